@@ -104,9 +104,9 @@ func listBackupsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list LOCATION",
 		Short: "List the scheduled backups in a folder or bucket",
-		Long: "Lists the backups that nodes have made by themselves (--backup-to) in a folder or in s3://BUCKET/PREFIX, newest first.\n" +
-			"Credentials of a bucket are those of the AWS tools: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, their files, or the\n" +
-			"machine's role; AWS_ENDPOINT_URL_S3 names a server other than Amazon's.\n" +
+		Long: "Lists the scheduled backups (--backup-to) in a folder or in s3://BUCKET/PREFIX, newest first.\n" +
+			"The credentials of a bucket come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from the files of the AWS tools, or\n" +
+			"from the machine's role; AWS_ENDPOINT_URL_S3 names a server other than Amazon's.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
 		Example: "  trireme backup list /backups\n  trireme backup list s3://backups/trireme",
 		Args:    usageArgs(cobra.ExactArgs(1)),

@@ -33,7 +33,7 @@ func backupCommand() *cobra.Command {
 		Short: "Write a backup of a running cluster",
 		Long: "Asks the node at TRIREME_URL (default " + defaultURL + ") with the token in TRIREME_ADMIN_TOKEN for a backup of\n" +
 			"everything: all databases, messages, workflow runs, users, settings and tokens, as of one moment. Writes continue\n" +
-			"meanwhile. The file gets its name only when all of it is on the disk; an existing one is replaced with --force only.\n" +
+			"meanwhile. The file gets its name only after all of it is on the disk; --force replaces an existing file.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused.",
 		Example: "  trireme backup monday.backup\n  trireme backup - | age -r age1… >monday.backup.age",
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
@@ -114,10 +114,11 @@ func verifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "Verify a backup and print its contents",
-		Long: "Reads a backup (- reads standard input, s3://BUCKET/PREFIX/NAME an object) as a restore does, without a node: checks every checksum, every section and\n" +
-			"the digest of the state. Needs as much memory as the state.\n" +
+		Long: "Verifies a backup without a node: every checksum, every section and the digest of the state. FILE may be - for standard\n" +
+			"input, or s3://BUCKET/PREFIX/NAME. Needs as much memory as the state.\n" +
 			"Exit codes: 0 whole, 1 damaged or of a newer version, 2 wrong usage.",
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Example: "  trireme backup verify monday.backup\n  trireme backup verify s3://backups/trireme/monday.backup.age --key-file backup.key",
+		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := openBackup(cmd.Context(), cmd.InOrStdin(), args[0], keyFile)
 			if err != nil {

@@ -32,9 +32,10 @@ const devRESP = "127.0.0.1:6379"
 func devCommand() *cobra.Command {
 	s := &settings{}
 	cmd := &cobra.Command{
-		Use:   "dev",
-		Short: "Run one node for development, on loopback, without any setup",
-		Args:  usageArgs(cobra.NoArgs),
+		Use:     "dev",
+		Short:   "Run one node for development, on loopback, without any setup",
+		Example: "  trireme dev\n  trireme dev --memory --sink",
+		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {
 				return err

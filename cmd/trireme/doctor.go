@@ -22,12 +22,13 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Diagnose this node and its host",
-		Long: "With the settings of serve (flags, variables or --config), checks this host before its node runs: disk,\n" +
-			"space, limits, certificates, clock, and whether this node and the others reach each other.\n" +
+		Long: "Checks this host before its node runs, with the settings of serve (flags, variables or --config): disk, space,\n" +
+			"limits, certificates, clock, and whether this node and the others reach each other.\n" +
 			"Without a --data-dir, or while a process has it open, asks the running node at TRIREME_URL (default " + defaultURL + ")\n" +
 			"with the token in TRIREME_ADMIN_TOKEN to check itself and the other nodes.\n" +
 			"Exit codes: 0 no failure, 1 a failure (with --strict: or a warning), 2 wrong usage.",
-		Args: usageArgs(cobra.NoArgs),
+		Example: "  trireme doctor --config /etc/trireme/trireme.yaml\n  trireme doctor --json --strict",
+		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {
 				return err

@@ -33,11 +33,11 @@ func exportCommand() *cobra.Command {
 		Use:   "export {--rdb | --messages} FILE",
 		Short: "Write a database as a Redis RDB file, or its messages as lines of JSON",
 		Long: "Asks the node at TRIREME_URL (default " + defaultURL + ") with the token in TRIREME_ADMIN_TOKEN for the keys and functions\n" +
-			"of a database, as of one moment. Writes continue meanwhile. The file gets its name only when all of it is on the disk.\n" +
+			"of a database, as of one moment. Writes continue meanwhile. The file gets its name only after all of it is on the disk.\n" +
 			"JSON documents, arrays and vector indexes are left out unless --modules is given, and deadlines of hash fields unless\n" +
-			"--redis is 7.4; the report says how many.\n" +
+			"--redis is 7.4; the report counts them.\n" +
 			"--messages writes the messages, dead letters, queues, schedules, URL groups and workflow runs of the database\n" +
-			"instead, as lines of JSON that `trireme import --messages` takes. Signing keys and settings are not in that file.\n" +
+			"instead, as lines of JSON for `trireme import --messages`. Signing keys and settings are not in that file.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused, 5 no such database.",
 		Example: "  trireme export --rdb dump.rdb\n  trireme export --rdb - --database shop | ssh redis1 'cat >/var/lib/redis/dump.rdb'\n  trireme export --messages messages.jsonl --database shop",
 		Args:    usageArgs(cobra.NoArgs),

@@ -39,7 +39,7 @@ func importCommand() *cobra.Command {
 		Short: "Import a Redis RDB file, or messages that were exported",
 		Long: "Reads an RDB file of Redis 7 or 8 (- reads standard input) and sends its keys to the node at TRIREME_URL\n" +
 			"(default " + defaultURL + "), with the token of the database in TRIREME_TOKEN, or that in TRIREME_ADMIN_TOKEN.\n" +
-			"--messages takes what `trireme export --messages` made into a database without messages, all of it or nothing; it\n" +
+			"--messages imports a file of `trireme export --messages` into a database without messages, all of it or nothing. It\n" +
 			"needs the token in TRIREME_ADMIN_TOKEN.\n" +
 			"Each key is imported completely or not at all: an import that was stopped can be repeated, or resumed with --skip.\n" +
 			"Exit codes: 0 all imported, 1 failed or not all imported, 2 wrong usage; with --messages also 3 no answer, 4 token\n" +

@@ -23,8 +23,9 @@ func restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Restore a backup into an empty cluster",
-		Long: "Checks a backup (- reads standard input, s3://BUCKET/PREFIX/NAME an object; --from the newest one of a place) and sends it to the node at TRIREME_URL (default " + defaultURL + ") with the\n" +
-			"token in TRIREME_ADMIN_TOKEN. All nodes restore it in one log entry. The cluster must be empty, and keeps its own\n" +
+		Long: "Verifies a backup and sends it to the node at TRIREME_URL (default " + defaultURL + ") with the token in\n" +
+			"TRIREME_ADMIN_TOKEN. FILE may be - for standard input, or s3://BUCKET/PREFIX/NAME; --from restores the newest backup\n" +
+			"of a folder or bucket. All nodes restore it in one log entry. The cluster must be empty, and keeps its own\n" +
 			"nodes and id; settings, users and tokens, the admin token included, are then those of the backup.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused.",
 		Example: "  trireme restore last.backup\n  trireme restore --from s3://backups/trireme --key-file backup.key",

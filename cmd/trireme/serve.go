@@ -26,7 +26,8 @@ func serveCommand() *cobra.Command {
 		Short: "Run one node of a cluster",
 		Long: "Runs one node of a cluster. Every flag has a variable (--data-dir is TRIREME_DATA_DIR) and a key in\n" +
 			"the YAML file of --config; a flag overrides the variable, the variable overrides the file.",
-		Args: usageArgs(cobra.NoArgs),
+		Example: "  trireme serve --config /etc/trireme/trireme.yaml\n  trireme serve --node-id n1 --data-dir /var/lib/trireme --initial-cluster n1=127.0.0.1:7080",
+		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {
 				return err
