@@ -108,7 +108,7 @@ func (r *rounds) Run(ctx context.Context, _ workload.Target) {
 		op.Return = r.rec.Now()
 		r.mu.Lock()
 		r.done += done
-		if d, ok := out.(deliveries.Delivered); ok {
+		if d, ok := out.(deliveries.DeliveryResult); ok {
 			r.twice += d.Repeats
 		}
 		r.lines = append(r.lines, fmt.Sprintf("%s: %v", label, out))

@@ -47,7 +47,7 @@ var hostileKinds = []struct {
 // log in.
 func connections(ctx context.Context, t *Target) (string, error) {
 	grown := t.peaks()
-	end, err := start[held](ctx, strangersVariable, openPorts{HTTP: t.Nodes[0].HTTP, RESP: t.Nodes[0].RESP})
+	end, err := start[connectionCounts](ctx, strangersVariable, openPorts{HTTP: t.Nodes[0].HTTP, RESP: t.Nodes[0].RESP})
 	if err != nil {
 		return "", err
 	}
@@ -70,11 +70,11 @@ func connections(ctx context.Context, t *Target) (string, error) {
 // openPorts are the ports that strangers reach.
 type openPorts struct{ HTTP, RESP string }
 
-// held counts the connections without a user: the most at a time, and all that were made.
-type held struct{ Most, Made int64 }
+// connectionCounts counts the connections without a user: the most at a time, and all that were made.
+type connectionCounts struct{ Most, Made int64 }
 
 // hold keeps 10,000 connections open.
-func (p *openPorts) hold(ctx context.Context) held {
+func (p *openPorts) hold(ctx context.Context) connectionCounts {
 	var all sync.WaitGroup
 	var open, most, made atomic.Int64
 	for i := range hostileConnections {
@@ -102,7 +102,7 @@ func (p *openPorts) hold(ctx context.Context) held {
 		})
 	}
 	all.Wait()
-	return held{most.Load(), made.Load()}
+	return connectionCounts{most.Load(), made.Load()}
 }
 
 func hostileKindOf(i int) int {

@@ -69,18 +69,18 @@ func (b *Bench) stall(ctx context.Context, row *report.Row) error {
 	return nil
 }
 
-// written is the result of one writer.
-type written struct {
+// writerResult is the result of one writer.
+type writerResult struct {
 	during, between hist.H
 	snapshots       int
 }
 
 // writeThroughSnapshots runs the writer beside a loop that takes snapshots with
 // a pause as long as the snapshot, so that both kinds of writes are seen.
-func (b *Bench) writeThroughSnapshots(ctx context.Context, t *peer.Trireme) (*written, error) {
+func (b *Bench) writeThroughSnapshots(ctx context.Context, t *peer.Trireme) (*writerResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Quiet)
 	defer cancel()
-	w := &written{}
+	w := &writerResult{}
 	var taking atomic.Int64 // odd while a snapshot is under way
 	done := make(chan error, 1)
 	go func() {
@@ -120,7 +120,7 @@ func takeSnapshots(ctx context.Context, n *peer.Node, taking *atomic.Int64) (tak
 
 // writeUntil writes random keys on one connection until ctx ends. A write
 // belongs to a snapshot when one was under way at its begin or at its end.
-func (b *Bench) writeUntil(ctx context.Context, t *peer.Trireme, w *written, taking *atomic.Int64) error {
+func (b *Bench) writeUntil(ctx context.Context, t *peer.Trireme, w *writerResult, taking *atomic.Int64) error {
 	c, err := load.Dial(t.Nodes[0].URL, t.Set.Bearer)
 	if err != nil {
 		return err

@@ -81,10 +81,10 @@ func besideVictims(ctx context.Context, s *session, all []attack.Attack) error {
 }
 
 // served measures the victims without an attack.
-func served(ctx context.Context, target *attack.Target) (attack.Seen, error) {
+func served(ctx context.Context, target *attack.Target) (attack.Measurements, error) {
 	end, err := target.Serve(ctx)
 	if err != nil {
-		return attack.Seen{}, err
+		return attack.Measurements{}, err
 	}
 	select {
 	case <-time.After(attackTime):
@@ -101,7 +101,7 @@ func served(ctx context.Context, target *attack.Target) (attack.Seen, error) {
 }
 
 // attacked tries one attack and judges it.
-func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.Attack, idle attack.Seen) error {
+func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.Attack, idle attack.Measurements) error {
 	if a.Before != nil {
 		if err := a.Before(ctx, target); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.
 }
 
 // figures are the first columns of a row: what the victims saw, beside their p99 in peace.
-func figures(name string, s, idle attack.Seen) string {
+func figures(name string, s, idle attack.Measurements) string {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)) }
 	ratio := func(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }
 	return fmt.Sprintf("| %-17s | %8s | %8s | %8s | %8s | %5.1f | %12s | %5.1f |", name, ms(s.P50), ms(idle.P99), ms(s.P99), ms(s.Max), ratio(s.P99, idle.P99),

@@ -26,8 +26,8 @@ var parserTargets = []target{
 	{"github.com/trireme-dev/trireme/fsm/script", "FuzzPattern"},
 }
 
-// strangersTargets are the fuzz targets of the code that reads bytes of unauthenticated clients: docs/security.md lists them.
-var strangersTargets = []target{
+// unauthenticatedTargets are the fuzz targets of the code that reads bytes of unauthenticated clients: docs/security.md lists them.
+var unauthenticatedTargets = []target{
 	{"github.com/trireme-dev/trireme/httpapi/fastpath", "FuzzConnection"},
 	{"github.com/trireme-dev/trireme/httpapi/fastpath", "FuzzRepeatedRequest"},
 	{"github.com/trireme-dev/trireme/httpapi/redis", "FuzzTarget"},
@@ -45,10 +45,10 @@ var strangersTargets = []target{
 
 // strangers fuzzes the code that reads bytes of unauthenticated clients.
 func strangers(ctx context.Context, s *session) error {
-	if err := s.fuzz(ctx, strangersTargets, "-fuzzminimizetime=2s"); err != nil {
+	if err := s.fuzz(ctx, unauthenticatedTargets, "-fuzzminimizetime=2s"); err != nil {
 		return err
 	}
-	s.printf("%d targets, %v each, no crash", len(strangersTargets), s.fuzzTime)
+	s.printf("%d targets, %v each, no crash", len(unauthenticatedTargets), s.fuzzTime)
 	return nil
 }
 

@@ -29,8 +29,8 @@ type Delivery struct {
 	Patience time.Duration
 }
 
-// Delivered is the result of a Delivery.
-type Delivered struct {
+// DeliveryResult is the result of a Delivery.
+type DeliveryResult struct {
 	Messages, Kills int
 	// Delivered and Dead count the messages by their end.
 	Delivered, Dead int
@@ -46,9 +46,9 @@ type Delivered struct {
 }
 
 // String is a line for people.
-func (d Delivered) String() string {
+func (r DeliveryResult) String() string {
 	return fmt.Sprintf("%d messages in %v (published in %v, %d publications sent again): %d delivered, %d dead letters, %d attempts, %d requests, %d leaders killed, %d claims open at the kills, %d repeated deliveries",
-		d.Messages, d.Took.Round(100*time.Millisecond), d.Publishing.Round(100*time.Millisecond), d.Again, d.Delivered, d.Dead, d.Attempts, d.Arrivals, d.Kills, d.Lost, d.Repeats)
+		r.Messages, r.Took.Round(100*time.Millisecond), r.Publishing.Round(100*time.Millisecond), r.Again, r.Delivered, r.Dead, r.Attempts, r.Arrivals, r.Kills, r.Lost, r.Repeats)
 }
 
 // fails decides by chance, the same in each run, which attempts fail.
@@ -60,7 +60,7 @@ func fails(label string, number, nth, percent int) bool {
 }
 
 // Run publishes, waits, and judges.
-func (d Delivery) Run(ctx context.Context) (out Delivered, err error) {
+func (d Delivery) Run(ctx context.Context) (out DeliveryResult, err error) {
 	sink, err := NewSinkAt(d.Cluster.Host, func(label string, number, nth int) Answer {
 		if fails(label, number, nth, d.Failing) {
 			return Answer{Status: 500}
@@ -165,7 +165,7 @@ func lives(all []Event) map[string]*life {
 
 // judgeDelivery counts, and says what must not be. acked are the acknowledged ids by
 // number.
-func judgeDelivery(out *Delivered, retries int, acked []string, all []Event, dead []string, arrivals []Arrival) error {
+func judgeDelivery(out *DeliveryResult, retries int, acked []string, all []Event, dead []string, arrivals []Arrival) error {
 	var wrong problems
 	numbers := map[string]int{}
 	for number, id := range acked {
@@ -201,7 +201,7 @@ func judgeDelivery(out *Delivered, retries int, acked []string, all []Event, dea
 }
 
 // judgeArrivals counts the successes at the sink by number.
-func judgeArrivals(out *Delivered, wrong *problems, acked []string, arrivals []Arrival) map[int]int {
+func judgeArrivals(out *DeliveryResult, wrong *problems, acked []string, arrivals []Arrival) map[int]int {
 	taken := map[int]int{}
 	for i := range arrivals {
 		a := &arrivals[i]
@@ -221,7 +221,7 @@ func judgeArrivals(out *Delivered, wrong *problems, acked []string, arrivals []A
 
 // judgeLife checks one message: buried is the number of its dead letters, taken the number of times
 // that the sink accepted it.
-func judgeLife(out *Delivered, wrong *problems, retries, number int, l *life, buried, taken int) {
+func judgeLife(out *DeliveryResult, wrong *problems, retries, number int, l *life, buried, taken int) {
 	out.Attempts += l.claims
 	out.Lost += l.lost
 	if len(l.ends) != 1 {

@@ -31,8 +31,8 @@ type Queue struct {
 	Patience time.Duration
 }
 
-// Queued is the result of a Queue.
-type Queued struct {
+// QueueResult is the result of a Queue.
+type QueueResult struct {
 	Messages, Kills, Delivered, Dead, Arrivals, Broken, Lost int
 	// AtOnce is the most messages at the sink at a time.
 	AtOnce int
@@ -41,13 +41,13 @@ type Queued struct {
 }
 
 // String is a line for people.
-func (q Queued) String() string {
+func (r QueueResult) String() string {
 	return fmt.Sprintf("%d messages in %v: %d delivered, %d dead letters, %d requests of which %d broke off, at most %d at once, %d leaders killed, %d claims lost, longest standstill %v",
-		q.Messages, q.Took.Round(100*time.Millisecond), q.Delivered, q.Dead, q.Arrivals, q.Broken, q.AtOnce, q.Kills, q.Lost, q.Standstill.Round(time.Millisecond))
+		r.Messages, r.Took.Round(100*time.Millisecond), r.Delivered, r.Dead, r.Arrivals, r.Broken, r.AtOnce, r.Kills, r.Lost, r.Standstill.Round(time.Millisecond))
 }
 
 // Run enqueues, kills, waits and judges.
-func (q Queue) Run(ctx context.Context) (out Queued, err error) {
+func (q Queue) Run(ctx context.Context) (out QueueResult, err error) {
 	sink, err := NewSinkAt(q.Cluster.Host, func(label string, number, nth int) Answer {
 		if q.Poison > 0 && number%q.Poison == q.Poison-1 || fails(label, number, nth, q.Failing) {
 			return Answer{q.Work, 500}
@@ -88,7 +88,7 @@ func (q Queue) Run(ctx context.Context) (out Queued, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = Queued{Messages: q.Messages, Kills: len(killer.Kills()), Took: time.Since(began)}
+	out = QueueResult{Messages: q.Messages, Kills: len(killer.Kills()), Took: time.Since(began)}
 	return out, judgeQueue(&out, max(q.Parallelism, 1), ids, all, sink.Arrivals(q.Label))
 }
 
@@ -115,7 +115,7 @@ func (q Queue) header(number int) map[string]string {
 }
 
 // judgeQueue holds the requests and the claims against the order of publication and the parallelism.
-func judgeQueue(out *Queued, parallelism int, ids []string, all []Event, arrivals []Arrival) error {
+func judgeQueue(out *QueueResult, parallelism int, ids []string, all []Event, arrivals []Arrival) error {
 	var wrong problems
 	byMessage := lives(all)
 	number := map[string]int{}
@@ -171,7 +171,7 @@ func judgeClaims(wrong *problems, parallelism int, number map[string]int, all []
 
 // judgeWidth: at the sink no more messages at once than the parallelism. Requests whose
 // connection had broken don't count, nor do attempts that were given up with their leader.
-func judgeWidth(out *Queued, wrong *problems, parallelism int, all []Event, arrivals []Arrival) {
+func judgeWidth(out *QueueResult, wrong *problems, parallelism int, all []Event, arrivals []Arrival) {
 	lost := lostAttempts(all)
 	type edge struct {
 		at    time.Time
@@ -220,7 +220,7 @@ func lostAttempts(all []Event) map[attemptOf]bool {
 // message after one of a later message has begun. Requests whose connection had broken don't
 // count as running. One whose attempt was given up with its leader may have been on its way
 // through the network for any time, and come when later messages have.
-func judgeOrder(out *Queued, wrong *problems, parallelism int, ids []string, all []Event, arrivals []Arrival) {
+func judgeOrder(out *QueueResult, wrong *problems, parallelism int, ids []string, all []Event, arrivals []Arrival) {
 	lost, delivered := lostAttempts(all), map[string]bool{}
 	slices.SortFunc(arrivals, func(a, b Arrival) int { return a.Begin.Compare(b.Begin) })
 	var before *Arrival // the newest that was not given up

@@ -31,8 +31,8 @@ type Timetables struct {
 	Seed uint64
 }
 
-// Ticked is the result of Timetables.
-type Ticked struct {
+// TimetablesResult is the result of Timetables.
+type TimetablesResult struct {
 	Schedules, Kills, Jumps, Ticks, Identified int
 	// Latest is the greatest delay of a tick, by cluster time; Drift is the greatest difference between
 	// cluster time and the monotonic clock of the harness.
@@ -40,9 +40,9 @@ type Ticked struct {
 }
 
 // String is a line for people.
-func (t Ticked) String() string {
+func (r TimetablesResult) String() string {
 	return fmt.Sprintf("%d schedules in %v: %d ticks, %d of them seen with their nominal time, the latest %v late; %d leaders killed, %d clocks set, cluster time drifted %v",
-		t.Schedules, t.Took.Round(100*time.Millisecond), t.Ticks, t.Identified, t.Latest, t.Kills, t.Jumps, t.Drift)
+		r.Schedules, r.Took.Round(100*time.Millisecond), r.Ticks, r.Identified, r.Latest, r.Kills, r.Jumps, r.Drift)
 }
 
 // timetable is a schedule as the cluster tells it.
@@ -56,7 +56,7 @@ type timetable struct {
 }
 
 // Run makes the schedules, kills and sets clocks, pauses the schedules, and judges.
-func (ti Timetables) Run(ctx context.Context) (out Ticked, err error) {
+func (ti Timetables) Run(ctx context.Context) (out TimetablesResult, err error) {
 	sink, err := NewSinkAt(ti.Cluster.Host, func(string, int, int) Answer { return Answer{Status: 200} })
 	if err != nil {
 		return out, err
@@ -88,7 +88,7 @@ func (ti Timetables) Run(ctx context.Context) (out Ticked, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = Ticked{Schedules: len(all), Kills: kills, Jumps: jumps, Took: time.Since(began), Drift: w.drift}
+	out = TimetablesResult{Schedules: len(all), Kills: kills, Jumps: jumps, Took: time.Since(began), Drift: w.drift}
 	return out, judgeTicks(&out, all, created)
 }
 
@@ -245,7 +245,7 @@ const mostDrift = 30 * time.Second
 
 // judgeTicks: the k-th message of a schedule is that of its k-th time, and there is one
 // for each time that has come.
-func judgeTicks(out *Ticked, all map[string]*timetable, created []Event) error {
+func judgeTicks(out *TimetablesResult, all map[string]*timetable, created []Event) error {
 	var wrong problems
 	messages := map[string][]Event{}
 	for _, v := range created {
