@@ -84,7 +84,7 @@ type replica struct {
 	raft      *raft.Raft
 	machine   *fsm.Machine
 	payloads  *payloads.Store
-	search    *searchindex.Engine // the indexes of this node's documents
+	search    *searchindex.Indexes // the indexes of this node's documents
 	adapter   *adapter
 	ceiling   clock.Ceiling
 	voters    atomic.Pointer[voters]

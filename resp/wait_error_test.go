@@ -47,7 +47,7 @@ func eachWait(t *testing.T, f func(t *testing.T, row *command.Command, before, c
 	}
 }
 
-// failures are what may be wrong when the call of a waiter is tried again.
+// failures lists conditions under which the call of a waiter fails when it is tried again.
 var failures = []struct {
 	name   string
 	redis  bool // redis-server answers the same

@@ -58,19 +58,19 @@ func TestSyncsAreTimed(t *testing.T) {
 
 func TestFindingSeverities(t *testing.T) {
 	ms := time.Millisecond
-	expect(t, judgeSyncs("d", Syncs{64, ms, 20 * ms}), OK, "median 1ms, worst of 64 20ms")
-	expect(t, judgeSyncs("d", Syncs{64, 11 * ms, 20 * ms}), Warning, "11ms")
-	expect(t, judgeSyncs("d", Syncs{64, ms, 600 * ms}), Warning, "600ms")
-	expect(t, judgeSyncs("d", Syncs{64, 150 * ms, 200 * ms}), Failure, "150ms")
-	expect(t, judgeSyncs("d", Syncs{64, ms, 2500 * ms}), Failure, "2.5s")
-	expect(t, judgeSpace("d", shares{}, 50<<30, 100<<30, 1, 2), OK, "50.0 GiB of 100.0 GiB")
-	expect(t, judgeSpace("d", shares{}, 19<<30, 100<<30, 1, 2), Warning, "19.0 %")
-	expect(t, judgeSpace("d", shares{}, 4<<30, 100<<30, 1, 2), Failure, "below the floor")
-	expect(t, judgeSpace("d", shares{}, 50<<30, 100<<30, 0, 2), Failure, "inode")
-	expect(t, judgeSpace("d", shares{}, 50<<30, 100<<30, 0, 0), OK, "free") // no inodes to count
-	expect(t, judgeFiles(20_000, 10_000), OK, "20000")
-	expect(t, judgeFiles(4096, 10_000), Warning, "10256")
-	expect(t, judgeFiles(1024, 10), Failure, "1024")
+	expect(t, syncFinding("d", Syncs{64, ms, 20 * ms}), OK, "median 1ms, worst of 64 20ms")
+	expect(t, syncFinding("d", Syncs{64, 11 * ms, 20 * ms}), Warning, "11ms")
+	expect(t, syncFinding("d", Syncs{64, ms, 600 * ms}), Warning, "600ms")
+	expect(t, syncFinding("d", Syncs{64, 150 * ms, 200 * ms}), Failure, "150ms")
+	expect(t, syncFinding("d", Syncs{64, ms, 2500 * ms}), Failure, "2.5s")
+	expect(t, spaceFinding("d", shares{}, 50<<30, 100<<30, 1, 2), OK, "50.0 GiB of 100.0 GiB")
+	expect(t, spaceFinding("d", shares{}, 19<<30, 100<<30, 1, 2), Warning, "19.0 %")
+	expect(t, spaceFinding("d", shares{}, 4<<30, 100<<30, 1, 2), Failure, "below the floor")
+	expect(t, spaceFinding("d", shares{}, 50<<30, 100<<30, 0, 2), Failure, "inode")
+	expect(t, spaceFinding("d", shares{}, 50<<30, 100<<30, 0, 0), OK, "free") // no inodes to count
+	expect(t, fileFinding(20_000, 10_000), OK, "20000")
+	expect(t, fileFinding(4096, 10_000), Warning, "10256")
+	expect(t, fileFinding(1024, 10), Failure, "1024")
 	expect(t, Memory(8<<30, 4<<30), OK, "4.0 GiB, of 8.0 GiB")
 	expect(t, Memory(8<<30, 0), Warning, "no --max-memory")
 	expect(t, Memory(8<<30, 6<<30), Warning, "6.0 GiB")
@@ -142,7 +142,7 @@ func TestCertificateFindings(t *testing.T) {
 	}
 	expect(t, last(Authority(file("ca.pem"), file("n1.pem"), "n9", now)), Failure, "not n9")
 	expect(t, last(Authority(file("ca.pem"), file("n2.pem"), "n2", now)), Failure, "unknown authority")
-	expect(t, last(Authority(file("n1.key"), file("n1.pem"), "n1", now)), Failure, "no certificate in PEM")
+	expect(t, last(Authority(file("n1.key"), file("n1.pem"), "n1", now)), Failure, "no PEM certificate")
 	if all := append(Pair("", "", now), Authority("", "", "n1", now)...); len(all) > 0 {
 		t.Errorf("without certificates: %v", all)
 	}
@@ -166,7 +166,7 @@ func TestCertificatesAreJudgedByRenewal(t *testing.T) {
 		{3650 * day, 15 * day, OK, "15 days"}, {3650 * day, 2 * day, Warning, "in 2 days,"}, {3650 * day, 25 * time.Hour, Warning, "in 25 hours,"}, {90 * day, -day, Failure, "it ended at"},
 	} {
 		until := now.Add(c.left + time.Minute)
-		f := judgeEnd("n2", secretAdvice, until.Add(-c.life), until, now)
+		f := expiryFinding("n2", secretAdvice, until.Add(-c.life), until, now)
 		expect(t, f, c.want, c.words)
 		if strings.Contains(f.Found, " 1 days") || strings.Contains(f.Found, " 1 hours") {
 			t.Errorf("%q", f.Found)
@@ -186,8 +186,8 @@ func TestCertificatesAreJudgedByRenewal(t *testing.T) {
 // TestFindingsApplyToModes: what is meant for production is not in the report of a developer's node, every check applies somewhere,
 // and what keeps a node from working is told to everybody.
 func TestFindingsApplyToModes(t *testing.T) {
-	advice := []Finding{judgeSyncs("d", Syncs{64, time.Second, time.Second}), judgeFiles(1, 10), Memory(8<<30, 0)}
-	broken := []Finding{judgeSpace("d", shares{}, 0, 100<<30, 1, 2), State(errors.New("no leader"), ""), Settings(errors.New("why"))}
+	advice := []Finding{syncFinding("d", Syncs{64, time.Second, time.Second}), fileFinding(1, 10), Memory(8<<30, 0)}
+	broken := []Finding{spaceFinding("d", shares{}, 0, 100<<30, 1, 2), State(errors.New("no leader"), ""), Settings(errors.New("why"))}
 	for mode, want := range map[Mode]int{Production: 6, LocalCluster: 3, Development: 3} { // unordered: each by itself
 		r := NewReport("n1", mode, append(advice, broken...))
 		if len(r.Findings) != want || r.Worst != Failure {

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// Peer is what a node has found out about another one of its cluster.
+// Peer holds a node's findings about another node of its cluster.
 type Peer struct {
 	// ID and Addr are the other node's id and cluster address, Suffrage is voter or
 	// nonvoter, empty if that isn't known.
 	ID, Addr, Suffrage string
 	// There is this node's call to it, Back its call to this node.
 	There, Back Reach
-	// Offset is what its clock is ahead of this node's, known within Blur.
+	// Offset is the time by which its clock is ahead of this node's, with an error of at most Blur.
 	Offset, Blur time.Duration
 	// Version and Level are those of its binary, State is raft's.
 	Version string
 	Level   uint32
 	State   string
-	// From and Until are when the certificate that it shows begins and ends, zero without TLS. Signed says that the node has signed
+	// From and Until are the begin and the end of its certificate's validity, zero without TLS. Signed says that the node has signed
 	// it itself, with the cluster secret.
 	From, Until time.Time
 	Signed      bool
-	// Gossip is its gossip address, empty if it has none; Key is what became of asking
-	// there with this node's key, nil if it agrees.
+	// Gossip is its gossip address, empty if it has none; Key is the error of asking there
+	// with this node's key, nil if the keys agree.
 	Gossip string
 	Key    error
 }
@@ -64,7 +64,7 @@ func Peers(own string, peers []Peer, now time.Time) (all []Finding) {
 			if p.Signed {
 				advice = secretAdvice
 			}
-			if f := judgeEnd(p.ID, advice, p.From, p.Until, now); f.Level != OK {
+			if f := expiryFinding(p.ID, advice, p.From, p.Until, now); f.Level != OK {
 				all = append(all, f)
 			}
 		}
@@ -80,7 +80,7 @@ func (p Peer) reach(own string) []Finding {
 		return []Finding{found(checkPeer, p.ID, Failure,
 			fmt.Sprintf("see that %s runs and that this machine reaches %s (firewall, address, certificate)", p.ID, p.Addr), "it is not reached at %s: %v", p.Addr, p.There.Err)}
 	}
-	all := []Finding{judgeReach(p.ID, "reached at "+p.Addr, p.There.Took)}
+	all := []Finding{reachFinding(p.ID, "reached at "+p.Addr, p.There.Took)}
 	switch {
 	case p.Back.Unasked:
 		all = append(all, found(checkPeer, p.ID, Warning, "bring it to this node's version, then look again", "whether it reaches this node can't be known: its version doesn't try"))
@@ -88,12 +88,12 @@ func (p Peer) reach(own string) []Finding {
 		all = append(all, found(checkPeer, p.ID, Failure,
 			fmt.Sprintf("see that %s reaches %s: the firewall on the way, and --cluster-advertise of this node", p.ID, own), "it does not reach this node at %s: %v", own, p.Back.Err))
 	default:
-		all = append(all, judgeReach(p.ID, "reaches this node at "+own, p.Back.Took))
+		all = append(all, reachFinding(p.ID, "reaches this node at "+own, p.Back.Took))
 	}
 	return all
 }
 
-func judgeReach(id, what string, took time.Duration) Finding {
+func reachFinding(id, what string, took time.Duration) Finding {
 	level := OK
 	if took >= slowReach {
 		level = Warning

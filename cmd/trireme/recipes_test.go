@@ -68,7 +68,7 @@ func recipes(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 	for _, r := range all {
 		want, got := steadyParts(r.output), ""
-		for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(waitTimeout); ; time.Sleep(20 * time.Millisecond) {
 			got = shell(ts, ". .trireme/env && "+r.command)
 			if steadyParts(got) == want || !readsOnly.MatchString(r.command) || time.Now().After(deadline) {
 				break

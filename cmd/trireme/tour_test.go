@@ -90,7 +90,7 @@ func signsIn(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(console.AskedBy, "1")
-	resp, err := (&http.Client{Timeout: patience}).Do(r)
+	resp, err := (&http.Client{Timeout: waitTimeout}).Do(r)
 	ts.Check(err)
 	resp.Body.Close()
 	if strconv.Itoa(resp.StatusCode) != args[1] {

@@ -45,8 +45,8 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, whole, err := c.send(r, *out)
-	if whole && cap(*out) <= keptBuffer { // otherwise it may still be written from
+	answer, complete, err := c.send(r, *out)
+	if complete && cap(*out) <= keptBuffer { // otherwise it may still be written from
 		outs.Put(out)
 	}
 	return answer, err

@@ -35,12 +35,12 @@ type conn struct {
 const firstRead = 4 << 10
 
 // quiet reports whether the other side has neither sent anything nor ended the connection while it was unused.
-func (k *conn) quiet() bool {
-	n, err := k.tryRead(k.scratch[:])
+func (c *conn) quiet() bool {
+	n, err := c.tryRead(c.scratch[:])
 	return n == 0 && err == nil
 }
 
-// progress is what became of the bytes of a request.
+// progress tells which bytes of a request may have reached the server.
 type progress int
 
 const (
@@ -51,25 +51,25 @@ const (
 
 // exchange sends a request and reads the head of its answer. After an error the connection is closed. After an answer
 // without a body it may be in use again.
-func (k *conn) exchange(r *http.Request, out []byte) (answer *http.Response, sent progress, err error) {
+func (c *conn) exchange(r *http.Request, out []byte) (answer *http.Response, sent progress, err error) {
 	ctx, begin := r.Context(), time.Now()
-	stop := context.AfterFunc(ctx, func() { k.nc.Close() })
-	n, err := k.tryWrite(out)
-	switch k.rest = nil; {
+	stop := context.AfterFunc(ctx, func() { c.nc.Close() })
+	n, err := c.tryWrite(out)
+	switch c.rest = nil; {
 	case err == nil && n == len(out):
 		sent = written
 	case err == nil: // it takes no more now: the other side may answer before it has read all
-		sent, k.rest = begun, make(chan struct{})
-		go k.writeRest(out[n:], k.rest)
+		sent, c.rest = begun, make(chan struct{})
+		go c.writeRest(out[n:], c.rest)
 	case n > 0:
 		sent = begun
 	}
 	if err == nil {
-		if answer, err = k.answer(r, stop, begin); err == nil {
+		if answer, err = c.answer(r, stop, begin); err == nil {
 			return answer, sent, nil
 		}
 	}
-	k.nc.Close()
+	c.nc.Close()
 	if !stop() && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -77,28 +77,28 @@ func (k *conn) exchange(r *http.Request, out []byte) (answer *http.Response, sen
 }
 
 // writeRest writes what the socket did not take at once. Its error shows by what is read, if anything is.
-func (k *conn) writeRest(out []byte, done chan struct{}) {
-	_, _ = k.nc.Write(out)
+func (c *conn) writeRest(out []byte, done chan struct{}) {
+	_, _ = c.nc.Write(out)
 	close(done)
 }
 
 // answer reads the head of the answer to a request that began to be written then.
-func (k *conn) answer(r *http.Request, stop func() bool, begin time.Time) (*http.Response, error) {
-	k.in, k.start, k.announced = k.in[:0], 0, nil
-	end, err := k.readHead()
+func (c *conn) answer(r *http.Request, stop func() bool, begin time.Time) (*http.Response, error) {
+	c.in, c.start, c.announced = c.in[:0], 0, nil
+	end, err := c.readHead()
 	if err != nil {
 		return nil, err
 	}
-	k.measured(time.Since(begin))
+	c.measured(time.Since(begin))
 	h := head{}
-	if end < 0 || !h.read(k.in[:end]) {
-		return k.odd(r, stop, false)
+	if end < 0 || !h.read(c.in[:end]) {
+		return c.odd(r, stop, false)
 	}
 	if h.chunked {
-		return k.odd(r, stop, true)
+		return c.odd(r, stop, true)
 	}
-	k.start, k.announced = end, h.header[keepAlive]
-	b := &body{k: k, ctx: r.Context(), stop: stop, left: h.length, keep: true}
+	c.start, c.announced = end, h.header[keepAlive]
+	b := &body{k: c, ctx: r.Context(), stop: stop, left: h.length, keep: true}
 	answer := &http.Response{
 		Status: h.status, StatusCode: h.code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h.header, ContentLength: h.length,
 		Request: r, Body: b,
@@ -111,30 +111,30 @@ func (k *conn) answer(r *http.Request, stop func() bool, begin time.Time) (*http
 }
 
 // readHead reads until the empty line and returns the place behind it, -1 if there is a line that doesn't end as it should.
-func (k *conn) readHead() (end int, err error) {
+func (c *conn) readHead() (end int, err error) {
 	for scanned := 0; ; {
-		if i := bytes.Index(k.in[scanned:], []byte("\r\n\r\n")); i >= 0 {
-			if end = scanned + i + 4; end > k.c.MaxHead {
-				return 0, k.tooLong()
+		if i := bytes.Index(c.in[scanned:], []byte("\r\n\r\n")); i >= 0 {
+			if end = scanned + i + 4; end > c.c.MaxHead {
+				return 0, c.tooLong()
 			}
 			return end, nil
 		}
-		scanned = max(len(k.in)-3, 0)
-		if httpsyntax.HasBareLineFeed(k.in) {
+		scanned = max(len(c.in)-3, 0)
+		if httpsyntax.HasBareLineFeed(c.in) {
 			return -1, nil
 		}
-		if len(k.in) > k.c.MaxHead {
-			return 0, k.tooLong()
+		if len(c.in) > c.c.MaxHead {
+			return 0, c.tooLong()
 		}
-		if cap(k.in)-len(k.in) < 512 {
-			in := make([]byte, len(k.in), max(firstRead, 2*cap(k.in)))
-			copy(in, k.in)
-			k.in = in
+		if cap(c.in)-len(c.in) < 512 {
+			in := make([]byte, len(c.in), max(firstRead, 2*cap(c.in)))
+			copy(in, c.in)
+			c.in = in
 		}
-		n, err := k.read(k.in[len(k.in):cap(k.in)])
-		k.in = k.in[:len(k.in)+n]
+		n, err := c.read(c.in[len(c.in):cap(c.in)])
+		c.in = c.in[:len(c.in)+n]
 		if n == 0 && err != nil {
-			if errors.Is(err, io.EOF) && len(k.in) > 0 {
+			if errors.Is(err, io.EOF) && len(c.in) > 0 {
 				err = io.ErrUnexpectedEOF
 			}
 			return 0, fmt.Errorf("reading the answer: %w", err)
@@ -142,35 +142,35 @@ func (k *conn) readHead() (end int, err error) {
 	}
 }
 
-func (k *conn) tooLong() error {
-	return fmt.Errorf("the answer's header is larger than %d bytes", k.c.MaxHead)
+func (c *conn) tooLong() error {
+	return fmt.Errorf("the answer's header is larger than %d bytes", c.c.MaxHead)
 }
 
 // odd has net/http read the answer of which the first bytes are in the buffer. keep allows to use the connection again.
-func (k *conn) odd(r *http.Request, stop func() bool, keep bool) (*http.Response, error) {
-	k.room = k.c.MaxHead
-	if k.buffered == nil {
-		k.buffered = bufio.NewReader((*source)(k))
+func (c *conn) odd(r *http.Request, stop func() bool, keep bool) (*http.Response, error) {
+	c.room = c.c.MaxHead
+	if c.buffered == nil {
+		c.buffered = bufio.NewReader((*source)(c))
 	} else {
-		k.buffered.Reset((*source)(k))
+		c.buffered.Reset((*source)(c))
 	}
 	for { // each takes of the room for heads
-		answer, err := http.ReadResponse(k.buffered, r)
+		answer, err := http.ReadResponse(c.buffered, r)
 		if err != nil {
-			if k.room <= 0 {
-				err = k.tooLong()
+			if c.room <= 0 {
+				err = c.tooLong()
 			}
 			return nil, fmt.Errorf("reading the answer: %w", err)
 		}
 		if answer.StatusCode >= 200 || answer.StatusCode == http.StatusSwitchingProtocols {
-			k.room, k.announced = -1, answer.Header[keepAlive]
-			answer.Body = &body{k: k, ctx: r.Context(), stop: stop, from: answer.Body, keep: keep && !answer.Close}
+			c.room, c.announced = -1, answer.Header[keepAlive]
+			answer.Body = &body{k: c, ctx: r.Context(), stop: stop, from: answer.Body, keep: keep && !answer.Close}
 			return answer, nil
 		}
 	}
 }
 
-// source is what is left in a connection's buffer, and then the connection.
+// source reads the rest of a connection's buffer, and then the connection.
 type source conn
 
 // Read reads no more than there is room for while a head is read.

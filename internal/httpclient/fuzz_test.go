@@ -63,7 +63,7 @@ func told(a *http.Response, err error) string {
 	return fmt.Sprintf("%q %d %v %d %v %v %q %v %v", a.Status, a.StatusCode, a.Header, a.ContentLength, a.TransferEncoding, a.Close, body, err != nil, a.Trailer)
 }
 
-// expected is what net/http makes of an answer.
+// expected returns net/http's reading of a response.
 func expected(answer string, r *http.Request) string {
 	b := bufio.NewReader(strings.NewReader(answer))
 	for {

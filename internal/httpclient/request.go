@@ -18,7 +18,7 @@ import (
 // maxBody is the largest body that is sent here, in bytes: for a larger one the copy costs more than it saves.
 const maxBody = 1 << 20
 
-// connectionHeaders are those, by their length, that net/http writes itself, or that change what it does with the connection.
+// connectionHeaders lists, by length, the headers that net/http writes itself or that change its handling of the connection.
 var connectionHeaders = [...][]string{
 	2: {"Te"}, 4: {"Host"}, 6: {"Expect"}, 7: {"Trailer", "Upgrade"}, 10: {"Connection", "Keep-Alive"}, 14: {"Content-Length"},
 	16: {"Proxy-Connection"}, 17: {"Transfer-Encoding"},
@@ -132,7 +132,7 @@ func appendRequest(b []byte, r *http.Request) ([]byte, error) {
 	return appendBody(b, r)
 }
 
-// appendBody appends a body of exactly the length that was told.
+// appendBody appends a body of exactly the announced length.
 func appendBody(b []byte, r *http.Request) ([]byte, error) {
 	begin, n := len(b), int(r.ContentLength)
 	b = slices.Grow(b, n+1)[:begin+n]

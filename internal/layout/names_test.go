@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// declarations are what the repository declares: "logstore.Open" and "logstore.Store.Close" by the last element of the folder,
-// "Store.Close", and the names of tests.
+// declarations holds the names that the repository declares: "logstore.Open" and "logstore.Store.Close" by the last element of
+// the folder, "Store.Close", and the names of tests.
 type declarations map[string]bool
 
-func (n declarations) add(folder string, words ...string) {
+func (d declarations) add(folder string, words ...string) {
 	all := strings.Join(words, ".")
-	n[folder[strings.LastIndex(folder, "/")+1:]+"."+all] = true
-	n[all] = true
+	d[folder[strings.LastIndex(folder, "/")+1:]+"."+all] = true
+	d[all] = true
 }
 
 func declaredNames(t *testing.T) declarations {

@@ -161,7 +161,7 @@ var Support = []string{
 	"cli/importer/redisproc", "internal/testcpu", "internal/testgate", "jepsen/testcluster/...", "resp/resptest", "scheduler/egress/egresstest",
 }
 
-// SupportMay is what packages of Support may import in addition to their folder's rule.
+// SupportMay lists the imports that packages of Support may have in addition to their folder's rule.
 var SupportMay = map[string][]string{
 	"cluster/clustertest":    {"fsm/..."},
 	"httpapi/httpapitest":    {"cluster/...", "scheduler/..."},

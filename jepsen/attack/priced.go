@@ -16,7 +16,7 @@ import (
 // ownLimit is the memory limit of the attacker's database: half of the cluster's, as --tenant-memory-percent has it.
 const ownLimit = MaxMemory / 2
 
-// longestAnswer is for how long a request that is within its budget, or refused for it, may take on a busy machine.
+// longestAnswer bounds, on a busy machine, a request within its budget or refused because of it.
 const longestAnswer = 10 * time.Second
 
 // Priced are attacks by requests that are small, or within every configured limit, and whose work or memory was counted
@@ -46,7 +46,7 @@ func Priced() (list []Attack) {
 	return list
 }
 
-// pricedAttack is one of them.
+// pricedAttack is an attack with one priced request.
 type pricedAttack struct {
 	name, about string
 	before      func(ctx context.Context, t *Target) error

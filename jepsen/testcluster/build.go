@@ -27,7 +27,7 @@ func Root() (string, error) {
 	return filepath.Dir(file), nil
 }
 
-// BuildOptions are what a fault run may add to the product's binary.
+// BuildOptions select additions to the product's binary for a fault run.
 type BuildOptions struct {
 	Race       bool // the race detector, which ends a node at the first race
 	Failpoints bool // the points at which Node.Arm can end a node

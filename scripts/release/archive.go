@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A file is what an archive holds, with slashes in its name.
+// A file is a member of an archive, with slashes in its name.
 type file struct {
 	name string
 	mode int64

@@ -19,7 +19,7 @@ import (
 
 const tags = "nomsgpack,hashicorpmetrics"
 
-// platforms are those of the release. Nodes of a cluster run on Linux; macOS is for `dev`.
+// platforms lists the platforms of the release. Nodes of a cluster run on Linux; macOS is for `dev`.
 var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 
 type platform struct{ system, arch string }

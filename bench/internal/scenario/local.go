@@ -34,7 +34,7 @@ func serveHere(h http.Handler) (url string, stop func(), err error) {
 	}, nil
 }
 
-// asking is what the endpoint asks the nodes by: of net/http only as much as has to be.
+// asking is the endpoint's HTTP client for requests to the nodes, with as little of net/http as possible.
 type asking struct {
 	plain *httpclient.Client
 	rest  *http.Transport

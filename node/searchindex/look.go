@@ -7,12 +7,12 @@ import (
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
-// scan looks at the next keys of a scan.
-func (e *Engine) scan(t *task) {
+// scan reads the next keys of an index's scan.
+func (in *Indexes) scan(t *task) {
 	if len(t.scan) == 0 && t.def.Source == search.Stream {
 		t.scan = t.def.Prefixes
 	} else if len(t.scan) == 0 {
-		e.m.View(0, [16]byte{}, func(v *fsm.View) {
+		in.m.View(0, [16]byte{}, func(v *fsm.View) {
 			v.Keys(t.of.name, t.of.number, func(db *keyspace.DB, env *env.Env) {
 				t.cursor = db.Scan(env, t.cursor, keysPerStep, func(key string, o *keyspace.Object) {
 					if t.def.Watches(key) && (!t.def.SkipScan || o.Version > t.def.Since) {
@@ -22,12 +22,12 @@ func (e *Engine) scan(t *task) {
 			})
 		})
 	}
-	n := e.look([]*task{t}, t.scan)
+	n := in.readKeys([]*task{t}, t.scan)
 	t.scan = t.scan[n:]
-	e.mu.Lock()
+	in.mu.Lock()
 	t.left = max(0, t.left-int64(max(n, keysPerStep)))
 	t.scanned = t.cursor == 0 && len(t.scan) == 0
-	e.mu.Unlock()
+	in.mu.Unlock()
 }
 
 // change describes what has become of a document.
@@ -36,12 +36,12 @@ type change struct {
 	doc  *document // nil if it has gone
 }
 
-// look reads keys as they are now and brings the indexes that watch them up to that. It returns how many it has looked at
-// when it has done a step.
-func (e *Engine) look(tasks []*task, names []string) (looked int) {
+// readKeys reads the present values of keys and updates the indexes that watch them. It returns after a step, with the number of
+// keys that it has read.
+func (in *Indexes) readKeys(tasks []*task, names []string) (looked int) {
 	for left := int64(stepBytes); looked < min(len(names), keysPerStep) && left > 0; {
-		tasks = e.living(tasks)
-		n, bytes := e.lookAt(tasks, names[looked:min(len(names), looked+keysPerView)])
+		tasks = in.activeTasks(tasks)
+		n, bytes := in.readTogether(tasks, names[looked:min(len(names), looked+keysPerView)])
 		looked += n
 		left -= bytes
 		for _, t := range tasks {
@@ -52,9 +52,9 @@ func (e *Engine) look(tasks []*task, names []string) (looked int) {
 				if !t.def.Watches(name) {
 					continue
 				}
-				entries, all := e.lookAtStream(t)
+				entries, all := in.readStream(t)
 				if left -= entries; !all {
-					return looked - n + i // it goes on there
+					return looked - n + i // the next call continues there
 				}
 			}
 		}
@@ -62,10 +62,10 @@ func (e *Engine) look(tasks []*task, names []string) (looked int) {
 	return looked
 }
 
-// living are the indexes that are still to be filled.
-func (e *Engine) living(tasks []*task) (list []*task) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// activeTasks returns the indexes that still have to be filled.
+func (in *Indexes) activeTasks(tasks []*task) (list []*task) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	for _, t := range tasks {
 		if !t.gone && t.suspended == nil {
 			list = append(list, t)
@@ -97,35 +97,35 @@ type reading struct {
 	large   bool // the next key is so large that it is to be read alone
 }
 
-// lookAt reads the first of some keys, and returns how many they were and what they weigh.
-func (e *Engine) lookAt(tasks []*task, names []string) (n int, bytes int64) {
+// readTogether reads the first of names under one hold of the machine's lock. It returns the number of keys read and their weight in bytes.
+func (in *Indexes) readTogether(tasks []*task, names []string) (n int, bytes int64) {
 	if len(tasks) == 0 {
 		return len(names), 0
 	}
 	r := &reading{tasks: tasks, changes: make([][]change, len(tasks))}
 	d := tasks[0].of
 	limit := int64(0)
-	e.m.View(0, [16]byte{}, func(v *fsm.View) {
+	in.m.View(0, [16]byte{}, func(v *fsm.View) {
 		s, _ := v.DatabaseSettings(d.name)
 		limit = s.Limit
-		there := false
+		exists := false
 		v.Keys(d.name, d.number, func(db *keyspace.DB, env *env.Env) {
-			there = true
+			exists = true
 			for r.read < len(names) && r.add(names[r.read], db.Peek(env, []byte(names[r.read])), env.Now) {
 			}
 		})
-		if !there {
+		if !exists {
 			r.read = len(names) // of a database that is gone
 		}
 	})
-	e.mu.Lock()
+	in.mu.Lock()
 	d.limit = limit
-	e.mu.Unlock()
+	in.mu.Unlock()
 	for i, t := range tasks {
-		e.put(t, r.changes[i])
+		in.put(t, r.changes[i])
 	}
 	if r.large {
-		r.bytes += e.lookAtLarge(tasks, names[r.read])
+		r.bytes += in.readLarge(tasks, names[r.read])
 		r.read++
 	}
 	return r.read, r.bytes
@@ -158,40 +158,40 @@ func (r *reading) add(name string, o *keyspace.Object, now int64) bool {
 }
 
 // reads reports whether a key may be a document of the index.
-func (x *index) reads(key string) bool { return x.def.Source != search.Stream && x.def.Watches(key) }
+func (in *index) reads(key string) bool { return in.def.Source != search.Stream && in.def.Watches(key) }
 
-// lookAtLarge reads a large key for one index after the other, from a fork so that no write waits, and returns what it weighs.
-// What is read counts until the index has it.
-func (e *Engine) lookAtLarge(tasks []*task, name string) (bytes int64) {
+// readLarge reads a large key for one index after the other, from a fork so that no write waits, and returns its weight in
+// bytes. The document's memory is charged until the index has taken it.
+func (in *Indexes) readLarge(tasks []*task, name string) (bytes int64) {
 	for _, t := range tasks {
 		if !t.reads(name) {
 			continue
 		}
 		list, weight := []change{{name: name}}, int64(0)
-		e.m.ViewFork(0, [16]byte{}, func(v *fsm.View) {
+		in.m.ViewFork(0, [16]byte{}, func(v *fsm.View) {
 			v.Keys(t.of.name, t.of.number, func(db *keyspace.DB, env *env.Env) {
 				o := db.Peek(env, []byte(name))
 				if o == nil {
 					return
 				}
-				if weight = t.weight(o); e.take(t, weight) {
+				if weight = t.weight(o); in.charge(t, weight) {
 					list[0].doc = t.fromObject(name, o, env.Now)
 				}
 			})
 		})
-		e.put(t, list)
-		e.take(t, -weight)
+		in.put(t, list)
+		in.charge(t, -weight)
 		bytes += weight
 	}
 	return bytes
 }
 
-// put brings documents into an index.
-func (e *Engine) put(t *task, list []change) {
+// put applies changed documents to an index.
+func (in *Indexes) put(t *task, list []change) {
 	if len(list) == 0 {
 		return
 	}
-	e.lock(t)
+	in.lock(t)
 	defer t.mu.Unlock()
 	for _, c := range list {
 		if t.full {
@@ -200,7 +200,7 @@ func (e *Engine) put(t *task, list []change) {
 		switch _, had := t.byName[c.name]; {
 		case c.doc == nil:
 			t.remove(c.name)
-		case !had && t.live() >= e.maxDocuments:
+		case !had && t.live() >= in.maxDocuments:
 			t.leftOut++
 		default:
 			t.index.put(c.doc)

@@ -11,10 +11,10 @@ import (
 	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
-// TestStrangersShareMemory: connections that have not logged in and send much of a command hold a bounded amount of
+// TestUnauthenticatedConnectionsShareMemory: connections that have not logged in and send much of a command hold a bounded amount of
 // memory together. A login finds room meanwhile, and those that end give theirs back.
-func TestStrangersShareMemory(t *testing.T) {
-	nodes := resptest.Serve(t, 1, func(o *resp.Options) { o.Limits.StrangerBytes = 100 << 10 })
+func TestUnauthenticatedConnectionsShareMemory(t *testing.T) {
+	nodes := resptest.Serve(t, 1, func(o *resp.Options) { o.Limits.UnauthenticatedBytes = 100 << 10 })
 	answers := make(chan string, 10)
 	var all []net.Conn
 	for range cap(answers) {

@@ -170,7 +170,7 @@ func TestIndexesAreReleased(t *testing.T) {
 			if end(s); s.e.Used() > 4<<10 {
 				t.Errorf("after %s (built: %v) %d bytes of %d are in use", what, built, s.e.Used(), used)
 			}
-			if s.e.take(filled, 1) || s.e.Used() > 4<<10 {
+			if s.e.charge(filled, 1) || s.e.Used() > 4<<10 {
 				t.Errorf("after %s the index still gets memory", what)
 			}
 			filled = nil

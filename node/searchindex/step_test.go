@@ -13,17 +13,17 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// stepped is a machine whose search engine has no goroutine: the test takes each of its steps.
+// stepped is a machine whose indexes have no goroutine: the test takes each of its steps.
 type stepped struct {
 	t     *testing.T
 	m     *fsm.Machine
-	e     *Engine
+	e     *Indexes
 	index uint64
 }
 
 func newStepped(t *testing.T) *stepped { return newWorked(t, 0, 0) }
 
-// newWorked is a machine whose search engine has so many workers, and so much memory.
+// newWorked returns a machine whose indexes have a number of workers and a memory limit.
 func newWorked(t *testing.T, limit int64, workers int) *stepped {
 	s := &stepped{t: t, m: fsm.NewMachine()}
 	s.e = attach(s.m, limit, workers)
