@@ -8,8 +8,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Delivery is what one attempt sends of a run. It is made of the log as it stands; entries that come later never change
-// that of an earlier one.
+// Delivery is the request that one attempt sends for a run. It is made from the run's log; later entries never change the
+// delivery of an earlier one.
 type Delivery struct {
 	URL, Method string
 	// Header is the destination's, Service the names and values of the service's own headers, without prefix.
@@ -21,14 +21,14 @@ type Delivery struct {
 	ToEndpoint, First bool
 }
 
-// SDKVersionHeader is how an endpoint knows a delivery of a run.
+// SDKVersionHeader is the header by which an endpoint recognizes a delivery of a run.
 const SDKVersionHeader = "Upstash-Workflow-Sdk-Version"
 
 // RunOver is the error of an attempt that was not sent because its run needs it no more: the run has ended, or what the
 // attempt is for is done. It is in no event.
 const RunOver = "the workflow run is over"
 
-// Delivery is what an attempt of a message of a run sends; false if the run has no use for it any more.
+// Delivery returns the request of an attempt of a message of a run; false if the run no longer needs it.
 func (s *Store) Delivery(id queue.ID, run []byte) (*Delivery, bool) {
 	ref, ok := ParseRef(run)
 	r, there := s.runs.Get(ref.Run)

@@ -7,12 +7,12 @@ import (
 
 // Filter chooses runs. Each field that is set has to fit; of a list one element has to.
 type Filter struct {
-	// RunIDs are whole ids; with IDPrefix they are what ids begin with.
+	// RunIDs are whole ids, or with IDPrefix prefixes of ids.
 	RunIDs   []string
 	IDPrefix bool
 	// Exact are runs by id and creation; set, nothing else counts.
 	Exact []RunRef
-	// URLs are whole URLs; with URLPrefix they are what URLs begin with.
+	// URLs are whole URLs, or with URLPrefix prefixes of URLs.
 	URLs      []string
 	URLPrefix bool
 	States    []RunState

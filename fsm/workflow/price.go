@@ -11,11 +11,11 @@ import (
 // The prices of operations on runs: what they do is computed from their arguments and the state before.
 
 const (
-	// entryWork is what it takes to append an entry with its message, or to end either, in steps.
+	// entryWork is the work, in steps, of appending an entry with its message, or ending either.
 	entryWork = 60
-	// lookWork is what it takes to look at a run for a filter.
+	// lookWork is the work of testing a run against a filter.
 	lookWork = 5
-	// operation is what an operation that finds little to do takes.
+	// operation is the work of an operation that finds little to do.
 	operation = 10
 	// entryFrame is the most that the JSON of a step that the store makes itself has beside its texts.
 	entryFrame = 120
@@ -25,7 +25,7 @@ const (
 
 func bytesWork(n int64) int64 { return n / env.BytesPerWork }
 
-// countedOf is how much of a body counts.
+// countedOf returns the bytes of a body of n bytes that count as memory.
 func countedOf(n int64) int64 { return n - payload.Uncounted(int(n)) }
 
 // entryGrowth is the growth by an entry with a body of that length, and by the message that delivers it.
@@ -40,25 +40,25 @@ func entryGrowth(o *queue.Options, body int64, texts ...string) int64 {
 	return n
 }
 
-// reserve is what the end of a run may add: a dead letter, the call of its failure callback, and the entry of the run that has
-// invoked it. It counts from the run's start on, so that an end never has to be refused.
-func (o *Config) reserve() int64 {
+// reserve returns the bytes that the end of a run may add: a dead letter, the call of its failure callback, and the entry of
+// the run that has invoked it. They count from the run's start on, so that an end never has to be refused.
+func (co *Config) reserve() int64 {
 	n := int64(600)
-	if f := o.Failure; f != nil {
-		n += queue.MessageGrowth(&f.Options, f.URL, o.CallerIP)
+	if f := co.Failure; f != nil {
+		n += queue.MessageGrowth(&f.Options, f.URL, co.CallerIP)
 	}
-	if v := o.Invoker; v != nil {
+	if v := co.Invoker; v != nil {
 		n += entryGrowth(&v.Options, entryFrame+2*int64(len(v.Open)), v.URL, v.Step.Name)
 	}
 	return n
 }
 
-// reserve is what the timeout of a wait may add beyond what the waiter counts.
-func (n *Waiter) reserve() int64 {
-	return 340 + int64(len(n.TimeoutText)+2*len(n.TimeoutURL)) + 2*optionsSize(&n.TimeoutOptions)
+// reserve returns the bytes that the timeout of a wait may add beyond those that the waiter counts.
+func (w *Waiter) reserve() int64 {
+	return 340 + int64(len(w.TimeoutText)+2*len(w.TimeoutURL)) + 2*optionsSize(&w.TimeoutOptions)
 }
 
-// reserveOfCall is what the answer to a call may add without its body and header.
+// reserveOfCall returns the bytes that the answer to a call may add without its body and header.
 func reserveOfCall(o *queue.Options) int64 {
 	n := entryGrowth(nil, 0) + 100 + int64(len(noRoom))
 	if back := o.Callback; back != nil {
@@ -182,14 +182,14 @@ func (s *Store) WakeAll() { s.wakes = 0 }
 // maxWoken is the most waiters that one entry wakes.
 const maxWoken = 1_000
 
-// wakePrice is what it takes to wake a waiter, which counts no more then.
+// wakePrice is the price of waking a waiter, which no longer counts then.
 func wakePrice(w *Waiter, body []byte) env.Price {
 	size := int64(len(w.Open)+len(w.EventID)+len(w.TimeoutText)+4*len(body)/3) + entryFrame
 	grown := entryGrowth(&w.Options, size, w.URL, w.Step.Name) - w.size()
 	return env.Price{Work: 2*entryWork + 3*bytesWork(size), Growth: max(0, grown)}
 }
 
-// held is how much of a run its end has to go through: what is still to be delivered, waits, and is kept for it.
+// held counts the records of a run that its end has to go through: open deliveries, waits, and kept notifications.
 func (s *Store) held(r *Run) int {
 	return s.openOf(r.No) + s.waiting.RankHead(r.No+1) - s.waiting.RankHead(r.No) + r.saved
 }
@@ -294,7 +294,7 @@ func (s *Store) RevivePrice(_ *env.Env, n *Revival, limit int64) env.Price {
 	return cost
 }
 
-// revivalPrice is what one run like another takes, which has its log or its payload.
+// revivalPrice is the price of a new run with the log or the payload of another.
 func (s *Store) revivalPrice(r *Run, n *Revival) env.Price {
 	c := *r.Config
 	c.Options = only(&n.Options, revivable).Over(c.Options)

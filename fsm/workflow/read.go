@@ -147,8 +147,8 @@ func (s *Store) EndedSince(at int64, visit func(*Run) bool) {
 	}
 }
 
-// LatestUntil is when something last happened until a time that the run's log tells, 0 if nothing did. It may be somewhat
-// later than that, but not later than the time.
+// LatestUntil returns the time of the last change in the run's log that is not later than until, 0 if there is none. It may
+// return a somewhat later time, but none later than until.
 func (s *Store) LatestUntil(r *Run, until int64) (at int64) {
 	take := func(times ...int64) {
 		for _, t := range times {
@@ -306,21 +306,21 @@ func (s *Store) deadChooser(f *DeadFilter) *deadChooser {
 }
 
 // match reports whether the filter chooses the dead letter of r. From and To are about when it failed.
-func (f *deadChooser) match(r *Run) bool {
-	if f.statuses != nil {
-		if _, is := f.statuses[status(r)]; r.Fault == nil || !is {
+func (dc *deadChooser) match(r *Run) bool {
+	if dc.statuses != nil {
+		if _, is := dc.statuses[status(r)]; r.Fault == nil || !is {
 			return false
 		}
 	}
-	if f.callbacks != nil {
+	if dc.callbacks != nil {
 		if r.Callback == nil {
 			return false
 		}
-		if _, is := f.callbacks[r.Callback.State]; !is {
+		if _, is := dc.callbacks[r.Callback.State]; !is {
 			return false
 		}
 	}
-	return f.chooser.match(r, r.Completed)
+	return dc.chooser.match(r, r.Completed)
 }
 
 // status is that of the answer that made a run fail.
@@ -337,15 +337,15 @@ func (s *Store) Settings() Settings { return s.settings }
 // Used is the logical memory of everything about workflows, in bytes.
 func (s *Store) Used() int64 { return s.liveBytes + s.doneBytes + s.bulk.Used() }
 
-// Uncounted is how much of Used is payloads that nodes keep on their disks: it does not count from env.Level2 on.
+// Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count from env.Level2 on.
 func (s *Store) Uncounted() int64 { return s.uncounted }
 
 // Counts are the sizes of the store: all runs, those that are active, those with a dead letter, and the waiters.
 type Counts struct{ Runs, Active, Dead, Waiters int }
 
 // Add adds the counts of another store.
-func (n *Counts) Add(m Counts) {
-	n.Runs, n.Active, n.Dead, n.Waiters = n.Runs+m.Runs, n.Active+m.Active, n.Dead+m.Dead, n.Waiters+m.Waiters
+func (co *Counts) Add(m Counts) {
+	co.Runs, co.Active, co.Dead, co.Waiters = co.Runs+m.Runs, co.Active+m.Active, co.Dead+m.Dead, co.Waiters+m.Waiters
 }
 
 // Counts returns the sizes of the store.
@@ -354,8 +354,8 @@ func (s *Store) Counts() Counts {
 }
 
 // Fields are those of the format.
-func (n *Counts) Fields(c *wire.Codec) {
-	for _, v := range [...]*int{&n.Runs, &n.Active, &n.Dead, &n.Waiters} {
+func (co *Counts) Fields(c *wire.Codec) {
+	for _, v := range [...]*int{&co.Runs, &co.Active, &co.Dead, &co.Waiters} {
 		wire.Uint(c, v)
 	}
 }

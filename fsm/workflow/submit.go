@@ -18,7 +18,7 @@ func (s *Store) Submit(e *env.Env, q *queue.Store, n Submissions) (Receipts, err
 	return out, nil
 }
 
-// maxHeld is how much of a run may be under way at once: steps that are not delivered, waits, and notifications that are kept.
+// maxHeld limits the records of a run that may be under way at once: open deliveries, waits, and kept notifications.
 // Its end goes through all of it in one piece.
 const maxHeld = 10_000
 
@@ -73,39 +73,39 @@ func (s *Store) earlierEntry(r *Run, n *Submission) (won queue.ID, ok bool) {
 	return queue.ID{}, false
 }
 
-// entry is what a submission adds to the log.
-func (k *work) entry(n *Submission) *Entry {
-	out := &Entry{Kind: StepEntry, Step: n.Step, Body: k.s.stored(n.Body)}
+// entry returns the entry that a submission adds to the log.
+func (wo *work) entry(n *Submission) *Entry {
+	out := &Entry{Kind: StepEntry, Step: n.Step, Body: wo.s.stored(n.Body)}
 	out.Name = ownedText(n.Step.Name)
 	if n.Kind == CallSubmission {
 		out.Kind, out.URL, out.Own = CallEntry, ownedText(n.URL), detached(&n.Options)
-		if k.e.Level >= env.Level2 {
+		if wo.e.Level >= env.Level2 {
 			out.Reserved = reserveOfCall(out.Own)
 		}
 		return out
 	}
-	out.Own = k.own(&n.Options, n.Features)
-	if n.URL != k.r.URL {
+	out.Own = wo.own(&n.Options, n.Features)
+	if n.URL != wo.r.URL {
 		out.URL = ownedText(n.URL)
 	}
 	return out
 }
 
-// own is what a message to the endpoint says beyond what the run says, nil if nothing. The configuration of a message
-// counts if its SDK does not leave that to the run.
-func (k *work) own(o *queue.Options, f Features) *queue.Options {
+// own returns the options of a message to the endpoint beyond those of the run, nil if there are none. The configuration
+// of a message counts if its SDK does not leave that to the run.
+func (wo *work) own(o *queue.Options, f Features) *queue.Options {
 	given := queue.GivenDelay | queue.GivenNotBefore
 	if f&TriggerOnConfig == 0 {
 		given |= messageOptions | queue.GivenFailure
 	}
 	out := only(o, given)
-	run := queue.Set(k.r.Header)
+	run := queue.Set(wo.r.Header)
 	for _, h := range o.Header {
 		if _, same := run[h]; !same {
 			out.Header, out.Given = append(out.Header, h), out.Given|queue.GivenHeader
 		}
 	}
-	out.Given &^= k.same(&out)
+	out.Given &^= wo.same(&out)
 	out = only(&out, out.Given)
 	if out.Given == 0 {
 		return nil
@@ -114,8 +114,8 @@ func (k *work) own(o *queue.Options, f Features) *queue.Options {
 }
 
 // same are the options of o that are those of the run.
-func (k *work) same(o *queue.Options) (same queue.Option) {
-	run := &k.r.Options
+func (wo *work) same(o *queue.Options) (same queue.Option) {
+	run := &wo.r.Options
 	add := func(g queue.Option, equal bool) {
 		if equal && run.Given&g != 0 {
 			same |= g
@@ -178,23 +178,23 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 }
 
 // first is the entry that a run begins with.
-func (k *work) first(n *Submission) *Entry {
+func (wo *work) first(n *Submission) *Entry {
 	o := only(&n.Options, queue.GivenDelay|queue.GivenNotBefore)
-	out := &Entry{Step: Step{Type: Initial, Concurrent: 1}, Body: k.s.stored(n.Body)}
+	out := &Entry{Step: Step{Type: Initial, Concurrent: 1}, Body: wo.s.stored(n.Body)}
 	if o.Given != 0 {
 		out.Own = detached(&o)
 	}
 	return out
 }
 
-// config is what a submission says of the run that it starts.
-func (n *Submission) config(e *env.Env, parent *Run) *Config {
-	c := &Config{URL: n.URL, Options: n.Options, Features: n.Features, Origin: n.Origin, CallerIP: n.CallerIP}
+// config returns the configuration of the run that a submission starts.
+func (s *Submission) config(e *env.Env, parent *Run) *Config {
+	c := &Config{URL: s.URL, Options: s.Options, Features: s.Features, Origin: s.Origin, CallerIP: s.CallerIP}
 	c.Given &^= queue.GivenDelay | queue.GivenNotBefore | queue.GivenCallback | queue.GivenQueue
 	c.Options = only(&c.Options, c.Given)
 	c.SaltRedaction(e)
 	if parent != nil {
-		v := *n.Invoker
+		v := *s.Invoker
 		v.Run = parent.No
 		c.Invoker = &v
 		if c.Trace.IsZero() {

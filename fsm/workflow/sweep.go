@@ -103,7 +103,7 @@ func firstOf(s *Store, no uint64) (p place, e *Entry, ok bool) {
 	return p, e, ok
 }
 
-// NextSweep is when something is to be forgotten next, in unix milliseconds.
+// NextSweep returns the time at which the next record is to be forgotten, in unix milliseconds.
 func (s *Store) NextSweep() (unixms int64, ok bool) {
 	soonest := func(at int64, some bool) {
 		if some && (!ok || at < unixms) {

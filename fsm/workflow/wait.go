@@ -58,52 +58,52 @@ const maxDeadline = 1 << 53
 
 func deadline(now, timeout int64) int64 { return min(now+min(timeout, maxDeadline), maxDeadline) }
 
-func (k *work) register(w *Waiter) {
-	s := k.s
+func (wo *work) register(w *Waiter) {
+	s := wo.s
 	s.waiters.Set(w.No, w)
 	s.events.Set(name{w.EventID, w.No}, struct{}{})
 	s.waiting.Set(runKey{w.Run, w.No}, struct{}{})
 	s.ends.Set(queue.Stamp{At: w.Deadline, Seq: w.No}, w.No)
-	k.r.touch(w.Created)
-	k.count(w.size())
+	wo.r.touch(w.Created)
+	wo.count(w.size())
 }
 
 // forgetWaiter removes a waiter. The first cause removes it: notification, timeout, or end of the run.
-func (k *work) forgetWaiter(w *Waiter) {
-	s := k.s
+func (wo *work) forgetWaiter(w *Waiter) {
+	s := wo.s
 	s.waiters.Delete(w.No)
 	s.events.Delete(name{w.EventID, w.No})
 	s.waiting.Delete(runKey{w.Run, w.No})
 	s.ends.Delete(queue.Stamp{At: w.Deadline, Seq: w.No})
-	k.count(-w.size())
+	wo.count(-w.size())
 }
 
 // wake ends a wait: it appends its result, which is the notification, or its timeout if late.
-func (k *work) wake(w *Waiter, body []byte, late bool) queue.ID {
-	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: payload.New(w.result(body, late), k.s.keeper)}
+func (wo *work) wake(w *Waiter, body []byte, late bool) queue.ID {
+	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: payload.New(w.result(body, late), wo.s.keeper)}
 	url, o := w.URL, &w.Options
 	if late {
 		url, o = w.TimeoutURL, &w.TimeoutOptions
 	}
-	n.Own = k.own(o, TriggerOnConfig)
+	n.Own = wo.own(o, TriggerOnConfig)
 	n.Since, n.Deadline = w.Created, w.Deadline
-	if url != "" && url != k.r.URL {
+	if url != "" && url != wo.r.URL {
 		n.URL = url
 	}
-	return k.append(n).ID
+	return wo.append(n).ID
 }
 
 // leaveWait records in the log what a cancelled run was waiting for. It is not a result.
-func (k *work) leaveWait(w *Waiter) {
-	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: payload.New(w.unfinished(), k.s.keeper), Created: k.e.Now, FirstAt: k.e.Now, State: Unfinished}
-	n.ID, n.Name, n.Since, n.Deadline = k.q.NewID(k.e), ownedText(w.Step.Name), w.Created, w.Deadline
-	at := place{k.r.No, k.r.Entries}
-	k.r.Entries++
-	k.s.entries.Set(at, n)
-	k.s.ids.Set(n.ID.Seq, at)
-	k.count(n.size())
-	k.spare(n.Body.Uncounted())
-	k.s.trimmable += 2
+func (wo *work) leaveWait(w *Waiter) {
+	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: payload.New(w.unfinished(), wo.s.keeper), Created: wo.e.Now, FirstAt: wo.e.Now, State: Unfinished}
+	n.ID, n.Name, n.Since, n.Deadline = wo.q.NewID(wo.e), ownedText(w.Step.Name), w.Created, w.Deadline
+	at := place{wo.r.No, wo.r.Entries}
+	wo.r.Entries++
+	wo.s.entries.Set(at, n)
+	wo.s.ids.Set(n.ID.Seq, at)
+	wo.count(n.size())
+	wo.spare(n.Body.Uncounted())
+	wo.s.trimmable += 2
 }
 
 // unfinished is the JSON of the step as far as it is known while it waits.
