@@ -80,7 +80,7 @@ func (h *BackupHeader) decode(b []byte) error {
 	return err
 }
 
-// Backup is what is known of a backup after it was read, or written.
+// Backup describes a backup that was read or written to its end.
 type Backup struct {
 	BackupHeader
 	// Digest is that of the state, in hexadecimal; see Frozen.Digest. Sum is the SHA-256 of the file but for its last

@@ -46,7 +46,7 @@ type database struct {
 	// messages and workflows are nil while the level is below env.Level2, but for those of the database default.
 	messages  *queue.Store
 	workflows *workflow.Store
-	// worked is what the entry of the index workedAt has done for the database, in steps. It means nothing after it.
+	// worked counts the steps that the entry of the index workedAt has done for the database. It means nothing after it.
 	worked   int64
 	workedAt uint64
 	// quarantined is the index of the entry from which on it is in quarantine, 0 if it is not.
@@ -89,7 +89,7 @@ func (d *database) used(level env.Level) int64 {
 	return n
 }
 
-// place is where the database of a name stands, or would stand.
+// place returns the position of a database in the list, or the one at which it would be inserted.
 func (s *State) place(name string) (int, bool) {
 	return slices.BinarySearchFunc(s.databases, name, func(d *database, name string) int { return strings.Compare(d.name, name) })
 }
@@ -179,19 +179,19 @@ type DatabaseTokens struct {
 }
 
 // Fields are those of the format.
-func (n *DatabaseTokens) Fields(c *wire.Codec) {
-	c.String(&n.Name)
-	c.Fixed(n.Standard[:])
-	c.Fixed(n.ReadOnly[:])
-	if c.More(n.Salt != acl.Salt{}) {
-		c.Fixed(n.Salt[:])
+func (dt *DatabaseTokens) Fields(c *wire.Codec) {
+	c.String(&dt.Name)
+	c.Fixed(dt.Standard[:])
+	c.Fixed(dt.ReadOnly[:])
+	if c.More(dt.Salt != acl.Salt{}) {
+		c.Fixed(dt.Salt[:])
 	}
 }
 
 // usable reports whether the tokens can be told apart.
-func (n *DatabaseTokens) usable() bool {
+func (dt *DatabaseTokens) usable() bool {
 	none := acl.Digest{}
-	return n.Standard != none && n.ReadOnly != none && n.Standard != n.ReadOnly
+	return dt.Standard != none && dt.ReadOnly != none && dt.Standard != dt.ReadOnly
 }
 
 // DatabaseInfo describes a database.
@@ -210,14 +210,14 @@ type DatabaseInfo struct {
 }
 
 // Fields are those of the format.
-func (n *DatabaseInfo) Fields(c *wire.Codec) {
-	c.String(&n.Name)
-	c.Varint(&n.Created)
-	wire.Uint(c, &n.Keys)
-	c.Varint(&n.Bytes)
-	wire.Uint(c, &n.Users)
-	if c.More(n.Quarantined != 0) {
-		c.Uvarint(&n.Quarantined)
+func (di *DatabaseInfo) Fields(c *wire.Codec) {
+	c.String(&di.Name)
+	c.Varint(&di.Created)
+	wire.Uint(c, &di.Keys)
+	c.Varint(&di.Bytes)
+	wire.Uint(c, &di.Users)
+	if c.More(di.Quarantined != 0) {
+		c.Uvarint(&di.Quarantined)
 	}
 }
 
@@ -358,7 +358,7 @@ func (s *State) decodeDatabase(r *wire.Reader) *database {
 	return d
 }
 
-// Thresholds are what a node counts as slow calls of a database.
+// Thresholds returns the limits above which a node records a call of a database as slow.
 func (v *View) Thresholds(db string) command.Thresholds {
 	if d := v.s.database(db); d != nil {
 		return d.config.Thresholds()

@@ -25,22 +25,22 @@ type AdvanceLimit struct {
 }
 
 // Fields are those of the format.
-func (n *AdvanceLimit) Fields(c *wire.Codec) {
-	wire.Uint(c, &n.Sweep)
-	if c.Reading() && (n.Sweep < 0 || n.Sweep > maxSweep) {
-		n.Sweep = maxSweep
+func (al *AdvanceLimit) Fields(c *wire.Codec) {
+	wire.Uint(c, &al.Sweep)
+	if c.Reading() && (al.Sweep < 0 || al.Sweep > maxSweep) {
+		al.Sweep = maxSweep
 	}
-	if !c.More(n.Deliver) {
+	if !c.More(al.Deliver) {
 		return
 	}
-	c.Bool(&n.Deliver)
-	c.Uvarint(&n.Epoch)
-	c.Uvarint(&n.Term)
-	c.Int(&n.Claims)
-	c.Int(&n.HostShare)
-	wire.Records(c, &n.Ticks)
-	c.Bool(&n.Spare)
-	wire.List(c, &n.Hosts, 2)
+	c.Bool(&al.Deliver)
+	c.Uvarint(&al.Epoch)
+	c.Uvarint(&al.Term)
+	c.Int(&al.Claims)
+	c.Int(&al.HostShare)
+	wire.Records(c, &al.Ticks)
+	c.Bool(&al.Spare)
+	wire.List(c, &al.Hosts, 2)
 }
 
 // Advanced says what an Advance did.
@@ -51,10 +51,10 @@ type Advanced struct {
 }
 
 // Fields are those of the format.
-func (n *Advanced) Fields(c *wire.Codec) {
-	wire.Uint(c, &n.Swept)
-	if c.More(len(n.Attempts) > 0) {
-		wire.Records(c, &n.Attempts)
+func (a *Advanced) Fields(c *wire.Codec) {
+	wire.Uint(c, &a.Swept)
+	if c.More(len(a.Attempts) > 0) {
+		wire.Records(c, &a.Attempts)
 	}
 }
 
@@ -139,10 +139,10 @@ func (s *State) claimIn(d *database, e *env.Env, n *AdvanceLimit, share int, fre
 }
 
 // ticksOf are the ticks of the schedules of a database.
-func (n *AdvanceLimit) ticksOf(db string) (list []queue.Tick) {
-	for i := range n.Ticks {
-		if n.Ticks[i].DB == db {
-			list = append(list, n.Ticks[i])
+func (al *AdvanceLimit) ticksOf(db string) (list []queue.Tick) {
+	for i := range al.Ticks {
+		if al.Ticks[i].DB == db {
+			list = append(list, al.Ticks[i])
 		}
 	}
 	return list

@@ -16,7 +16,7 @@ func (m *Machine) NextMessage() (unixms int64, ok bool) {
 	return m.state.nextMessage()
 }
 
-// Deliveries is how many deliveries are claimed and have no result, and NextMessage, both of the same
+// Deliveries returns the number of claimed deliveries without a result, and NextMessage, both of the same
 // moment: between two calls a delivery may go from the one to the other.
 func (m *Machine) Deliveries() (claimed int, next int64, some bool) {
 	m.mu.RLock()

@@ -34,17 +34,17 @@ func (k *PickedKey) Fields(c *wire.Codec) {
 }
 
 // Fields are those of the format.
-func (n *Picked) Fields(c *wire.Codec) {
-	c.String(&n.Database)
-	c.Uvarint(&n.Number)
-	wire.List(c, &n.Keys, 2)
+func (p *Picked) Fields(c *wire.Codec) {
+	c.String(&p.Database)
+	c.Uvarint(&p.Number)
+	wire.List(c, &p.Keys, 2)
 }
 
 // Eviction is the argument of Evict.
 type Eviction struct{ Databases []Picked }
 
 // Fields are those of the format.
-func (n *Eviction) Fields(c *wire.Codec) { wire.Records(c, &n.Databases) }
+func (e *Eviction) Fields(c *wire.Codec) { wire.Records(c, &e.Databases) }
 
 // policy is the one in force in a database.
 func (s *State) policy(d *database) keyspace.Policy {
@@ -139,7 +139,7 @@ func (s *State) evictsOwn() (some, near bool) {
 	return some, near
 }
 
-// Evicted is how many keys were evicted from all databases since they were made.
+// Evicted counts the keys that were evicted from all databases since they were made.
 func (v *View) Evicted() (n uint64) {
 	for _, d := range v.s.databases {
 		n += d.keys.Evicted()

@@ -39,7 +39,7 @@ type Batch struct {
 	room *rowRoom // where rows are read to; nil is new memory
 }
 
-// Results are what a Batch's rows answered. A discarded transaction has one value: the
+// Results hold the replies to a Batch's rows. A discarded transaction has one value: the
 // error that refused it, or the null array if a watched key has changed.
 type Results struct {
 	// Index and Place say where in the log the batch took effect.
@@ -47,8 +47,8 @@ type Results struct {
 	Place     int
 	Discarded bool
 	Values    []reply.Value
-	// Replayed says that an earlier request of the same id was applied, and that this
-	// is what it answered.
+	// Replayed says that an earlier request of the same id was applied, and that these
+	// are its replies.
 	Replayed bool
 }
 
@@ -125,30 +125,30 @@ func (b *Batch) revokes() bool {
 }
 
 // Fields are those of the format.
-func (n *Results) Fields(c *wire.Codec) {
-	c.Uvarint(&n.Index)
-	wire.Uint(c, &n.Place)
-	c.Bool(&n.Discarded)
+func (r *Results) Fields(c *wire.Codec) {
+	c.Uvarint(&r.Index)
+	wire.Uint(c, &r.Place)
+	c.Bool(&r.Discarded)
 	if c.Reading() {
-		n.readValues(c)
+		r.readValues(c)
 	} else {
-		n.writeValues(c.Writer())
+		r.writeValues(c.Writer())
 	}
-	c.Bool(&n.Replayed)
+	c.Bool(&r.Replayed)
 }
 
-func (n *Results) writeValues(w *wire.Writer) {
-	w.Uvarint(uint64(len(n.Values)))
-	for i := range n.Values {
-		reply.Append(w, n.Values[i])
+func (r *Results) writeValues(w *wire.Writer) {
+	w.Uvarint(uint64(len(r.Values)))
+	for i := range r.Values {
+		reply.Append(w, r.Values[i])
 	}
 }
 
-func (n *Results) readValues(c *wire.Codec) {
-	n.Values = make([]reply.Value, c.Reader().Count(1))
-	for i := range n.Values {
+func (r *Results) readValues(c *wire.Codec) {
+	r.Values = make([]reply.Value, c.Reader().Count(1))
+	for i := range r.Values {
 		var err error
-		if n.Values[i], err = reply.Decode(c.Reader()); err != nil {
+		if r.Values[i], err = reply.Decode(c.Reader()); err != nil {
 			c.Fail(err)
 			return
 		}
@@ -224,7 +224,7 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 	return out
 }
 
-// stepsPerCommand is how many steps of scripts the lock is held for as long as for one
+// stepsPerCommand is the number of a script's steps that hold the lock about as long as one
 // command.
 const stepsPerCommand = 200
 

@@ -12,7 +12,7 @@ import (
 // only to refuse it then, and every other request would wait for that.
 const judgedWord = 64 << 10
 
-// Executor is what Execute needs of a node.
+// Executor proposes and reads for Execute; a node implements it.
 type Executor interface {
 	Proposer
 	Reader

@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script"
 )
 
-// bytesPerStep is how many bytes of a reply a caller looks at in a step of a read's cost.
+// bytesPerStep is the number of bytes of a reply that cost a read one step.
 const bytesPerStep = 16
 
 // Hooks are callbacks to the owner of a Machine. Apply calls them in log order, without holding the lock.

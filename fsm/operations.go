@@ -27,7 +27,7 @@ var (
 	ReportDigest = define(9, "report digest", env.Base, every, (*State).reportDigest)
 	// Configure changes the replicated settings.
 	Configure = define(10, "configure", env.Base, small, (*State).configure)
-	// AdmitNode remembers a node and its disk; the result is what is remembered then.
+	// AdmitNode remembers a node and its disk, and returns the record that the cluster then has.
 	AdmitNode = define(29, "admit node", env.Base, every, (*State).admitNode)
 	// RemoveNode notes that a node leaves the cluster, or has left it.
 	RemoveNode = define(11, "remove node", env.Base, every, (*State).removeNode)

@@ -30,7 +30,7 @@ const (
 	Deferred
 )
 
-// Outcome is what became of one request.
+// Outcome is the result of one request.
 type Outcome struct {
 	Session, Seq uint64
 	Code         uint16
@@ -154,7 +154,7 @@ func travelling(err error) error {
 	return err
 }
 
-// sweepPerEntry is how many keys past their deadline, and how many kept replies, every entry removes beside its
+// sweepPerEntry is the number of expired keys, and of kept replies, that every entry removes in addition to its
 // requests, so that a steady load needs no entries for it.
 const sweepPerEntry = 16
 

@@ -12,7 +12,7 @@ import (
 type Progress struct {
 	// Index is the entry that is being applied, 0 between two entries.
 	Index uint64
-	// Request is which of its requests, from 1; 0 is what an entry does before its requests and after them.
+	// Request is the number of the request in the entry, from 1; 0 stands for the work before the requests and after them.
 	Request uint64
 	// Database is the number of the database that is being worked on, 0 if it is none or not known yet.
 	Database uint64

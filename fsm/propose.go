@@ -79,7 +79,7 @@ func Do[A, R any](ctx context.Context, p Proposer, op *Operation[A, R], arg A) (
 	return r, nil
 }
 
-// Consistency is what a read promises.
+// Consistency is the promise of a read.
 type Consistency uint8
 
 // The read modes.

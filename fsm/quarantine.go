@@ -25,10 +25,10 @@ type QuarantineOrder struct {
 }
 
 // Fields are those of the format.
-func (n *QuarantineOrder) Fields(c *wire.Codec) {
-	c.String(&n.Database)
-	c.Uvarint(&n.Number)
-	c.Uvarint(&n.Index)
+func (qo *QuarantineOrder) Fields(c *wire.Codec) {
+	c.String(&qo.Database)
+	c.Uvarint(&qo.Number)
+	c.Uvarint(&qo.Index)
 }
 
 // QuarantineResult says what became of an order. It is no part of the state.
@@ -39,9 +39,9 @@ type QuarantineResult struct {
 }
 
 // Fields are those of the format.
-func (n *QuarantineResult) Fields(c *wire.Codec) {
-	n.QuarantineOrder.Fields(c)
-	c.Bool(&n.Missed)
+func (qr *QuarantineResult) Fields(c *wire.Codec) {
+	qr.QuarantineOrder.Fields(c)
+	c.Bool(&qr.Missed)
 }
 
 // quarantine looks whether the database has been in quarantine since the entry.

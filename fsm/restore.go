@@ -18,9 +18,9 @@ import (
 const (
 	// PartBytes is the most bytes of one part.
 	PartBytes = 1 << 20
-	// stageKept is how long, in milliseconds, parts are kept that nothing follows.
+	// stageKept is the time after which parts that nothing follows are dropped, in milliseconds.
 	stageKept = 10 * 60_000
-	// stageTaken is how long, in milliseconds, no other backup may come in behind the last part of one.
+	// stageTaken is the time after a part in which no other backup may begin, in milliseconds.
 	stageTaken = 30_000
 )
 
@@ -48,7 +48,7 @@ type staged struct {
 type BackupPart struct {
 	// ID is drawn at random by the node that restores, for this restore.
 	ID string
-	// Offset is where in the file the part begins. Behind the first one it follows the part before.
+	// Offset is the position of the part in the file, in bytes. Each part begins at the end of the one before.
 	Offset uint64
 	// Data is empty to call it off.
 	Data []byte
@@ -57,12 +57,12 @@ type BackupPart struct {
 }
 
 // Fields are those of the format; texts and bytes alias what they are read from.
-func (n *BackupPart) Fields(c *wire.Codec) {
-	c.String(&n.ID)
-	c.Uvarint(&n.Offset)
-	c.Bytes(&n.Data)
-	if c.More(n.Database != "") {
-		c.String(&n.Database)
+func (bp *BackupPart) Fields(c *wire.Codec) {
+	c.String(&bp.ID)
+	c.Uvarint(&bp.Offset)
+	c.Bytes(&bp.Data)
+	if c.More(bp.Database != "") {
+		c.String(&bp.Database)
 	}
 }
 
@@ -130,12 +130,12 @@ type BackupRef struct {
 }
 
 // Fields are those of the format.
-func (n *BackupRef) Fields(c *wire.Codec) {
-	c.String(&n.ID)
-	c.Uvarint(&n.Size)
+func (br *BackupRef) Fields(c *wire.Codec) {
+	c.String(&br.ID)
+	c.Uvarint(&br.Size)
 }
 
-// Restoration is what a restore has made.
+// Restoration is the result of a restore.
 type Restoration struct {
 	// Index is the log index of the restore, Epoch the state's epoch since.
 	Index, Epoch uint64
@@ -144,10 +144,10 @@ type Restoration struct {
 }
 
 // Fields are those of the format.
-func (n *Restoration) Fields(c *wire.Codec) {
-	c.Uvarint(&n.Index)
-	c.Uvarint(&n.Epoch)
-	c.Record(n.Contents.Fields)
+func (r *Restoration) Fields(c *wire.Codec) {
+	c.Uvarint(&r.Index)
+	c.Uvarint(&r.Epoch)
+	c.Record(r.Contents.Fields)
 }
 
 // restoreBackup replaces the state by that of a backup that has come in. It may be asked again.

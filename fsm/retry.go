@@ -54,12 +54,12 @@ func (b *Batch) IdempotencyKey(id string) Idempotency {
 }
 
 // Fields are those of the format.
-func (r *Idempotency) Fields(c *wire.Codec) {
-	c.String(&r.ID)
-	c.Fixed(r.Hash[:])
+func (i *Idempotency) Fields(c *wire.Codec) {
+	c.String(&i.ID)
+	c.Fixed(i.Hash[:])
 }
 
-// sweepForRoom is how many forgotten replies one request clears away for itself.
+// sweepForRoom is the number of expired replies that one request removes to make room for its own.
 const sweepForRoom = 64
 
 // execIdempotent runs a batch that has an id, unless it was run before: then it gives the reply

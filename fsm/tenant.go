@@ -70,32 +70,32 @@ type Owned struct {
 }
 
 // Fields are those of the format; Body aliases what it is read from.
-func (n *Owned) Fields(c *wire.Codec) {
-	c.String(&n.Database)
-	c.Uvarint(&n.Number)
-	wire.Uint(c, &n.Code)
-	c.Bytes(&n.Body)
+func (o *Owned) Fields(c *wire.Codec) {
+	c.String(&o.Database)
+	c.Uvarint(&o.Number)
+	wire.Uint(c, &o.Code)
+	c.Bytes(&o.Body)
 }
 
-// OwnedResult is what the operation has answered.
+// OwnedResult is the result of an Owned operation.
 type OwnedResult struct {
 	Code  uint16
 	Value any
 }
 
 // Fields are those of the format.
-func (n *OwnedResult) Fields(c *wire.Codec) {
-	wire.Uint(c, &n.Code)
-	op, err := find(n.Code, MaxLevel)
+func (or *OwnedResult) Fields(c *wire.Codec) {
+	wire.Uint(c, &or.Code)
+	op, err := find(or.Code, MaxLevel)
 	if err != nil {
 		c.Fail(err)
 		return
 	}
 	if !c.Reading() {
-		op.encodeResult(c.Writer(), n.Value)
+		op.encodeResult(c.Writer(), or.Value)
 		return
 	}
-	n.Value, err = op.decodeResult(c.Reader())
+	or.Value, err = op.decodeResult(c.Reader())
 	c.Fail(err)
 }
 
@@ -283,7 +283,7 @@ func (v *View) WorkflowsOf(db string) *workflow.Store {
 	return v.Workflows()
 }
 
-// Log is where requests are proposed to, and what they made is read from.
+// Log proposes requests and reads the state that they made.
 type Log interface {
 	Proposer
 	Reader
@@ -305,16 +305,16 @@ type tenantLog struct {
 }
 
 // Propose puts the operation into InDatabase.
-func (t tenantLog) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
-	out, err := Do(ctx, t.l, InDatabase, Owned{Database: t.db, Number: t.number, Code: code, Body: body})
+func (tl tenantLog) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
+	out, err := Do(ctx, tl.l, InDatabase, Owned{Database: tl.db, Number: tl.number, Code: code, Body: body})
 	return out.Value, err
 }
 
 // Read calls fn with a View of the database.
-func (t tenantLog) Read(ctx context.Context, r Reading, fn func(*View)) (ReadAt, error) {
-	r.Database = t.db
-	return t.l.Read(ctx, r, func(v *View) {
-		v.In(t.db)
+func (tl tenantLog) Read(ctx context.Context, r Reading, fn func(*View)) (ReadAt, error) {
+	r.Database = tl.db
+	return tl.l.Read(ctx, r, func(v *View) {
+		v.In(tl.db)
 		fn(v)
 	})
 }
