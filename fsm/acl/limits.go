@@ -103,7 +103,7 @@ const (
 	bytesPerRule = 4 // that stand for another rule within a selector, at least
 )
 
-// WorkOfRules is how many steps SetUser takes that gives a user so many words with so many bytes together.
+// WorkOfRules returns the steps of a SetUser with so many words of so many bytes together.
 func (s *Store) WorkOfRules(name string, words, bytes int) int64 {
 	return stepsPerRule*int64(words+bytes/bytesPerRule/4) + int64(bytes/bytesPerRule) + stepsPerRule*s.User(name).rules() + s.User(name).Work()
 }
@@ -115,7 +115,7 @@ func (u *User) rules() int64 {
 	return int64(u.root.count() + u.inMore + len(u.credentials))
 }
 
-// CheckWork is how many steps it may take to check a call with so many names of so many bytes: those of its keys and
+// CheckWork returns the most steps of checking a call with so many names of so many bytes: those of its keys and
 // channels. It is 0 for users with few selectors and no patterns but names and prefixes.
 func (u *User) CheckWork(names, bytes int) int64 {
 	return (int64(names)*u.price.name + int64(bytes)*u.price.byte) / 64

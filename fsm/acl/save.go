@@ -31,9 +31,9 @@ func (u *User) Fields(c *wire.Codec) {
 }
 
 // Fields are those of the format.
-func (n *credential) Fields(c *wire.Codec) {
-	c.Fixed(n.digest[:])
-	c.Uvarint(&n.number)
+func (cr *credential) Fields(c *wire.Codec) {
+	c.Fixed(cr.digest[:])
+	c.Uvarint(&cr.number)
 }
 
 func decodeUser(record []byte) (*User, error) {
@@ -60,7 +60,7 @@ func (s *selector) Fields(c *wire.Codec) {
 }
 
 // Fields are those of the format.
-func (k *keyPattern) Fields(c *wire.Codec) {
-	c.String(&k.pattern)
-	wire.Uint(c, &k.access)
+func (kp *keyPattern) Fields(c *wire.Codec) {
+	c.String(&kp.pattern)
+	wire.Uint(c, &kp.access)
 }
