@@ -101,7 +101,7 @@ type Command struct {
 	// Version is the first Redis version that had the command, or "extension". Syntax, Summary,
 	// Complexity and Version are in the reference and in COMMAND DOCS.
 	Version, Complexity, Syntax, Summary string
-	// Changes are what later versions of Redis changed, the oldest first.
+	// Changes lists the changes by later versions of Redis, the oldest first.
 	Changes []Change
 	// Info are flags of COMMAND INFO that mean something to clients only, besides those that
 	// follow from Flags: "loading stale". Tips are its command tips. Both are words with spaces
@@ -164,7 +164,7 @@ func (c *Command) Queues() bool {
 	return c.Flags&NoMulti == 0 && !slices.Contains(ascii.Fields(c.Info), "no_multi")
 }
 
-// Tx is what one command runs in: its environment, the database and the user.
+// Tx is the context of one command: its environment, the database and the user.
 type Tx struct {
 	*env.Env
 	DB    *keyspace.DB
@@ -178,9 +178,9 @@ type Tx struct {
 	User      *acl.User // nil: no user, without any right
 	Table     *Table
 	// MaxMemory is the replicated limit of all databases together in bytes, 0 = unlimited;
-	// OtherMemory is what is used besides DB.
+	// OtherMemory is the memory used outside DB.
 	MaxMemory, OtherMemory int64
-	// OwnMax is the limit of this database in bytes, 0 for none but MaxMemory; OwnOther is what it uses besides DB.
+	// OwnMax is the limit of this database in bytes, 0 for none but MaxMemory; OwnOther is the memory that it uses outside DB.
 	OwnMax, OwnOther int64
 	// ClusterPolicy says what happens at MaxMemory in a database that has no policy of its own. Room makes room, and
 	// spares keys that were changed after version Began, that is by this transaction or row.
@@ -191,7 +191,7 @@ type Tx struct {
 	// an apply.
 	Config *Config
 	Host   *Host
-	// Nodes is how many nodes the cluster has, Topology which.
+	// Nodes is the number of nodes of the cluster; Topology describes them.
 	Nodes    int
 	Topology Topology
 	// Limits bound single keys and values.
@@ -235,4 +235,4 @@ func (c *Command) Batchable() bool {
 func (c *Command) Logged() bool { return c.Flags&(ReadOnly|NodeLocal) == ReadOnly }
 
 // rest reports whether the command came through the HTTP gateway.
-func (d Origin) rest() bool { return d == OriginHTTP || d == Stream }
+func (o Origin) rest() bool { return o == OriginHTTP || o == Stream }

@@ -124,7 +124,7 @@ func (tx *Tx) restoreDeadline(ttl []byte, absolute bool) (at int64, bad *reply.V
 // maxRestored bounds what a payload may become where records have no limit, in bytes.
 const maxRestored = 1 << 30
 
-// restoreBounds are what reading a payload may take, with so many steps of work left.
+// restoreBounds returns the bounds for reading a payload with allowed steps of work left.
 func (l *Limits) restoreBounds(level env.Level, allowed int64) rdb.Bounds {
 	b := rdb.Bounds{Room: l.MaxRecord}
 	if b.Room <= 0 {

@@ -56,12 +56,12 @@ func ParseEvents(letters string) (set Events, ok bool) {
 }
 
 // String is the set in letters, with A for all classes that A stands for.
-func (s Events) String() (letters string) {
-	if s&allEvents == allEvents {
-		letters, s = "A", s&^allEvents
+func (e Events) String() (letters string) {
+	if e&allEvents == allEvents {
+		letters, e = "A", e&^allEvents
 	}
 	for i := range len(eventLetters) {
-		if s&(1<<i) != 0 {
+		if e&(1<<i) != 0 {
 			letters += eventLetters[i : i+1]
 		}
 	}

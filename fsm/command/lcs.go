@@ -45,7 +45,7 @@ func (a *Args) lcsOptions() (o lcsOptions) {
 	return o
 }
 
-// cellsPerStep is how many pairs of bytes are compared for one step of cost.
+// cellsPerStep is the number of pairs of bytes that are compared for one step of cost.
 const cellsPerStep = 8
 
 // lcs finds the longest common subsequence of two strings.

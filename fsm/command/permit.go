@@ -29,7 +29,7 @@ func (tx *Tx) permit(c *Command, argv [][]byte) *reply.Value {
 	return ptr(refusal(tx, c, denied, name))
 }
 
-// call is what the user must be permitted to do.
+// call describes the call that the user must be permitted to make.
 func (tx *Tx) call(c *Command, argv [][]byte) *acl.Call {
 	call := &acl.Call{Command: c.number, Level: tx.Level}
 	places := c.Keys.Positions(argv)

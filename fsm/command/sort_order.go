@@ -31,8 +31,8 @@ func newKeyPattern(pattern []byte) (p keyPattern) {
 	return p
 }
 
-// look is what the pattern names for an element; without an asterisk, without the key
-// or with a value of another type there is nothing.
+// look returns the text that the pattern names for an element. It finds none without an asterisk,
+// without the key, or with a value of another type.
 func (p *keyPattern) look(tx *Tx, element string) (text string, ok bool) {
 	switch {
 	case p.self:

@@ -39,17 +39,17 @@ type modelStream struct {
 	groups  map[string]*modelGroup
 }
 
-func (m *modelStream) ids() []int { return slices.Sorted(maps.Keys(m.entries)) }
+func (ms *modelStream) ids() []int { return slices.Sorted(maps.Keys(ms.entries)) }
 
 func idOf(n int) reply.Value { return reply.Bulk(fmt.Sprint("1-", n)) }
 
-func (m *modelStream) entry(n int) reply.Value {
-	return reply.Array(idOf(n), reply.Array(reply.Bulk("f"), reply.Bulk(m.entries[n])))
+func (ms *modelStream) entry(n int) reply.Value {
+	return reply.Array(idOf(n), reply.Array(reply.Bulk("f"), reply.Bulk(ms.entries[n])))
 }
 
 // needed reports whether some group was not given an entry, or did not acknowledge it.
-func (m *modelStream) needed(n int) bool {
-	for _, g := range m.groups {
+func (ms *modelStream) needed(n int) bool {
+	for _, g := range ms.groups {
 		if _, pending := g.pending[n]; pending || n > g.last {
 			return true
 		}
@@ -57,33 +57,33 @@ func (m *modelStream) needed(n int) bool {
 	return false
 }
 
-func (m *modelStream) forget(n int) {
-	for _, g := range m.groups {
+func (ms *modelStream) forget(n int) {
+	for _, g := range ms.groups {
 		delete(g.pending, n)
 	}
 }
 
 // trim removes entries of the head as a trim with that word does, until enough are gone.
-func (m *modelStream) trim(refs string, heads []int, most int) (n int) {
+func (ms *modelStream) trim(refs string, heads []int, most int) (n int) {
 	for _, id := range heads {
 		if n == most {
 			break
 		}
-		if refs == "ACKED" && m.needed(id) {
+		if refs == "ACKED" && ms.needed(id) {
 			continue
 		}
 		if refs == "DELREF" {
-			m.forget(id)
+			ms.forget(id)
 		}
-		delete(m.entries, id)
+		delete(ms.entries, id)
 		n++
 	}
 	return n
 }
 
-func (m *modelStream) group(t *rapid.T) (name string, g *modelGroup) {
+func (ms *modelStream) group(t *rapid.T) (name string, g *modelGroup) {
 	name = draw(t, "group", "g", "h")
-	return name, m.groups[name]
+	return name, ms.groups[name]
 }
 
 func drawNumber(t *rapid.T, m *modelStream) int {

@@ -57,8 +57,8 @@ func (c *Command) arguments() []*argument {
 	return r.sequence("", false)
 }
 
-// sequence reads up to a closing word. In brackets what stands on both sides of a bar are
-// whole sequences; outside they are what stands next to it.
+// sequence reads up to a closing word. In brackets a bar separates whole sequences; outside it
+// separates its two neighbours.
 func (r *syntaxReader) sequence(end string, whole bool) []*argument {
 	var list []*argument
 	var branches [][]*argument
