@@ -48,7 +48,7 @@ type Env struct {
 	Used     func(e *Env, key []byte)
 	// Session is that of the node which asked for this request, 0 if none is named.
 	Session uint64
-	// Notifications are what this apply has for subscribers.
+	// Notifications are the messages of this apply for subscribers.
 	Notifications []Notification
 	// Watch, if set, is called for what the keyspace does by itself, as it does it. It depends on
 	// nothing but the replicated state, and changes none.
@@ -75,7 +75,7 @@ type Env struct {
 	total int64 // what a read on a fork has looked at, in the steps of Charge
 }
 
-// MaxInlineCost is how much a bounded read may look at, in the steps of Charge: some tenths of a
+// MaxInlineCost is the largest cost of a bounded read, in the steps of Charge: some tenths of a
 // millisecond.
 const MaxInlineCost = 20_000
 
@@ -91,7 +91,7 @@ func (e *Env) Charge(steps int64) (over bool) {
 	return e.OverBudget
 }
 
-// yieldCost is how much a read on a fork looks at before it lets others run, in the steps of Charge: about a tenth of a
+// yieldCost is the cost after which a read on a fork yields the processor, in the steps of Charge: about a tenth of a
 // millisecond.
 const yieldCost = MaxInlineCost / 2
 
@@ -134,8 +134,8 @@ const (
 	Missed
 )
 
-// Notification is what leaves an apply for the subscribers of this node: a message, or what
-// became of subscriptions at this place in the log.
+// Notification is the message of an apply to the subscribers of this node: a published message, or
+// a change of subscriptions at this place in the log.
 type Notification struct {
 	Kind NotificationKind
 	// DB, Channel and Message are those of a message.
