@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// condition is what a filter asks of a value.
+// condition is a filter's test of a value.
 type condition interface {
 	holds(s *search, v Value) bool
 }
