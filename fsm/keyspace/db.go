@@ -71,7 +71,7 @@ func compareObjects(a, b *Object) int { return strings.Compare(a.key(), b.key())
 
 func compareKey(o *Object, key string) int { return strings.Compare(o.key(), key) }
 
-// get is what is stored under key, expired or not, nil if there is nothing.
+// get returns the object stored under key, expired or not, nil if there is none.
 func (db *DB) get(key string) *Object {
 	o, _, _ := cow.GetBy(db.keys, hashOf(key), key, compareKey)
 	return o
@@ -103,8 +103,8 @@ const (
 // Cost is the logical size in bytes of key with o under it.
 func (o *Object) Cost(key []byte) int64 { return cost(Alias(key), o) }
 
-// Overhead is how much of the logical memory keys cost by themselves, and deadlines of
-// keys.
+// Overhead returns the bytes of the logical memory that keys take by themselves, and those
+// of their deadlines.
 func (db *DB) Overhead() (keys, deadlines int64) {
 	return keyCost * int64(db.Len()), expireCost * int64(db.Deadlines())
 }
@@ -330,10 +330,10 @@ func (db *DB) Flush(e *env.Env) {
 // collector's work, whichever command it was.
 func (db *DB) CountFreed(n int64) { db.freed += n }
 
-// Freed is how many objects this node has counted since it started or read a snapshot.
+// Freed returns the sum of CountFreed on this node since it started or read a snapshot.
 func (db *DB) Freed() int64 { return db.freed }
 
-// Expired is how many keys this node has removed because their time had come, since it started or
+// Expired counts the keys that this node has removed at or after their deadline since it started or
 // read a snapshot.
 func (db *DB) Expired() int64 { return db.expired }
 

@@ -65,13 +65,13 @@ type simpleStream struct {
 	groups  map[string]*simpleGroup
 }
 
-func (m *simpleStream) ids() []StreamID {
-	return slices.SortedFunc(maps.Keys(m.entries), StreamID.Compare)
+func (ss *simpleStream) ids() []StreamID {
+	return slices.SortedFunc(maps.Keys(ss.entries), StreamID.Compare)
 }
 
-func (m *simpleStream) clone() *simpleStream {
-	c := &simpleStream{maps.Clone(m.entries), map[string]*simpleGroup{}}
-	for name, g := range m.groups {
+func (ss *simpleStream) clone() *simpleStream {
+	c := &simpleStream{maps.Clone(ss.entries), map[string]*simpleGroup{}}
+	for name, g := range ss.groups {
 		c.groups[name] = &simpleGroup{g.last, maps.Clone(g.pending), maps.Clone(g.consumers)}
 	}
 	return c

@@ -5,8 +5,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// history is what a database remembers of its changes, so that a transaction can be told
-// whether a key stayed as it was. It is part of the replicated state.
+// history remembers the changes of a database, so that a transaction learns whether a key
+// has changed. It is part of the replicated state.
 type history struct {
 	// changes counts what was stored or changed in place: an object's version is the
 	// count of its last change.
@@ -21,8 +21,8 @@ type history struct {
 	evicted uint64
 }
 
-// goneSlots is how many groups removed keys are remembered in. A watched key that is
-// missing counts as changed when a key of its group came and went meanwhile.
+// goneSlots is the number of groups in which removed keys are remembered. A watched key that
+// is missing counts as changed when a key of its group was made and removed meanwhile.
 const goneSlots = 1024
 
 func slotOf(key string) int { return int(hashOf(key) % goneSlots) }
