@@ -58,7 +58,7 @@ func inline(s string) Payload {
 	return Payload{at: unsafe.Pointer(unsafe.StringData(s)), n: len(s)}
 }
 
-// kept is what a Keeper holds, or nil.
+// kept returns the handle of a payload that a Keeper holds, or nil.
 func (p Payload) kept() *held {
 	if p.n >= 0 {
 		return nil
@@ -90,7 +90,7 @@ func (p Payload) Digest() Digest {
 	return DigestOf(p.Bytes())
 }
 
-// Uncounted is how many of n bytes do not count as memory, from env.Level2 on, if they are stored as one Payload.
+// Uncounted returns the bytes of n that do not count as memory, from env.Level2 on, if they are stored as one Payload.
 func Uncounted(n int) int64 {
 	if n < Apart {
 		return 0
