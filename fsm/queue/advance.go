@@ -2,7 +2,7 @@ package queue
 
 import "github.com/trireme-dev/trireme/fsm/env"
 
-// Demand is what a deliverer asks of Advance.
+// Demand states the claims and ticks that a leader asks Advance for.
 type Demand struct {
 	// Term and Epoch are those of the leader that asks.
 	Epoch, Term uint64

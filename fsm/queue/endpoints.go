@@ -48,7 +48,7 @@ func removeEndpoints(list, gone []Endpoint) []Endpoint {
 	return slices.DeleteFunc(list, func(o Endpoint) bool { return urls[o.URL] || named[o.Name] })
 }
 
-// positions are where in a list the endpoints of some URLs, or of some names, are or were: the first on top. Others are not noted.
+// positions maps some URLs, or some names, to the positions that their endpoints have or had in a list: the first on top.
 type positions map[string]*upwards
 
 func (p positions) note(key string, i int) {

@@ -65,12 +65,12 @@ func (r Reason) String() string { return reasonWords[min(r, SenderBusy)][0] }
 // Text is the reason as a sentence.
 func (r Reason) Text() string { return reasonWords[min(r, SenderBusy)][1] }
 
-// Explanation says why something is where it is.
+// Explanation says why a message or a schedule waits, since when and until when.
 type Explanation struct {
 	Reason Reason
-	// Since is when the waiting began, in unix milliseconds; 0 if that is not kept.
+	// Since is the time at which the wait began, in unix milliseconds; 0 if that is not kept.
 	Since int64
-	// Next is when it ends at the latest, or may end, in unix milliseconds; 0 if no time is set: it takes an event.
+	// Next is the time at which the wait ends at the latest, or may end, in unix milliseconds; 0 if only an event ends it.
 	Next int64
 	// Behind is the message that has to come first, if there is one.
 	Behind ID
@@ -197,7 +197,7 @@ func (s *Store) whyFlow(m *Message, now int64, x *Explanation) {
 	}
 }
 
-// whoseFlow names a key, its limits, and who has its slots if that is what is waited for.
+// whoseFlow names a key and its limits, and the holders of its slots if x waits for a slot.
 func (s *Store) whoseFlow(f *FlowKey, x *Explanation) {
 	x.Flow = &FlowControl{Key: f.Key, Parallelism: f.Parallelism, Rate: f.Rate, Period: f.Period}
 	if x.Reason == FlowParallelism {

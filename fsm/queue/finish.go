@@ -53,7 +53,7 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 }
 
 // retry schedules the next attempt of m, which is in no index. A message of a queue keeps its slot, so that the order
-// holds, unless the queue is paused. lacks is what a callback had to leave out.
+// holds, unless the queue is paused. lacks names the parts that a callback had to leave out.
 func (s *Store) retry(m *Message, at, now int64, lacks string) {
 	s.record(m, now, Event{State: Retry, detail: &eventDetail{next: at, failure: lacks}})
 	p := placeDue
@@ -107,7 +107,7 @@ func because(failure, lacks string) string {
 	return failure + "; " + lacks
 }
 
-// finishMessage moves m, which is in no index, to its final state. lacks is what its callback had to leave out.
+// finishMessage moves m, which is in no index, to its final state. lacks names the parts that its callback had to leave out.
 func (s *Store) finishMessage(e *env.Env, m *Message, state State, d *Dead, lacks string) {
 	v := Event{State: state}
 	if lacks != "" {

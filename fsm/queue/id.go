@@ -76,14 +76,14 @@ type Stamp struct {
 }
 
 // Fields are those of the format.
-func (t *Stamp) Fields(c *wire.Codec) {
-	c.Varint(&t.At)
-	c.Uvarint(&t.Seq)
+func (s *Stamp) Fields(c *wire.Codec) {
+	c.Varint(&s.At)
+	c.Uvarint(&s.Seq)
 }
 
 // String is the stamp as clients see it, in dead-letter ids and cursors.
-func (t Stamp) String() string {
-	return strconv.FormatInt(t.At, 10) + "-" + strconv.FormatUint(t.Seq, 10)
+func (s Stamp) String() string {
+	return strconv.FormatInt(s.At, 10) + "-" + strconv.FormatUint(s.Seq, 10)
 }
 
 // ParseStamp reads what String wrote; false for every other text.

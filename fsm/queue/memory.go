@@ -7,7 +7,7 @@ func (s *Store) Used() int64 {
 	return s.liveBytes + s.doneBytes + s.deadBytes + s.fixedBytes + s.bulk.Used()
 }
 
-// Uncounted is how much of Used is payloads that nodes keep on their disks: it does not count from env.Level2 on.
+// Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count from env.Level2 on.
 func (s *Store) Uncounted() int64 { return s.uncounted }
 
 // trim removes events and dead letters that are older, or more, than the settings keep: two for each event recorded
@@ -126,7 +126,7 @@ func (s *Store) removeDead(t Stamp, d *Dead) {
 	}
 }
 
-// NextSweep is when something is to be forgotten next, in unix milliseconds.
+// NextSweep returns the time at which the next record is to be forgotten, in unix milliseconds.
 func (s *Store) NextSweep() (unixms int64, ok bool) {
 	soonest := func(at int64, some bool) {
 		if some && (!ok || at < unixms) {
@@ -148,7 +148,7 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 	return unixms, ok
 }
 
-// NextDue is when Advance has something to do next, in unix milliseconds: a message, a flow-control key, a lease or a
+// NextDue returns the time at which Advance has something to do next, in unix milliseconds: a message, a flow-control key, a lease or a
 // schedule. While as many attempts are under way as there may be, messages and keys have to wait for the end of one.
 func (s *Store) NextDue() (unixms int64, ok bool) {
 	soonest := func(at int64, some bool) {

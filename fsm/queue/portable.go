@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// recordNames are what exports call records, by their kinds.
+// recordNames are the names of records in exports, by their kinds.
 var recordNames = [...]string{
 	kindHead: "head", kindQueue: "queue", kindFlow: "flow-control-key", kindHost: "host", kindGroup: "url-group", kindSchedule: "schedule",
 	kindMessage: "message", kindEvent: "event", kindDead: "dead-letter", kindDedup: "deduplication", kindBulk: "bulk-action",
@@ -63,7 +63,7 @@ func Describe(record []byte) any {
 	return out
 }
 
-// State is how far the delivery is.
+// State returns the state of the delivery.
 func (m *Message) State() State { return m.state }
 
 // SaveLasting emits what a restore keeps as it is: queues, URL groups, schedules, and messages that are still to be delivered,

@@ -10,11 +10,11 @@ import (
 // The prices of operations on messages: what they do is computed from their arguments and the state before.
 
 const (
-	// messageWork is what it takes to make a message, to end one or to move it through several places, in steps.
+	// messageWork is the work, in steps, of making a message, ending one or moving it through several places.
 	messageWork = 50
-	// lookWork is what it takes to look at a record for a filter: its content is decoded.
+	// lookWork is the work of testing a record against a filter: its content is decoded.
 	lookWork = 5
-	// endpointWork is what it takes to find an endpoint of a group, to compare it and to write it.
+	// endpointWork is the work of finding an endpoint of a group, comparing it and writing it.
 	endpointWork = 6
 )
 

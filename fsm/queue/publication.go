@@ -74,7 +74,7 @@ func (p *Published) Fields(c *wire.Codec) {
 	c.Bool(&p.Deduplicated)
 }
 
-// Receipt is what became of one publication: Refused, or its messages, in the order of the group's endpoints.
+// Receipt answers one publication: Refused, or its messages, in the order of the group's endpoints.
 type Receipt struct {
 	Messages []Published
 	// Group: the destination was a URL group, so that Messages is answered as a list.
@@ -87,11 +87,11 @@ type Receipt struct {
 type Receipts struct{ Items []Receipt }
 
 // Fields are those of the format.
-func (p *Receipts) Fields(c *wire.Codec) { wire.Records(c, &p.Items) }
+func (r *Receipts) Fields(c *wire.Codec) { wire.Records(c, &r.Items) }
 
 // Fields are those of the format.
-func (p *Receipt) Fields(c *wire.Codec) {
-	wire.List(c, &p.Messages, 4)
-	c.Bool(&p.Group)
-	OptionalError(c, &p.Refused)
+func (r *Receipt) Fields(c *wire.Codec) {
+	wire.List(c, &r.Messages, 4)
+	c.Bool(&r.Group)
+	OptionalError(c, &r.Refused)
 }

@@ -24,8 +24,8 @@ func (s *Store) Publish(e *env.Env, p Publications) (Receipts, error) {
 // target is one destination of a publication.
 type target struct{ url, group, endpoint string }
 
-// maxPublished is how many messages one request may make: an endpoint of a URL group is one. All nodes make them while
-// everybody waits.
+// maxPublished is the largest number of messages that one request may make: an endpoint of a URL group is one. All nodes
+// make them while other requests wait.
 const maxPublished = 10_000
 
 // publish makes the messages of one publication, of a schedule if that is named, in addition to those that its request has

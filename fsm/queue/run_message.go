@@ -13,9 +13,9 @@ type DeliveryReport struct {
 	// Run is that of the message's Content.
 	Run   []byte
 	State State
-	// Retried counts the retries so far, the one to come included; Retries is how many are allowed.
+	// Retried counts the retries so far, the one to come included; Retries is the number allowed.
 	Retried, Retries int
-	// Next is when the next attempt is due, in unix milliseconds, on Retry.
+	// Next is the time at which the next attempt is due, in unix milliseconds, on Retry.
 	Next int64
 	// Response is the answer to the attempt; Status 0 if there was none, for the reason that Error gives. They alias the
 	// entry.

@@ -9,7 +9,7 @@ import (
 
 const schedulePrefix = "scd"
 
-// maxProduced is how many messages of its last tick a schedule remembers.
+// maxProduced is the largest number of messages of its last tick that a schedule remembers.
 const maxProduced = 100
 
 // PutSchedule makes a schedule, or overwrites one whole: what the new form does not say is gone. The same form once more
