@@ -10,7 +10,7 @@ const (
 	lzfHashBits = 14
 )
 
-// lzfMost is how long n bytes can get at most.
+// lzfMost returns the greatest length that n compressed bytes can expand to.
 func lzfMost(n int) uint64 { return uint64(n) * lzfLongest / lzfShortest }
 
 // unLZF unpacks b to exactly size bytes, which the caller has held against lzfMost.
