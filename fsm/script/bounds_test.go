@@ -80,7 +80,7 @@ func TestMemoryOfScriptsIsBounded(t *testing.T) {
 	}
 }
 
-// made is how many bytes of objects have been made, in use or not, and what stacks take.
+// made returns the bytes of all objects ever allocated, in use or not, and of the stacks.
 func made() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -203,8 +203,8 @@ func (in *interpreter) registerFunction(vm *lua.State, args []lua.Value) {
 	vm.Return()
 }
 
-// namePerStep is how many bytes of a function's name are judged for one step, longestArgument more than any named
-// argument has.
+// namePerStep is the number of bytes of a function's name that are validated for one step; longestArgument is greater than
+// the length of any named argument.
 const (
 	namePerStep     = 8
 	longestArgument = 16
