@@ -49,10 +49,10 @@ const (
 	tokenCost     = 16
 )
 
-// sizeToken is how many bytes what is compiled of a token takes.
+// sizeToken is the memory of the compiled form of a token, in bytes.
 const sizeToken = 128
 
-// stackPerCall is how many bytes a call takes of the stack below the interpreter, for each of Proto.weight.
+// stackPerCall is the number of bytes that a call takes of the stack below the interpreter, for each of Proto.weight.
 const (
 	stackPerCall = 1 << 10
 	stackCost    = 64 // steps to make room for it
