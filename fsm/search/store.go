@@ -31,7 +31,7 @@ func (s *Store) Fork() *Store {
 // Size is the logical memory in bytes.
 func (s *Store) Size() int64 { return s.size }
 
-// Len is how many indexes there are.
+// Len returns the number of indexes.
 func (s *Store) Len() int { return len(s.indexes) }
 
 // Used reports whether there is, or was, anything in the store.
