@@ -123,17 +123,17 @@ type tally struct {
 }
 
 // flaky refuses one attempt in five.
-func (c *tally) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *tally) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.Copy(io.Discard, r.Body)
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	id := r.Header.Get("Upstash-Message-Id")
-	c.tried[id]++
+	t.tried[id]++
 	if rand.IntN(5) == 0 {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	c.taken[id]++
+	t.taken[id]++
 }
 
 // TestClaimsArePiggybacked: what is published is claimed in the entry of its publication, so that

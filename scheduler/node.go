@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Node is what the scheduler needs of a node of the cluster; cluster.Node implements it.
+// Node proposes entries and follows the node's state and leadership; cluster.Node implements it.
 type Node interface {
 	fsm.Proposer
 	Machine() *fsm.Machine
@@ -28,7 +28,7 @@ type AttachedRequest interface {
 	Cancel() bool
 	// Wait returns the result of the request's operation.
 	Wait(context.Context) (any, error)
-	// At is when the request became part of an entry, before that entry was stamped.
+	// At returns the time at which the request became part of an entry, before that entry was stamped.
 	At() time.Time
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/idn"
 )
 
-// userAgent is what receivers know deliveries by, unless the message brings its own.
+// userAgent is the User-Agent of deliveries, unless the message brings its own.
 const userAgent = "Upstash-QStash"
 
 // writtenByTransport are headers of a message that the transport writes itself.

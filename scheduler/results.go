@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// recorders is how many entries with results are under way at a time.
+	// recorders is the largest number of entries with results under way at a time.
 	recorders = 2
 	// maxBatchResults and maxBatchBytes bound one entry.
 	maxBatchResults = 512
 	maxBatchBytes   = 4 << 20
 	// recordTimeout bounds one proposal of a batch.
 	recordTimeout = 5 * time.Second
-	// resultLifetime is how long it makes sense to propose a result: after its lease the attempt
+	// resultLifetime is the time in which a result is proposed: after its lease the attempt
 	// may be claimed by another leader.
 	resultLifetime = (queue.Lease + queue.LeaseMargin) * time.Millisecond
 )
@@ -28,7 +28,7 @@ type attemptResult struct {
 	at      time.Time
 }
 
-func (f *attemptResult) size() int { return 200 + len(f.Response.Body) + 64*len(f.Response.Header) }
+func (ar *attemptResult) size() int { return 200 + len(ar.Response.Body) + 64*len(ar.Response.Header) }
 
 // flushResults records results until the channel is closed, in each entry as many as have come
 // while the entry before was under way.

@@ -9,14 +9,14 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Engine is what the scheduler needs of the node. Its operations go through the log;
+// Engine is the scheduler's access to the node. Its operations go through the log;
 // their errors mean that the outcome is not known or that there is no leader.
 type Engine interface {
 	// Changed is closed when the next entry is applied.
 	Changed() <-chan struct{}
 	// Now is cluster time in unix milliseconds.
 	Now() int64
-	// Due is when Advance has something to do, in unix milliseconds of cluster time.
+	// Due returns the time from which Advance has something to do, in unix milliseconds of cluster time.
 	Due() (at int64, ok bool)
 	// DueSchedules are the schedules whose next tick has come or has to be computed.
 	DueSchedules(now int64) []queue.Schedule
@@ -33,14 +33,14 @@ type Deliverer interface {
 }
 
 const (
-	// DefaultSenders is how many attempts run at a time.
+	// DefaultSenders is the largest number of attempts that run at a time.
 	DefaultSenders = 1024
 	// hostFraction is the fraction of the senders that one host may have (a tenth), so that a host
 	// that hangs does not stop deliveries to the others.
 	hostFraction = 10
-	// rampTime is how long it takes after an election until all senders are used.
+	// rampTime is the time after an election until all senders are used.
 	rampTime = 5 * time.Second
-	// rampMinimum is how many are used at once.
+	// rampMinimum is the number of senders used from the start.
 	rampMinimum = 64
 )
 

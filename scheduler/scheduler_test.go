@@ -333,8 +333,8 @@ func TestRampAfterAnElection(t *testing.T) {
 
 type delivererFunc func(context.Context, *queue.Attempt) (queue.Result, bool)
 
-func (c delivererFunc) Send(ctx context.Context, a *queue.Attempt) (queue.Result, bool) {
-	return c(ctx, a)
+func (df delivererFunc) Send(ctx context.Context, a *queue.Attempt) (queue.Result, bool) {
+	return df(ctx, a)
 }
 
 // plainSink is a sink that keeps nothing of what it gets.

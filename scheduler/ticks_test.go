@@ -89,7 +89,7 @@ func TestTicksAreWhatTheStoreTakes(t *testing.T) {
 	})
 }
 
-// expected is how many of the ticks in (before, now] fire when they are found at now.
+// expected counts the ticks in (before, now] that fire when they are found at now.
 func expected(before, now, period int64, misfire queue.Misfire) (n int64) {
 	var late int64
 	for at := base + period; at <= now; at += period {
