@@ -2,7 +2,7 @@ package egress
 
 import "net/netip"
 
-// rule is what it takes to open a class of addresses.
+// rule says which setting allows a class of addresses.
 type rule uint8
 
 const (

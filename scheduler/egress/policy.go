@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ErrRefused is what every refusal of an address is.
+// ErrRefused matches every refusal of an address, by errors.Is.
 var ErrRefused = errors.New("destination not allowed")
 
 // Policy says which addresses deliveries may reach. The zero value opens the public

@@ -34,7 +34,7 @@ type Options struct {
 	Roots *x509.CertPool
 	// Resolver resolves names; nil is the system's.
 	Resolver *net.Resolver
-	// IdlePerHost is how many unused connections to one host are kept.
+	// IdlePerHost is the largest number of unused connections kept to one host.
 	IdlePerHost int
 }
 
