@@ -104,7 +104,7 @@ func (pr *pieceReader) next() error {
 	return nil
 }
 
-// cut is the error of a file that ends where something has to follow: no decoder may take that for the end.
+// cut converts the error of a file that ends too early: no decoder may take that for its regular end.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -61,7 +61,7 @@ func (s *State) newDatabase(name string, now int64) *database {
 	return d
 }
 
-// furnish gives a new database its users, and its messages and workflows if the level has them.
+// furnish makes the stores of a new database: its users, and its messages and workflows if the level has them.
 func (s *State) furnish(d *database, serial uint64) {
 	own := d.name == DefaultDB || s.level >= env.Level2
 	d.users = acl.NewStore(s.table.Catalog(), serial, own)
@@ -132,7 +132,7 @@ func (s *State) sweep(e *env.Env, limit int) (swept int) {
 	return swept
 }
 
-// watch lets a sweep of d tell what expires, if anybody wants to know.
+// watch lets a sweep of d notify subscribers of expired keys, if there are any.
 func (s *State) watch(e *env.Env, d *database) {
 	e.Watch = nil
 	if d.config.Notify != 0 {
@@ -334,7 +334,7 @@ func (s *State) saltTokens() {
 	}
 }
 
-// encode writes a record of sectionDatabase: what a database has beside its users and keys.
+// encode writes a record of sectionDatabase: the state of a database without its users and keys.
 func (d *database) encode(w *wire.Writer) {
 	w.String(d.name)
 	w.Uvarint(d.id)

@@ -8,8 +8,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// judgedWord is from which length on a word is judged before it goes into the log, in bytes. All nodes would copy and write it
-// only to refuse it then, and every other request would wait for that.
+// judgedWord is the least length of a word that is checked before it goes into the log, in bytes. All nodes would copy and write
+// it only to refuse it then, and every other request would wait for that.
 const judgedWord = 64 << 10
 
 // Executor proposes and reads for Execute; a node implements it.
@@ -50,7 +50,7 @@ func Execute(ctx context.Context, x Executor, b Batch) (Results, error) {
 	return Do(ctx, x, Exec, b)
 }
 
-// judged reports whether a row may have a word to judge.
+// judged reports whether a row has a word that is to be checked before it goes into the log.
 func (b *Batch) judged() bool {
 	for _, row := range b.Rows {
 		for _, word := range row {
@@ -62,7 +62,7 @@ func (b *Batch) judged() bool {
 	return false
 }
 
-// standIns are the rows of a batch, with other words in the place of long ones that no state accepts; see Command.StandIn.
+// standIns returns the rows of a batch, with short words in place of long ones that no state accepts; see Command.StandIn.
 func (v *View) standIns(b *Batch) [][][]byte {
 	rows, copied := b.Rows, false
 	if v.Level() < env.Level2 {

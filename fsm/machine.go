@@ -26,7 +26,7 @@ type Hooks struct {
 	Verdict func(DigestVerdict)
 	// Notifications is called with the notifications of an entry, for subscribers.
 	Notifications func([]env.Notification)
-	// Monitored, if set, reports whether Notifications wants to be told what scripts call.
+	// Monitored, if set, reports whether Notifications receives the calls of scripts.
 	Monitored func() bool
 	// Random fills bytes with secrets for reads that draw passwords and tokens. Without it
 	// they come from the seed of the read.

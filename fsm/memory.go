@@ -68,13 +68,13 @@ func (s *State) uncounted() (bytes int64) {
 	return bytes
 }
 
-// prepareMemory tells a transaction the limits of its database, and what is used beside its keys.
+// prepareMemory sets the limits of a transaction's database, and the memory that is used outside its keys.
 func (s *State) prepareMemory(tx *command.Tx, d *database) {
 	tx.MaxMemory, tx.OwnMax = s.settings.MaxMemory, s.memoryLimit(d)
 	s.measure(tx, d)
 }
 
-// measure notes what is used beside the keys of the database that tx runs in.
+// measure notes the memory used outside the keys of the database that tx runs in.
 func (s *State) measure(tx *command.Tx, d *database) {
 	if tx.MaxMemory > 0 && !tx.ReadOnly { // reads need no sum of all databases
 		tx.OtherMemory = s.used() - d.keys.Used()

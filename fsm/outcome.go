@@ -145,7 +145,7 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 	return o, nil
 }
 
-// travelling is an error in the form that outcomes carry to other nodes.
+// travelling converts an error to the form that outcomes carry to other nodes.
 func travelling(err error) error {
 	var refusal *queue.Error
 	if errors.As(err, &refusal) {

@@ -20,10 +20,10 @@ import (
 // Finish, Renew and Advance can't be refused, because they record what has happened: they ask for room piece by piece, and leave
 // out the pieces that find none (queue.SetRoom).
 
-// small is the price of an operation of the cluster that does little whatever it is asked for.
+// small is the price of an operation of the cluster that does little for any argument.
 func small[A any](*State, *env.Env, *A) env.Price { return env.Price{Work: operationWork} }
 
-// every is the price of an operation of the cluster that looks at each database, session and node.
+// every is the price of an operation of the cluster that reads each database, session and node.
 func every[A any](s *State, _ *env.Env, _ *A) env.Price {
 	return env.Price{Work: operationWork + commandWork*int64(len(s.databases)+len(s.nodes)+len(s.sessions))}
 }

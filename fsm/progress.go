@@ -91,7 +91,7 @@ func (m *Machine) Describe(data []byte, at Progress) (out Passage) {
 	return out
 }
 
-// look reads an entry, whose requests may begin in fragments, and changes nothing; nil if it can't be read. The lock is held.
+// look decodes an entry, whose requests may begin in fragments, and changes nothing; nil if it can't be decoded. The lock is held.
 func (m *Machine) look(data []byte) *Entry {
 	if !IsRest(data) {
 		n, err := DecodeEntry(data)

@@ -181,7 +181,7 @@ func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
 }
 
 // become takes over what from has and keeps what is the cluster's own: its id, its nodes, who leads, its time. What was
-// under way when the backup was made is nobody's any more: sessions, claims, subscribers. Whatever a credential of this
+// under way when the backup was made belongs to none any more: sessions, claims, subscribers. Whatever a credential of this
 // cluster has proved before proves nothing now, although numbers of credentials of the backup may be the same: they
 // are moved.
 func (s *State) become(e *env.Env, from *State) {
@@ -242,7 +242,7 @@ func (l *loading) stage(record []byte) error {
 }
 
 // Replaced reports whether one of an entry's outcomes is that the state was replaced by a backup's: then sessions and what
-// was told to subscribers before mean nothing any more.
+// was sent to subscribers before means nothing any more.
 func Replaced(outcomes []Outcome) bool {
 	for i := range outcomes {
 		if o := &outcomes[i]; o.Code == RestoreBackup.Code && o.Status == Applied && o.Err == nil {

@@ -101,7 +101,7 @@ func replay(r *dedup.Record, hash dedup.Digest) (Results, error) {
 	return out, nil
 }
 
-// ran reports whether any command of the batch was run. A refused one has no reply that
+// ran reports whether any command of the batch was executed. A refused one has no reply that
 // must be kept: the client may try again under the same id.
 func (s *State) ran(tx *command.Tx, b Batch, out Results) bool {
 	if out.Discarded {

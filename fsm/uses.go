@@ -64,7 +64,7 @@ func (m *Machine) TakeUses() (n Uses) {
 	return n
 }
 
-// MarkUsed takes what another node has told of its reads, at time now: Pick goes by it. It changes nothing of the state.
+// MarkUsed takes the uses that another node has reported, at time now, for Pick. It does not change the state.
 func (m *Machine) MarkUsed(n Uses, now int64, seed [16]byte) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
