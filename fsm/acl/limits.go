@@ -33,7 +33,7 @@ func (u *User) exceeds(level env.Level) string {
 // count is the number of the selector's patterns and rules.
 func (s *selector) count() int { return len(s.keys) + len(s.channels) + s.liveRules() }
 
-// The logical memory of what a user has besides its texts, in bytes, from level 2 on.
+// The logical memory of a user without its texts, in bytes, from level 2 on.
 const (
 	selectorCost = 384
 	patternCost  = 64
@@ -96,7 +96,7 @@ func (u *User) Work() int64 {
 // Work is the work of reading all users, in steps.
 func (s *Store) Work() int64 { return s.size.at(env.Level2)/bytesPerStep + int64(s.users.Len()) }
 
-// The price of a rule of SetUser in steps, besides one for each few bytes of its text: it is read, compared with
+// The price of a rule of SetUser in steps, in addition to one for each few bytes of its text: it is read, compared with
 // those that are there, and applied to every command.
 const (
 	stepsPerRule = 12
