@@ -103,11 +103,11 @@ type Command struct {
 	Version, Complexity, Syntax, Summary string
 	// Changes lists the changes by later versions of Redis, the oldest first.
 	Changes []Change
-	// Info are flags of COMMAND INFO that mean something to clients only, besides those that
+	// Info are flags of COMMAND INFO that mean something to clients only, in addition to those that
 	// follow from Flags: "loading stale". Tips are its command tips. Both are words with spaces
 	// between them.
 	Info, Tips string
-	// Categories are ACL categories besides those of the family and of Flags; NotCategories
+	// Categories are ACL categories in addition to those of the family and of Flags; NotCategories
 	// are those of the family that Redis does not give the command.
 	Categories, NotCategories acl.Category
 	// Regrouped are categories that the row leaves or enters from level 2 on. Rules about categories
@@ -130,9 +130,9 @@ type Command struct {
 	Pin func(tx *Tx, argv [][]byte) [][]byte
 	// Wait says what a Blocking command waits for; one without never waits.
 	Wait *Wait
-	// StandIn, if set, looks at a word that may be long, and returns what may go into the log in its place if the command
-	// refuses it whatever the state is: it answers the same error then. It returns no word for one that may be accepted. argv
-	// has passed Table.Check.
+	// StandIn, if set, checks a word that may be long. If the command refuses that word in any state, it returns the word's
+	// position and a short word for the log, which the command refuses with the same error. Otherwise at is 0. argv has
+	// passed Table.Check.
 	StandIn func(l *Limits, level env.Level, argv [][]byte) (at int, word []byte)
 	Run     Handler
 

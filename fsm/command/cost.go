@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
-// Cost says how much of the state a call looks at, besides its words and its reply. Every row
+// Cost says how much of the state a call reads, without its words and its reply. Every row
 // names one; there is no default, because too low a cost lets one call hold up all others.
 type Cost uint8
 

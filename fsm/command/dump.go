@@ -136,7 +136,7 @@ func (l *Limits) restoreBounds(level env.Level, allowed int64) rdb.Bounds {
 	return b
 }
 
-// restoreStandIn judges a payload without the state; see Command.StandIn.
+// restoreStandIn checks a payload without the state; see Command.StandIn.
 func restoreStandIn(l *Limits, level env.Level, argv [][]byte) (at int, word []byte) {
 	const payload = 3
 	// No field of a hash is past its deadline: that only leaves something out.

@@ -114,7 +114,7 @@ func (tx *Tx) post(to, message string) {
 	}
 }
 
-// Arm lets the keyspace tell tx what it does by itself, if anybody wants to know: keys
+// Arm lets the keyspace notify tx of its own changes, if there are subscribers to them: keys
 // that expire, that come to be, and that are missed. It is called again when
 // notify-keyspace-events changes.
 func (tx *Tx) Arm() {

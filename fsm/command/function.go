@@ -203,7 +203,7 @@ func functionRestore(tx *Tx, a *Args) reply.Value {
 	return reply.OK()
 }
 
-// functionStandIn judges a payload without the state; see Command.StandIn.
+// functionStandIn checks a payload without the state; see Command.StandIn.
 func functionStandIn(_ *Limits, _ env.Level, argv [][]byte) (at int, word []byte) {
 	const payload = 2
 	if _, err := rdb.Functions(argv[payload]); err != nil {

@@ -56,7 +56,7 @@ type keyUse struct {
 	// rights replaces the rights that follow from the flags where these say too little (0 = as the flags say).
 	rights acl.Access
 	// from is the position of the first key; 0 after word, from there on; unknown
-	// says that neither can be told.
+	// says that neither is known.
 	from    int
 	word    string
 	unknown bool

@@ -242,7 +242,7 @@ func (r *running) Permitted(argv [][]byte) (ok, known bool) {
 // Uint64 draws a number from the apply's generator.
 func (r *running) Uint64() uint64 { return r.tx.Uint64() }
 
-// Double is a number as scores are told.
+// Double returns a number in the form of scores.
 func (r *running) Double(f float64) reply.Value { return r.tx.score(f) }
 
 // keysAndArgs reads what a script is given: a number of keys, keys, other words.

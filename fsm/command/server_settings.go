@@ -52,7 +52,7 @@ var settings = [settingsCount]setting{
 	slowlogMicros:  {"slowlog-log-slower-than", "", SlowlogMicros, -1, math.MaxInt64},
 	slowlogEntries: {"slowlog-max-len", "", SlowlogLen, 0, maxSlowlog},
 	latencyMillis:  {"latency-monitor-threshold", "", LatencyMillis, 0, math.MaxInt64},
-	// These are kept and told, and change nothing: the form of values in memory is our own.
+	// These are kept and shown, and change nothing: the form of values in memory is our own.
 	listSize:    {"list-max-listpack-size", "list-max-ziplist-size", -2, math.MinInt32, math.MaxInt32},
 	listDepth:   {"list-compress-depth", "", 0, 0, math.MaxInt32},
 	streamBytes: {"stream-node-max-bytes", "", 4096, 0, math.MaxInt64},

@@ -1,6 +1,6 @@
 package command
 
-// MayStandIn reports whether the command has a StandIn, by its words alone and without a look at the table.
+// MayStandIn reports whether the command has a StandIn, from its words alone, without the table.
 func MayStandIn(argv [][]byte) bool {
 	switch len(argv[0]) {
 	case len("RESTORE"):

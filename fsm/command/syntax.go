@@ -190,7 +190,7 @@ func sameArgument(a, b *argument) bool {
 	return a.name == b.name && (b.token == "" || a.token == b.token)
 }
 
-// docsOf is the list as COMMAND DOCS tells it; keys counts those that were told.
+// docsOf returns the list in the form of COMMAND DOCS; keys counts the arguments that are keys.
 func docsOf(list []*argument, specs int, keys *int) reply.Value {
 	var all []reply.Value
 	for _, a := range list {
