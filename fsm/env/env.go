@@ -98,7 +98,7 @@ const yieldCost = MaxInlineCost / 2
 // largeCost is from when on a read on a fork is a large one, in the steps of Charge: its reply takes megabytes.
 const largeCost = 50 * MaxInlineCost
 
-// LookedAt counts steps that a read has made, so that one on a fork lets other goroutines run now and then. It changes no
+// LookedAt counts steps of a read, so that one on a fork yields to other goroutines now and then. It changes no
 // result, and does nothing in applies and bounded reads.
 func (e *Env) LookedAt(steps int64) {
 	if e.Yield != nil {
@@ -233,7 +233,7 @@ func (e *Env) Place() int { return int(e.place) }
 
 const idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
 
-// Tracks reports whether this node wants to be told of keys that change.
+// Tracks reports whether this node observes changes of keys.
 func (e *Env) Tracks() bool { return e.Tracking != nil && e.Tracking() }
 
 // Touch notes that something was stored under key, or removed, if this node wants to know.
