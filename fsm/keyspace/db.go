@@ -142,7 +142,7 @@ func (db *DB) Find(e *env.Env, key []byte) *Object {
 	return o
 }
 
-// Peek is Find without telling anybody of a miss, and no use of the key.
+// Peek is Find without a notification of a miss, and does not count as a use of the key.
 func (db *DB) Peek(e *env.Env, key []byte) *Object {
 	o := db.get(probe(key))
 	if o == nil || o.expired(e.Now) {

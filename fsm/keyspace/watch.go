@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// farewell tells a watcher that o, which was under key, is gone because its time has come.
+// farewell notifies the watcher that o, which was under key, has expired.
 func farewell(e *env.Env, key string, o *Object) {
 	switch {
 	case e.Watch == nil:
@@ -17,7 +17,7 @@ func farewell(e *env.Env, key string, o *Object) {
 	}
 }
 
-// watchPut tells a watcher what storing a value under key in place of old means, which is nil if
+// watchPut notifies the watcher of a value stored under key in place of old, which is nil if
 // there was none, and may be expired.
 func watchPut(e *env.Env, key string, old *Object) {
 	if old != nil && !old.expired(e.Now) {
@@ -29,8 +29,8 @@ func watchPut(e *env.Env, key string, old *Object) {
 	e.Watch(env.Created, strings.Clone(key))
 }
 
-// vacate removes what is under key before another key's value moves there, so that a
-// watcher sees the key come to be, as in Redis. Without a watcher there is no need.
+// vacate removes the value under key before another key's value moves there, so that a
+// watcher sees the key created, as in Redis. Without a watcher it does nothing.
 func (db *DB) vacate(e *env.Env, key []byte) {
 	if e.Watch != nil {
 		db.Remove(e, key)
