@@ -62,7 +62,7 @@ func (s *Store) SetParallelism(_ *env.Env, n Parallelism) (Parallelism, error) {
 	return n, nil
 }
 
-// Configure replaces the settings; what is more than they keep is removed by and by.
+// Configure replaces the settings; sweeps remove the surplus records step by step.
 func (s *Store) Configure(_ *env.Env, n Settings) (Settings, error) {
 	for _, v := range n.numbers() {
 		if *v < 0 {

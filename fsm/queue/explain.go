@@ -103,7 +103,7 @@ func (s *Store) Explain(id ID, now int64) (Explanation, bool) {
 	return s.explain(m, now), true
 }
 
-// explain says what is known of a message.
+// explain returns the explanation of a message, with its last attempt.
 func (s *Store) explain(m *Message, now int64) Explanation {
 	x := s.why(m, now)
 	x.Last, x.State, x.Attempts, x.Allowed = s.lastAttempt(m), m.state, int(m.attempts), int(m.retries)+1

@@ -99,7 +99,7 @@ func resultGrowth(n *Result) int64 {
 	return 3*eventCost + deadCost + 2*responseGrowth(&n.Response) + 2*int64(len(n.Error))
 }
 
-// because is an error with what is to be told besides.
+// because appends the parts that a callback lacks to an error.
 func because(failure, lacks string) string {
 	if failure == "" || lacks == "" {
 		return failure + lacks

@@ -1,6 +1,6 @@
 package queue
 
-// edit is a copy of a message that may be changed and must be stored afterwards.
+// edit returns a copy of a message that may be changed and must be stored afterwards.
 func edit(m *Message) *Message {
 	c := *m
 	return &c
@@ -18,7 +18,7 @@ func (s *Store) find(id ID) *Message {
 // store puts a message in place of its older form.
 func (s *Store) store(m *Message) { s.messages.Set(m.Seq, m) }
 
-// enter puts m into a place. at is the time that the place is about.
+// enter puts m into the index of a place. at is its time in that index.
 func (s *Store) enter(m *Message, p place, at, now int64) {
 	m.place, m.at, m.since = p, at, now
 	s.index(m)

@@ -21,7 +21,7 @@ const (
 // bytesWork is the work of reading or writing so many bytes, in steps.
 func bytesWork(n int64) int64 { return n / env.BytesPerWork }
 
-// codedText is the most that a text takes beside its bytes when it is coded.
+// codedText is the most bytes that coding adds to a text.
 const codedText = 4
 
 func textsSize(texts ...string) (n int64) {

@@ -42,7 +42,7 @@ func (p *Publication) sameContent(o *Publication) bool {
 	return bytes.Equal(p.Body, o.Body) && bytes.Equal(wire.Marshal(&a), wire.Marshal(&b))
 }
 
-// asked returns what a publication asks for beside its body.
+// asked returns a publication without its body.
 func (p *Publication) asked() Publication {
 	a := *p
 	a.Options, a.Body, a.CallerIP = a.InTrace(TraceContext{}), nil, ""

@@ -112,7 +112,7 @@ func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Q
 }
 
 // deleteQueue takes a queue's name away and drops the messages that wait in it. Attempts under way are the last of their
-// messages. Of a long queue the rest is dropped by and by; nothing of it is delivered any more.
+// messages. The backlog of a long queue is dropped step by step; none of it is delivered any more.
 func (s *Store) deleteQueue(e *env.Env, old *Queue) {
 	s.queueNames.Delete(old.Name)
 	s.fixedBytes -= queueCost(old)
