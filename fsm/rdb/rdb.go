@@ -114,7 +114,7 @@ type Bounds struct {
 	// Room is the most memory of the value, in bytes. Work is the most steps of reading it (0 = unlimited): one for an element, one for
 	// 64 bytes of it, and more for values that take longer to make.
 	Room, Work int64
-	// StandIns says that payloads of StandIn have the errors for which they stand.
+	// StandIns says that reading a payload of StandIn returns the error that it was made for.
 	StandIns bool
 }
 

@@ -37,7 +37,7 @@ const elementRoom = 16
 // textPerStep is the number of bytes of an element that are a step of work, as for commands.
 const textPerStep = 64
 
-// Steps that values take beside those of their elements: for each member of a sorted set, and how many bytes of a JSON document and of
+// Steps that values take in addition to those of their elements: for each member of a sorted set, and the bytes of a JSON document and of
 // the record of another module are one.
 const (
 	scoredSteps  = 3

@@ -5,10 +5,10 @@ import "errors"
 // A payload that can't be restored whatever the state is need not go through the log: a stand-in of a few bytes, for which
 // reading has the same error, goes in its place.
 
-// typeStandIn comes before the error for which a payload stands. No version of Redis has a type of that number.
+// typeStandIn is the type of a payload of StandIn, before its error. No version of Redis has a type of that number.
 const typeStandIn = 0xFF
 
-// What a payload of typeStandIn stands for.
+// The errors of a payload of typeStandIn.
 const (
 	standsForRoom = 1
 	standsForWork = 2
@@ -28,7 +28,7 @@ func StandIn(err error) []byte {
 	return nil // without a checksum: ErrPayload
 }
 
-// standsFor is the error for which a value stands, nil for any other value.
+// standsFor returns the error that a value of StandIn was made for, nil for any other value.
 func standsFor(b []byte) error {
 	if len(b) != 2 || b[0] != typeStandIn {
 		return nil
