@@ -21,7 +21,7 @@ type jsonConfig struct {
 	decodeInvalid           bool
 }
 
-// moduleCost is the price in steps of making a module, beside its functions.
+// moduleCost is the price in steps of making a module without its functions.
 const moduleCost = 200
 
 // deepest bounds nesting whatever a script sets.

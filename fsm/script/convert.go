@@ -106,7 +106,7 @@ func (in *interpreter) typed(v reply.Value) lua.Value {
 	return in.tagged("map", lua.TableValue(t))
 }
 
-// told is the number that a Double's text says. Coordinates are told with seventeen decimals, so the text of a small one is
+// told parses the number from a Double's text. Coordinates are told with seventeen decimals, so the text of a small one is
 // not the number itself; a real server's scripts read the text.
 func told(v reply.Value) float64 {
 	if f, err := strconv.ParseFloat(v.Text(), 64); err == nil {
