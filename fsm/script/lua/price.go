@@ -43,7 +43,7 @@ const (
 	digitsPerBit  = 1 // steps for each bit of the exponent of a number that is printed exactly
 )
 
-// What compiling costs in steps, beside loadCost: so many bytes of the text for one, and each token.
+// The cost of compiling in steps, in addition to loadCost: so many bytes of the text for one, and each token.
 const (
 	sourcePerStep = 2
 	tokenCost     = 16
@@ -58,7 +58,7 @@ const (
 	stackCost    = 64 // steps to make room for it
 )
 
-// Price says what a call of a library function costs beside callCost. The zero Price is none: Func refuses it.
+// Price is the cost of a call of a library function in addition to callCost. The zero Price is none: Func refuses it.
 type Price struct {
 	given bool
 	steps int
