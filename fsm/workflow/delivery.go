@@ -117,7 +117,7 @@ func (r *Run) service(callType string) []queue.Field {
 	}
 }
 
-// elementSize is about what an element of a list takes beside its body.
+// elementSize is about the bytes of an element of a list without its body.
 const elementSize = 80
 
 // failureDelivery is the call of the failure callback.

@@ -17,7 +17,7 @@ const (
 	lookWork = 5
 	// operation is the work of an operation that finds little to do.
 	operation = 10
-	// entryFrame is the most that the JSON of a step that the store makes itself has beside its texts.
+	// entryFrame is the most bytes of the JSON of a step that the store makes itself, without its texts.
 	entryFrame = 120
 	// idSize is the length of an id that the store makes.
 	idSize = 32

@@ -109,7 +109,7 @@ func (s *Store) superseded(r *Run, n *Entry) bool {
 	return false
 }
 
-// answer appends what a third party has said, and has the endpoint told. A call that failed says that it was retried as
+// answer appends the answer of a third party, and delivers it to the endpoint. A call that failed says that it was retried as
 // often as it may be, or the SDK would wait for more.
 func (wo *work) answer(pos uint32, call *Entry, t *queue.DeliveryReport) {
 	if !wo.r.Active() {

@@ -178,7 +178,7 @@ func rest(n *Entry, now int64) *queue.Options {
 	return &o
 }
 
-// adopt hands the runs that the old run has invoked, and that have not ended, over to the new one.
+// adopt makes the new run the invoker of the runs that the old one has invoked and that have not ended.
 func (wo *work) adopt(old *Run) {
 	s := wo.s
 	var list []mark
@@ -297,7 +297,7 @@ func (s *Store) ChangeCallback(e *env.Env, q *queue.Store, n CallbackChange) (Ru
 	return out, nil
 }
 
-// Configure replaces the limits; what is more than they keep is removed by and by.
+// Configure replaces the limits; sweeps remove the surplus records step by step.
 func (s *Store) Configure(_ *env.Env, n Settings) (Settings, error) {
 	for _, v := range n.numbers() {
 		if *v < 0 {
