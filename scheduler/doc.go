@@ -3,7 +3,7 @@
 // order, what counts as a retry and what becomes of a message is decided by fsm/queue, inside the
 // state machine.
 //
-// The central types are Scheduler (the loop), Engine (what it needs of a node), Policy (its
+// The central types are Scheduler (the loop), Engine (claims attempts through a node's log), Policy (its
 // decisions without goroutines, which the simulation runs too) and Sender (one attempt over HTTP).
 //
 // One loop runs while this node leads (Scheduler.Run):

@@ -91,7 +91,7 @@ func (s *Sender) trace(h http.Header, a *queue.Attempt) {
 	}
 }
 
-// describe adds what the service says of an attempt.
+// describe sets the service's headers of an attempt.
 func (s *Sender) describe(h http.Header, a *queue.Attempt) {
 	c := a.Content
 	s.set(h, "Message-Id", a.ID.String())

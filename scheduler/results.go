@@ -13,7 +13,7 @@ const (
 	// maxBatchResults and maxBatchBytes bound one entry.
 	maxBatchResults = 512
 	maxBatchBytes   = 4 << 20
-	// recordTimeout bounds one proposal of a batch.
+	// recordTimeout bounds one proposal of results.
 	recordTimeout = 5 * time.Second
 	// resultLifetime is the time in which a result is proposed: after its lease the attempt
 	// may be claimed by another leader.
@@ -38,7 +38,7 @@ func (s *Scheduler) flushResults() {
 	}
 }
 
-// batch takes the results that are waiting.
+// batch returns first and the results that wait, as many as one entry may hold.
 func (s *Scheduler) batch(first attemptResult) []attemptResult {
 	list, bytes := []attemptResult{first}, first.size()
 	for len(list) < maxBatchResults && bytes < maxBatchBytes {
@@ -55,7 +55,7 @@ func (s *Scheduler) batch(first attemptResult) []attemptResult {
 	return list
 }
 
-// record proposes a batch until it is in the log, at most for resultLifetime. The state machine
+// record proposes results until they are in the log, at most for resultLifetime. The state machine
 // ignores a result whose attempt is over, so proposing one again is harmless.
 func (s *Scheduler) record(batch []attemptResult) {
 	n := queue.Results{Items: make([]queue.Result, len(batch))}
@@ -79,7 +79,7 @@ func (s *Scheduler) record(batch []attemptResult) {
 	releaseClaims(batch)
 }
 
-// tell passes what became of the messages of a batch to who observes them.
+// tell passes the results and the new states of their messages to Options.Observe.
 func (s *Scheduler) tell(batch []attemptResult, became []queue.Disposition) {
 	if s.Observe == nil {
 		return
@@ -95,7 +95,7 @@ func (s *Scheduler) tell(batch []attemptResult, became []queue.Disposition) {
 	}
 }
 
-// releaseClaims frees the senders of a batch, those of one term together.
+// releaseClaims frees the senders of the results, those of one term together.
 func releaseClaims(batch []attemptResult) {
 	var refs []queue.AttemptRef
 	for i := range batch {

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Engine is the scheduler's access to the node. Its operations go through the log;
+// Engine claims, renews and finishes attempts for the scheduler. Its operations go through the log;
 // their errors mean that the outcome is not known or that there is no leader.
 type Engine interface {
 	// Changed is closed when the next entry is applied.

@@ -185,7 +185,7 @@ func (s *Sender) kept(p *reply, c *queue.Content) int64 {
 	return min(recordedFailure, s.options.MaxResponse())
 }
 
-// record is the part of an answer that goes into the log.
+// record returns the part of an answer that goes into the log.
 func (s *Sender) record(p reply, c *queue.Content) queue.Response {
 	n := queue.Response{Status: p.status}
 	if p.ok() && s.kept(&p, c) == 0 {

@@ -48,7 +48,7 @@ func (ti *ticker) parse(text string) (*cron.Schedule, error) {
 	return x, nil
 }
 
-// times are the nominal times of a schedule that have come, and the one after them. Of
+// times returns the nominal times of a schedule that have come, and the one after them. Of
 // late ones only those are listed that the misfire policy may want: all with FireAll,
 // the newest otherwise.
 func (ti *ticker) times(c *queue.Schedule, now int64) (nominals []int64, next int64) {
