@@ -107,5 +107,5 @@ func (p *Policy) allows(addr netip.Addr, c class) bool {
 	return false
 }
 
-// plain is an address without the clothes that it may wear: IPv4 inside IPv6, a zone.
+// plain returns an address without a zone, and the IPv4 address inside a mapped one.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }

@@ -85,9 +85,9 @@ func NewTransport(o Options) *Transport {
 // dialing opens a connection.
 type dialing func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// resetting closes connections with a reset, so that nothing of a request whose attempt was given
-// up goes on its way afterwards: the kernel would send what it still holds, for minutes if the
-// network stands still. What was answered has no such rest.
+// resetting makes the connections of dial close with a reset, so that nothing of a request whose attempt was
+// given up is sent afterwards: the kernel would send the rest of its buffer, for minutes if the
+// network is down. A request that was answered has no such rest.
 func resetting(dial dialing) dialing {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)
