@@ -38,7 +38,7 @@ type Term struct {
 	Leader string // its node id
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (t *Term) Fields(c *wire.Codec) {
 	c.Uvarint(&t.Number)
 	c.String(&t.Leader)
@@ -53,7 +53,7 @@ type Registration struct {
 	RESP string
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Registration) Fields(c *wire.Codec) {
 	c.String(&r.Node)
 	c.String(&r.Disk)
@@ -65,7 +65,7 @@ func (r *Registration) Fields(c *wire.Codec) {
 // same disk has registered already, or the node was removed, or has another disk.
 type Session struct{ ID uint64 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *Session) Fields(c *wire.Codec) { c.Uvarint(&s.ID) }
 
 func (s *State) register(e *env.Env, g Registration) (Session, error) {
@@ -114,7 +114,7 @@ type Settings struct {
 	command.Limits
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *Settings) Fields(c *wire.Codec) {
 	c.Varint(&s.MaxMemory)
 	c.Varint(&s.DailyLimit)
@@ -190,7 +190,7 @@ type Bootstrap struct {
 	Salt acl.Salt
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (b *Bootstrap) Fields(c *wire.Codec) {
 	c.String(&b.ClusterID)
 	// The first two settings are here bare; all of them follow as a record, which can grow.
@@ -251,7 +251,7 @@ func (s *State) bootstrap(e *env.Env, f Bootstrap) (Ack, error) {
 // LevelChange asks for a feature level, and answers the one in force.
 type LevelChange struct{ Level env.Level }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (lc *LevelChange) Fields(c *wire.Codec) { wire.Uint(c, &lc.Level) }
 
 func (s *State) setLevel(e *env.Env, n LevelChange) (LevelChange, error) {
@@ -269,7 +269,7 @@ type DigestReport struct {
 	Digest string
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (dr *DigestReport) Fields(c *wire.Codec) {
 	c.Uvarint(&dr.Index)
 	c.String(&dr.Node)
@@ -282,7 +282,7 @@ type DigestVerdict struct {
 	Divergent []string
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (dv *DigestVerdict) Fields(c *wire.Codec) {
 	c.Uvarint(&dv.Index)
 	wire.Each(c, &dv.Divergent, (*wire.Codec).String)

@@ -77,7 +77,7 @@ func (c *Contents) Remarkable() string {
 	return strings.Join(all, ", ")
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (c *Contents) Fields(w *wire.Codec) {
 	wire.Records(w, &c.Databases)
 	wire.Uint(w, &c.Libraries)

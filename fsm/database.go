@@ -57,12 +57,12 @@ type database struct {
 func (s *State) newDatabase(name string, now int64) *database {
 	s.serial++
 	d := &database{name: name, id: s.serial, created: now, keys: keyspace.New(), scripts: script.NewStore(), search: search.NewStore()}
-	s.furnish(d, s.serial)
+	s.initStores(d, s.serial)
 	return d
 }
 
-// furnish makes the stores of a new database: its users, and its messages and workflows if the level has them.
-func (s *State) furnish(d *database, serial uint64) {
+// initStores makes the stores of a new database: its users, and its messages and workflows if the level has them.
+func (s *State) initStores(d *database, serial uint64) {
 	own := d.name == DefaultDB || s.level >= env.Level2
 	d.users = acl.NewStore(s.table.Catalog(), serial, own)
 	d.users.SetKey(s.secret, d.id)
@@ -94,7 +94,7 @@ func (s *State) place(name string) (int, bool) {
 	return slices.BinarySearchFunc(s.databases, name, func(d *database, name string) int { return strings.Compare(d.name, name) })
 }
 
-// database is the one of a name, nil if there is none. The empty name is the default.
+// database returns the database of a name, nil if there is none. The empty name is the default.
 func (s *State) database(name string) *database {
 	if name == "" || name == DefaultDB {
 		return s.home
@@ -167,7 +167,7 @@ func (s *State) sweepWorkflows(e *env.Env, limit int) (swept int) {
 // DatabaseName names a database.
 type DatabaseName struct{ Name string }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (n *DatabaseName) Fields(c *wire.Codec) { c.String(&n.Name) }
 
 // DatabaseTokens are the digests of the two tokens of a database, as they are stored under
@@ -178,7 +178,7 @@ type DatabaseTokens struct {
 	Salt               acl.Salt
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (dt *DatabaseTokens) Fields(c *wire.Codec) {
 	c.String(&dt.Name)
 	c.Fixed(dt.Standard[:])
@@ -209,7 +209,7 @@ type DatabaseInfo struct {
 	Quarantined uint64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (di *DatabaseInfo) Fields(c *wire.Codec) {
 	c.String(&di.Name)
 	c.Varint(&di.Created)
@@ -349,7 +349,7 @@ func (d *database) encode(w *wire.Writer) {
 
 func (s *State) decodeDatabase(r *wire.Reader) *database {
 	d := &database{name: r.String(), id: r.Uvarint(), created: r.Varint()}
-	s.furnish(d, r.Uvarint())
+	s.initStores(d, r.Uvarint())
 	d.quota, d.scripts, d.search = quota{r.Varint(), r.Varint()}, script.NewStore(), search.NewStore()
 	d.config.Notify, _ = command.ParseEvents(r.String())
 	d.keys = keyspace.New()

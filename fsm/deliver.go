@@ -24,7 +24,7 @@ type AdvanceLimit struct {
 	Hosts []queue.HostLimit
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (al *AdvanceLimit) Fields(c *wire.Codec) {
 	wire.Uint(c, &al.Sweep)
 	if c.Reading() && (al.Sweep < 0 || al.Sweep > maxSweep) {
@@ -46,11 +46,11 @@ func (al *AdvanceLimit) Fields(c *wire.Codec) {
 // Advanced says what an Advance did.
 type Advanced struct {
 	Swept int
-	// Attempts are those it claimed. Each of them must be sent, and finished by Finish.
+	// Attempts lists the claimed attempts. Each of them must be sent, and finished by Finish.
 	Attempts []queue.Attempt
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (a *Advanced) Fields(c *wire.Codec) {
 	wire.Uint(c, &a.Swept)
 	if c.More(len(a.Attempts) > 0) {
@@ -99,7 +99,7 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 
 // expireWaits ends the waits of a database whose time is over.
 func (s *State) expireWaits(e *env.Env, d *database) {
-	if at, some := d.workflows.NextDue(); some && at <= e.Now {
+	if at, ok := d.workflows.NextDue(); ok && at <= e.Now {
 		t := tenant{s, d}
 		t.setRoom(e)
 		d.workflows.Advance(e, d.messages)
@@ -111,8 +111,8 @@ func (s *State) expireWaits(e *env.Env, d *database) {
 
 // due reports whether a message or a schedule of the database waits for an Advance.
 func (d *database) due(now int64) bool {
-	at, some := d.messages.NextDue()
-	return some && at <= now
+	at, ok := d.messages.NextDue()
+	return ok && at <= now
 }
 
 // claimIn claims up to share attempts of a database, and takes them off what is free.

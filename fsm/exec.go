@@ -52,7 +52,7 @@ type Results struct {
 	Replayed bool
 }
 
-// Fields are those of the format; arguments alias what they are read from.
+// Fields codes the value in its wire format. Decoded arguments alias the input.
 func (b *Batch) Fields(c *wire.Codec) {
 	if !c.Reading() {
 		c.Grow(b.size())
@@ -124,7 +124,7 @@ func (b *Batch) revokes() bool {
 	return false
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Results) Fields(c *wire.Codec) {
 	c.Uvarint(&r.Index)
 	wire.Uint(c, &r.Place)
@@ -198,7 +198,7 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 	out.Values = make([]reply.Value, len(b.Rows))
 	for i, row := range b.Rows {
 		if i%keyspace.WarmGroup == 0 && len(b.Rows)-i > 1 {
-			warm(tx.DB, b.Rows[i:min(len(b.Rows), i+keyspace.WarmGroup)])
+			warmKeys(tx.DB, b.Rows[i:min(len(b.Rows), i+keyspace.WarmGroup)])
 		}
 		if i > 0 && b.Mode == Pipeline && s.yield != nil {
 			s.yield()
@@ -234,9 +234,9 @@ func changesUsers(row [][]byte) bool {
 	return len(row) > 0 && len(row[0]) == len("ACL") && bytes.EqualFold(row[0], []byte("ACL"))
 }
 
-// warm reads what rows will read of their first arguments, which are keys of most
+// warmKeys reads what rows will read of their first arguments, which are keys of most
 // commands. It is only about time.
-func warm(db *keyspace.DB, rows [][][]byte) {
+func warmKeys(db *keyspace.DB, rows [][][]byte) {
 	var keys [keyspace.WarmGroup][]byte
 	n := 0
 	for _, row := range rows {
@@ -296,7 +296,7 @@ func (s *State) prepare(tx *command.Tx, e *env.Env, as *acl.Identity, origin com
 		s.at(d)
 	}
 	tx.Limits = s.limitsIn(e, d)
-	own := s.delivering(d)
+	own := s.messagingDatabase(d)
 	tx.Messages, tx.Workflows = own.messages, own.workflows
 	e.Database = d.name
 	tx.DB, tx.Users, tx.User, tx.Config, tx.Channels = d.keys, d.users, user, &d.config, s.channels.In(d.name)

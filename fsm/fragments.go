@@ -14,8 +14,8 @@ const (
 	entryRest     = 3 // the first byte of the entry behind the fragments
 )
 
-// mostPrepared bounds what the first fragment's word about the whole length allocates, in bytes.
-const mostPrepared = 64 << 20
+// maxPreallocated bounds what the first fragment's word about the whole length allocates, in bytes.
+const maxPreallocated = 64 << 20
 
 // fragments are the requests of a large entry as far as they have come. They are replicated: a snapshot may be taken in between.
 type fragments struct {
@@ -75,7 +75,7 @@ func (f *fragments) add(term uint64, p Fragment) {
 	switch {
 	case p.Term != term:
 	case p.At == 0:
-		*f = fragments{term, append(make([]byte, 0, max(len(p.Bytes), min(p.Total, mostPrepared))), p.Bytes...)}
+		*f = fragments{term, append(make([]byte, 0, max(len(p.Bytes), min(p.Total, maxPreallocated))), p.Bytes...)}
 	case f.term == term && p.At == len(f.data):
 		f.data = append(f.data, p.Bytes...)
 	default:
@@ -116,7 +116,7 @@ func (m *Machine) decode(term uint64, data []byte) (*Entry, error) {
 	return n, nil
 }
 
-// Fields are those of the snapshot. What is read aliases the input.
+// Fields codes the fragments for a snapshot. Decoded bytes alias the input.
 func (f *fragments) Fields(c *wire.Codec) {
 	c.Uvarint(&f.term)
 	c.Bytes(&f.data)

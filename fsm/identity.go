@@ -114,7 +114,7 @@ func (s *State) bearerRole(t *acl.Bearer) (role acl.Role, number uint64) {
 	if role == acl.NoRole {
 		return s.clusterRole(t.Under(&s.tokenSalt))
 	}
-	if !delegated(role) || s.tokens[role] == (acl.Digest{}) || !t.ProvesRole(s.derive(roleTokens), &s.tokens[role]) {
+	if !hasRoleTokens(role) || s.tokens[role] == (acl.Digest{}) || !t.ProvesRole(s.derive(roleTokens), &s.tokens[role]) {
 		return acl.NoRole, 0
 	}
 	return role, s.adminSerial

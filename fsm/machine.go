@@ -149,7 +149,7 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.level.Store(uint32(s.level))
 	m.databases.Store(int64(len(s.databases)))
 	m.notePressure()
-	m.tellSearch(index, e.Notifications, Replaced(outcomes))
+	m.notifySearch(index, e.Notifications, Replaced(outcomes))
 	m.unlock()
 	m.advance(index)
 	if Replaced(outcomes) && m.Hooks.Restored != nil {
@@ -195,7 +195,7 @@ func (m *Machine) notifyHooks(frozen *Frozen, outcomes []Outcome, notes []env.No
 func (m *Machine) Skip(index, term uint64) {
 	m.mu.Lock()
 	m.index, m.term = index, term
-	m.tellSearch(index, nil, false)
+	m.notifySearch(index, nil, false)
 	m.mu.Unlock()
 	m.advance(index)
 }

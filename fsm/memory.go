@@ -60,7 +60,7 @@ func (s *State) uncountedOf(d *database) int64 {
 	return d.messages.Uncounted() + d.workflows.Uncounted()
 }
 
-// uncounted is that of all databases.
+// uncounted returns the sum of uncountedOf for all databases.
 func (s *State) uncounted() (bytes int64) {
 	for _, d := range s.databases {
 		bytes += s.uncountedOf(d)
@@ -166,7 +166,7 @@ const (
 	ChangeRate
 )
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (ds *DatabaseSettings) Fields(c *wire.Codec) {
 	c.String(&ds.Name)
 	c.Varint(&ds.MaxMemory)
@@ -202,7 +202,7 @@ func (s *State) settingsOf(d *database) DatabaseSettings {
 	return n
 }
 
-// DatabaseSettings are those of a database; false if there is none of that name.
+// DatabaseSettings returns the settings of a database; false if there is none of that name.
 func (v *View) DatabaseSettings(name string) (DatabaseSettings, bool) {
 	d := v.s.database(name)
 	if d == nil {

@@ -28,7 +28,7 @@ type NodeRecord struct {
 	Replaces string
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (nr *NodeRecord) Fields(c *wire.Codec) {
 	c.String(&nr.Node)
 	c.String(&nr.Disk)
@@ -87,7 +87,7 @@ type NodeRef struct {
 	Leaving bool
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (nr *NodeRef) Fields(c *wire.Codec) {
 	c.String(&nr.Node)
 	c.Bool(&nr.Leaving)

@@ -133,20 +133,20 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 	s.worked = 0
 	o.Value, o.Err = op.run(s, e, q.Body)
 	if payer != nil {
-		o.Work = s.charged(e, payer, q)
+		o.Work = s.chargeShare(e, payer, q)
 	}
 	if o.Err == nil {
 		return o, nil
 	}
-	o.Err = travelling(o.Err)
+	o.Err = outcomeError(o.Err)
 	if errors.Is(o.Err, ErrUnknownLevel) {
 		return o, o.Err
 	}
 	return o, nil
 }
 
-// travelling converts an error to the form that outcomes carry to other nodes.
-func travelling(err error) error {
+// outcomeError converts an error to the form that outcomes carry to other nodes.
+func outcomeError(err error) error {
 	var refusal *queue.Error
 	if errors.As(err, &refusal) {
 		return &Error{Code: refusal.Code, Text: refusal.Text}

@@ -19,7 +19,7 @@ type ExpiryHold struct {
 	Millis int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (eh *ExpiryHold) Fields(c *wire.Codec) {
 	c.Varint(&eh.Millis)
 }

@@ -116,7 +116,7 @@ type MessageImport struct {
 	Level env.Level
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (mi *MessageImport) Fields(c *wire.Codec) {
 	mi.BackupRef.Fields(c)
 	c.String(&mi.Database)
@@ -129,7 +129,7 @@ type ImportedMessages struct {
 	Workflows workflow.Counts
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (im *ImportedMessages) Fields(c *wire.Codec) {
 	c.Record(im.Messages.Fields)
 	c.Record(im.Workflows.Fields)

@@ -33,8 +33,8 @@ func whole[A any](s *State, _ *env.Env, _ *A) env.Price {
 	return env.Price{Work: operationWork + s.used()/bytesPerWork}
 }
 
-// ofCommands is the price of Exec: that of its commands, which each ask for when their turn has come.
-func ofCommands(_ *State, _ *env.Env, b *Batch) env.Price {
+// execPrice is the price of Exec: that of its commands, which each ask for when their turn has come.
+func execPrice(_ *State, _ *env.Env, b *Batch) env.Price {
 	return env.Price{Work: commandWork * int64(len(b.Rows))}
 }
 
@@ -120,14 +120,14 @@ func (t tenant) endRoom() {
 	t.d.workflows.SetRoom(queue.Unlimited)
 }
 
-// ofMessages and ofWorkflows are prices that the stores compute.
-func ofMessages[A any](price func(*queue.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
+// messagesPrice and workflowsPrice are prices that the stores compute.
+func messagesPrice[A any](price func(*queue.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
 	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.messages, e, a) }
 }
 
-func ofWorkflows[A any](price func(*workflow.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
+func workflowsPrice[A any](price func(*workflow.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
 	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.workflows, e, a) }
 }
 
-// ofASetting is the price of an operation of a database that changes some numbers.
-func ofASetting[A any](tenant, *env.Env, *A) env.Price { return env.Price{Work: commandWork} }
+// settingPrice is the price of an operation of a database that changes some numbers.
+func settingPrice[A any](tenant, *env.Env, *A) env.Price { return env.Price{Work: commandWork} }

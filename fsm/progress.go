@@ -45,10 +45,10 @@ func (s *State) at(d *database) { s.progress.Database = d.id }
 type Passage struct {
 	// Operation is the name of the request's operation, empty if it is not one request.
 	Operation string
-	// Database is the one that was being worked on when a process ended, with its number; empty if it was none.
+	// Database is the name of the database that was worked on when a process ended, with its number; empty if it was none.
 	Database string
 	Number   uint64
-	// Databases are those of all requests of the entry, in the order of the requests.
+	// Databases are the databases of all requests of the entry, in the order of the requests.
 	Databases []string
 }
 
@@ -61,7 +61,7 @@ func (m *Machine) Describe(data []byte, at Progress) (out Passage) {
 			out.Database, out.Number = d.name, d.id
 		}
 	}
-	n := m.look(data)
+	n := m.peekEntry(data)
 	if n == nil {
 		return out
 	}
@@ -91,8 +91,8 @@ func (m *Machine) Describe(data []byte, at Progress) (out Passage) {
 	return out
 }
 
-// look decodes an entry, whose requests may begin in fragments, and changes nothing; nil if it can't be decoded. The lock is held.
-func (m *Machine) look(data []byte) *Entry {
+// peekEntry decodes an entry, whose requests may begin in fragments, and changes nothing; nil if it can't be decoded. The lock is held.
+func (m *Machine) peekEntry(data []byte) *Entry {
 	if !IsRest(data) {
 		n, err := DecodeEntry(data)
 		if err != nil {

@@ -24,7 +24,7 @@ type QuarantineOrder struct {
 	Number, Index uint64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (qo *QuarantineOrder) Fields(c *wire.Codec) {
 	c.String(&qo.Database)
 	c.Uvarint(&qo.Number)
@@ -38,7 +38,7 @@ type QuarantineResult struct {
 	Missed bool
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (qr *QuarantineResult) Fields(c *wire.Codec) {
 	qr.QuarantineOrder.Fields(c)
 	c.Bool(&qr.Missed)

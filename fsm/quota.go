@@ -27,7 +27,7 @@ type QuotaClaim struct {
 	Want int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (qc *QuotaClaim) Fields(c *wire.Codec) {
 	c.String(&qc.DB)
 	c.Varint(&qc.Want)
@@ -49,7 +49,7 @@ type Quota struct {
 // Unlimited reports whether the database may have as many requests as it likes.
 func (q *Quota) Unlimited() bool { return q.Limit == 0 && q.Rate == 0 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (q *Quota) Fields(c *wire.Codec) {
 	c.Uvarint(&q.Database)
 	c.Varint(&q.Day)

@@ -52,11 +52,11 @@ type BackupPart struct {
 	Offset uint64
 	// Data is empty to call it off.
 	Data []byte
-	// Database is the one that messages are for, instead of a backup of everything. Since env.Level2.
+	// Database is the database that the messages of the file are for. It is empty for a backup of everything. Since env.Level2.
 	Database string
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (bp *BackupPart) Fields(c *wire.Codec) {
 	c.String(&bp.ID)
 	c.Uvarint(&bp.Offset)
@@ -129,7 +129,7 @@ type BackupRef struct {
 	Size uint64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (br *BackupRef) Fields(c *wire.Codec) {
 	c.String(&br.ID)
 	c.Uvarint(&br.Size)
@@ -139,11 +139,11 @@ func (br *BackupRef) Fields(c *wire.Codec) {
 type Restoration struct {
 	// Index is the log index of the restore, Epoch the state's epoch since.
 	Index, Epoch uint64
-	// Contents are those of the backup.
+	// Contents describes the backup.
 	Contents Contents
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Restoration) Fields(c *wire.Codec) {
 	c.Uvarint(&r.Index)
 	c.Uvarint(&r.Epoch)
@@ -175,16 +175,16 @@ func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
 		return Restoration{}, &Error{Code: ErrBadBackup.Code, Text: err.Error()}
 	}
 	out := Restoration{Index: e.Index, Contents: from.contents()}
-	s.become(e, from)
+	s.replaceBy(e, from)
 	s.restored, out.Epoch = n.ID, s.epoch
 	return out, nil
 }
 
-// become takes over what from has and keeps what is the cluster's own: its id, its nodes, who leads, its time. What was
+// replaceBy takes over what from has and keeps what is the cluster's own: its id, its nodes, who leads, its time. What was
 // under way when the backup was made belongs to none any more: sessions, claims, subscribers. Whatever a credential of this
 // cluster has proved before proves nothing now, although numbers of credentials of the backup may be the same: they
 // are moved.
-func (s *State) become(e *env.Env, from *State) {
+func (s *State) replaceBy(e *env.Env, from *State) {
 	shift := max(s.serial, s.home.users.Serial())
 	from.serial += shift
 	for len(from.former) > 0 { // their time was the former cluster's

@@ -116,7 +116,7 @@ func TestRestoreThroughTheLog(t *testing.T) {
 	c.goesOn()
 }
 
-// bearer is whom a token of founding stands for.
+// bearer returns the identity of a token that the cluster was founded with.
 func bearer(m *fsm.Machine, token byte, role acl.Role) (as acl.Identity) {
 	b := acl.Bearer{Presented: acl.Presented{Digest: founding("", token).Tokens[role]}}
 	m.View(0, [16]byte{}, func(v *fsm.View) { as = v.Bearer("", &b) })

@@ -68,8 +68,8 @@ func bodyPrice(length int) env.Price {
 	return env.Price{Work: operationWork + int64(length)/bytesPerWork}
 }
 
-// charged adds the work of a request, which is its price, to what the entry has done for the database, and returns it.
-func (s *State) charged(e *env.Env, d *database, q *Request) int64 {
+// chargeShare adds the work of a request, which is its price, to what the entry has done for the database, and returns it.
+func (s *State) chargeShare(e *env.Env, d *database, q *Request) int64 {
 	steps := s.worked
 	if q.Code != Exec.Code {
 		steps = max(steps, bodyPrice(len(q.Body)).Work) // that of one that was refused

@@ -21,13 +21,13 @@ type SubscriberCount struct {
 	Count int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (sc *SubscriberCount) Fields(c *wire.Codec) {
 	sc.Ref.Fields(c)
 	wire.Uint(c, &sc.Count)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *Subscribers) Fields(c *wire.Codec) {
 	c.Uvarint(&s.Hub)
 	c.Uvarint(&s.Serial)
@@ -56,7 +56,7 @@ func (s *State) subscribe(e *env.Env, n Subscribers) (Ack, error) {
 // SessionRef names a session.
 type SessionRef struct{ Session uint64 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (sr *SessionRef) Fields(c *wire.Codec) { c.Uvarint(&sr.Session) }
 
 // forgetSubscribers drops the subscribers of a node that the leader can't reach.

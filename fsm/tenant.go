@@ -21,8 +21,8 @@ type tenant struct {
 	d *database
 }
 
-// delivering is the database whose messages and workflows a request of d works on.
-func (s *State) delivering(d *database) *database {
+// messagingDatabase returns the database whose messages and workflows a request of d works on.
+func (s *State) messagingDatabase(d *database) *database {
 	if d.messages == nil {
 		return s.home
 	}
@@ -69,7 +69,7 @@ type Owned struct {
 	Body     []byte
 }
 
-// Fields are those of the format; Body aliases what it is read from.
+// Fields codes the value in its wire format. A decoded Body aliases the input.
 func (o *Owned) Fields(c *wire.Codec) {
 	c.String(&o.Database)
 	c.Uvarint(&o.Number)
@@ -83,7 +83,7 @@ type OwnedResult struct {
 	Value any
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (or *OwnedResult) Fields(c *wire.Codec) {
 	wire.Uint(c, &or.Code)
 	op, err := find(or.Code, MaxLevel)
@@ -256,8 +256,8 @@ func (v *View) In(db string) {
 	v.own = d
 }
 
-// shown is the database whose messages and workflows are shown.
-func (v *View) shown() *database {
+// shownDatabase returns the database whose messages and workflows are shown.
+func (v *View) shownDatabase() *database {
 	if v.own == nil {
 		return v.s.home
 	}
@@ -266,10 +266,10 @@ func (v *View) shown() *database {
 
 // Messages is everything about the messages of the database that In has named, or of default, for reading: nothing of it
 // may be changed, and it is valid as long as the view.
-func (v *View) Messages() *queue.Store { return v.shown().messages }
+func (v *View) Messages() *queue.Store { return v.shownDatabase().messages }
 
 // Workflows is everything about the workflows of that database, in the same way.
-func (v *View) Workflows() *workflow.Store { return v.shown().workflows }
+func (v *View) Workflows() *workflow.Store { return v.shownDatabase().workflows }
 
 // MessagesOf is Messages of a database (empty: default); those of none are empty.
 func (v *View) MessagesOf(db string) *queue.Store {
@@ -356,7 +356,7 @@ func (v *View) Overdue() (at int64, ok bool) {
 		if d.messages == nil || d.quarantined != 0 {
 			continue
 		}
-		if t, some := d.messages.Overdue(); some && (!ok || t < at) {
+		if t, found := d.messages.Overdue(); found && (!ok || t < at) {
 			at, ok = t, true
 		}
 	}

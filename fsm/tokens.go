@@ -21,7 +21,7 @@ var (
 
 // TokenRotation replaces tokens, and keeps the former ones in force for a time.
 type TokenRotation struct {
-	// Database is the one whose Standard and Read Only token change; empty for tokens of the cluster.
+	// Database is the database whose Standard and Read Only token change; empty for tokens of the cluster.
 	Database string
 	// Tokens are the new ones, as they are stored under Salt; a role without one keeps its token.
 	Tokens acl.Tokens
@@ -30,7 +30,7 @@ type TokenRotation struct {
 	Overlap int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (tr *TokenRotation) Fields(c *wire.Codec) {
 	c.String(&tr.Database)
 	tr.Tokens.Fields(c)
@@ -44,7 +44,7 @@ type TokenRole struct {
 	Role     acl.Role
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (tr *TokenRole) Fields(c *wire.Codec) {
 	c.String(&tr.Database)
 	wire.Uint(c, &tr.Role)
@@ -56,12 +56,12 @@ type TokenOverlap struct {
 	Until int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (to *TokenOverlap) Fields(c *wire.Codec) { c.Varint(&to.Until) }
 
 // FormerToken is a token that was replaced and is in force until its time is over.
 type FormerToken struct {
-	// Database is the one that it opens; empty for a token of the cluster.
+	// Database is the database that it opens; empty for a token of the cluster.
 	Database string
 	Role     acl.Role
 	// Until is cluster time in unix milliseconds.
@@ -72,7 +72,7 @@ type FormerToken struct {
 	number uint64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (ft *FormerToken) Fields(c *wire.Codec) {
 	c.String(&ft.Database)
 	wire.Uint(c, &ft.Role)
@@ -238,7 +238,7 @@ func (s *State) expireTokens(now int64) {
 	}
 }
 
-// FormerTokens are those that were replaced and are in force still, in the order in which they end.
+// FormerTokens lists the tokens that were replaced and are still in force, in the order in which they end.
 func (v *View) FormerTokens() []FormerToken { return slices.Clone([]FormerToken(v.s.former)) }
 
 // Former reports whether a token of default or of the cluster was replaced and is in force still, and until when.

@@ -16,7 +16,7 @@ type Use struct {
 	At            int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (u *Use) Fields(c *wire.Codec) {
 	c.String(&u.Database)
 	c.String(&u.Key)
@@ -26,7 +26,7 @@ func (u *Use) Fields(c *wire.Codec) {
 // Uses reports one node's reads of keys to the leader.
 type Uses struct{ List []Use }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (u *Uses) Fields(c *wire.Codec) { wire.Records(c, &u.List) }
 
 // uses remembers the last uses without a lock.

@@ -131,7 +131,7 @@ func (p *picking) next(s *State) *database {
 	if !s.evicts() || s.used()+p.needs <= s.settings.MaxMemory {
 		return nil
 	}
-	return s.fullest(p.spent, p.freed)
+	return s.largestEvictable(p.spent, p.freed)
 }
 
 // pickSome picks up to pickedAtOnce keys and reports whether more are needed.

@@ -23,7 +23,7 @@ type WatchedKey struct {
 	keyspace.Mark
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (k *WatchedKey) Fields(c *wire.Codec) {
 	c.Bytes(&k.Key)
 	c.Uvarint(&k.Version)
@@ -31,7 +31,7 @@ func (k *WatchedKey) Fields(c *wire.Codec) {
 	c.Varint(&k.Now)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (w *Watch) Fields(c *wire.Codec) {
 	if !c.More(len(w.Keys) > 0) {
 		return

@@ -33,18 +33,18 @@ type Member struct {
 	Leads bool
 }
 
-// alone is the topology of a machine by itself.
-type alone struct{}
+// singleNode is the topology of a machine outside a cluster.
+type singleNode struct{}
 
-func (alone) ClusterID() string { return "" }
+func (singleNode) ClusterID() string { return "" }
 
-func (alone) Term() uint64 { return 0 }
+func (singleNode) Term() uint64 { return 0 }
 
-func (alone) Members() []Member { return nil }
+func (singleNode) Members() []Member { return nil }
 
 func (tx *Tx) topology() Topology {
 	if tx.Topology == nil {
-		return alone{}
+		return singleNode{}
 	}
 	return tx.Topology
 }

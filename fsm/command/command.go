@@ -130,11 +130,11 @@ type Command struct {
 	Pin func(tx *Tx, argv [][]byte) [][]byte
 	// Wait says what a Blocking command waits for; one without never waits.
 	Wait *Wait
-	// StandIn, if set, checks a word that may be long. If the command refuses that word in any state, it returns the word's
+	// Precheck, if set, checks a word that may be long. If the command refuses that word in any state, it returns the word's
 	// position and a short word for the log, which the command refuses with the same error. Otherwise at is 0. argv has
 	// passed Table.Check.
-	StandIn func(l *Limits, level env.Level, argv [][]byte) (at int, word []byte)
-	Run     Handler
+	Precheck func(l *Limits, level env.Level, argv [][]byte) (at int, word []byte)
+	Run      Handler
 
 	// Group and Title name the family, for programs and for people: "string", "Strings".
 	Group, Title string
@@ -171,7 +171,7 @@ type Tx struct {
 	Users *acl.Store // of the database
 	// Channels are the subscriber counts of the database.
 	Channels channel.Scope
-	// Messages are those of the database; nil where there are none.
+	// Messages is the database's store of messages; nil if it has none.
 	Messages *queue.Store
 	// Workflows are the workflow runs, where there are Messages.
 	Workflows *workflow.Store
@@ -234,5 +234,5 @@ func (c *Command) Batchable() bool {
 // Logged reports whether a read may run in the log, in one piece with writes.
 func (c *Command) Logged() bool { return c.Flags&(ReadOnly|NodeLocal) == ReadOnly }
 
-// rest reports whether the command came through the HTTP gateway.
-func (o Origin) rest() bool { return o == OriginHTTP || o == Stream }
+// isREST reports whether the command came through the HTTP gateway.
+func (o Origin) isREST() bool { return o == OriginHTTP || o == Stream }

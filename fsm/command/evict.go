@@ -30,7 +30,7 @@ func (tx *Tx) retract(n int) {
 	tx.Notifications = tx.Notifications[:n+len(kept)]
 }
 
-// policy is the one in force in the database of tx.
+// policy returns the eviction policy in force in the database of tx.
 func (tx *Tx) policy() keyspace.Policy {
 	if tx.Config == nil {
 		return tx.ClusterPolicy

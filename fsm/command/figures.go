@@ -109,7 +109,7 @@ type SpikeSample struct {
 	At, Millis int64
 }
 
-// figures are those of the database, nil where no node answers by itself.
+// figures returns the node's figures of the database, nil in an apply.
 func (tx *Tx) figures() Figures {
 	if tx.Host == nil || tx.Host.Figures == nil {
 		return nil

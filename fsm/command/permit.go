@@ -105,7 +105,7 @@ func errNobody(d Origin) reply.Value {
 // refusal is a denial in the words of the origin.
 func refusal(tx *Tx, c *Command, denied acl.Denied, _ string) reply.Value {
 	name := outward(c.Name)
-	if tx.Origin.rest() {
+	if tx.Origin.isREST() {
 		return reply.Error("NOPERM this user has no permissions to " + map[acl.Denied]string{
 			acl.DeniedCommand: "run the '" + name + "' command or its subcommand",
 			acl.DeniedKey:     "access one of the keys used as arguments",

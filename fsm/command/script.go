@@ -141,7 +141,7 @@ func (tx *Tx) Spent() int64 {
 	return tx.drawn - max(0, tx.budget.Left())
 }
 
-// engine is the one to run a script on, and what to call when it is no longer used.
+// engine returns an engine to run a script on, and the function that releases it.
 func (tx *Tx) engine() (e *script.Engine, release func()) {
 	e, release = tx.Engine, func() {}
 	switch {

@@ -27,8 +27,8 @@ func (tx *Tx) searchContent(d *search.Definition, key string, q *searchWords, ma
 		if !ok || o == nil || !parsed {
 			return nil, false
 		}
-		e, there := log.Get(id)
-		if !there {
+		e, found := log.Get(id)
+		if !found {
 			return nil, false
 		}
 		field, isValue := "", false

@@ -14,7 +14,7 @@ import (
 type Host struct {
 	// NodeID and Version name the node and its binary.
 	NodeID, Version string
-	// Port is that of the HTTP listener.
+	// Port is the port of the HTTP listener.
 	Port int
 	// StartedMs is the time at which the process started, SavedMs that of its last
 	// snapshot, in unix milliseconds (0 = not known).

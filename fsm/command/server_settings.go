@@ -174,7 +174,7 @@ func (c *Config) ExpiryHeld() (unixms int64) { return c.value(expiryHeld) }
 // HoldExpiry sets that time.
 func (c *Config) HoldExpiry(unixms int64) { c.set(expiryHeld, max(unixms, 0)) }
 
-// Thresholds are those of the settings.
+// Thresholds returns the thresholds that the settings set.
 func (c *Config) Thresholds() Thresholds {
 	return Thresholds{c.value(slowlogMicros), c.value(slowlogEntries), c.value(latencyMillis)}
 }

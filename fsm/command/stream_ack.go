@@ -96,14 +96,14 @@ func (d *deletion) none() reply.Value {
 
 // delete deletes one entry as far as groups let it.
 func (d *deletion) delete(s *keyspace.StreamLog, id keyspace.StreamID) int64 {
-	_, there := s.Get(id)
+	_, found := s.Get(id)
 	switch {
 	case d.refs == dropReferences:
 		s.Forget(id)
-	case there && d.refs == onlyAcknowledged && s.Referenced(id):
+	case found && d.refs == onlyAcknowledged && s.Referenced(id):
 		return idNeeded
 	}
-	if !there {
+	if !found {
 		return idMissing
 	}
 	s.Delete(id)

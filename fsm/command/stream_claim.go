@@ -124,9 +124,9 @@ func xClaim(tx *Tx, a *Args) reply.Value {
 	taken := []reply.Value{}
 	for _, id := range ids {
 		q, pending := g.FindPending(id)
-		entry, there := s.Get(id)
+		entry, found := s.Get(id)
 		switch {
-		case !there:
+		case !found:
 			g.Acknowledge(id) // its entry has been deleted
 		case pending && p.fresh(q, tx.Now), !pending && !p.force:
 		case !pending:
@@ -194,9 +194,9 @@ func (cl *claim) sweep(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, c
 	i := g.PendingFrom(start)
 	for looks := count * autoClaimLooks; looks > 0 && count > 0 && i < g.Pending(); looks-- {
 		q := g.PendingAt(i)
-		entry, there := s.Get(q.ID)
+		entry, found := s.Get(q.ID)
 		switch {
-		case !there:
+		case !found:
 			g.Acknowledge(q.ID)
 			gone = append(gone, shownID(q.ID))
 			count--

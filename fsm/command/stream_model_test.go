@@ -152,12 +152,12 @@ var streamMoves = []streamMove{
 	},
 	func(t *rapid.T, m *modelStream) ([]string, reply.Value) { // XDELEX
 		id, refs := drawNumber(t, m), refsOf(t)
-		_, there := m.entries[id]
+		_, exists := m.entries[id]
 		code := int64(-1)
 		switch {
-		case refs == "ACKED" && there && m.needed(id):
+		case refs == "ACKED" && exists && m.needed(id):
 			code = 2
-		case there:
+		case exists:
 			code = 1
 			delete(m.entries, id)
 		}
@@ -177,7 +177,7 @@ var streamMoves = []streamMove{
 			return argv, reply.Array(reply.Int(-1))
 		}
 		delete(g.pending, id)
-		if _, there := m.entries[id]; there && refs == "ACKED" && m.needed(id) {
+		if _, exists := m.entries[id]; exists && refs == "ACKED" && m.needed(id) {
 			return argv, reply.Array(reply.Int(2))
 		}
 		if delete(m.entries, id); refs == "DELREF" {
@@ -228,7 +228,7 @@ var streamMoves = []streamMove{
 			if p.consumer != consumer || id <= from {
 				continue
 			}
-			if _, there := m.entries[id]; !there {
+			if _, exists := m.entries[id]; !exists {
 				found = append(found, reply.Array(idOf(id), reply.NilArray()))
 				continue
 			}
@@ -272,7 +272,7 @@ var streamMoves = []streamMove{
 			}
 			looked++
 			p := g.pending[id]
-			if _, there := m.entries[id]; !there {
+			if _, exists := m.entries[id]; !exists {
 				delete(g.pending, id)
 				gone = append(gone, idOf(id))
 			} else if m.now-p.delivered >= idle {
@@ -341,9 +341,9 @@ func claimSome(t *rapid.T, m *modelStream) ([]string, reply.Value) {
 			continue
 		}
 		p, pending := g.pending[id]
-		_, there := m.entries[id]
+		_, exists := m.entries[id]
 		switch {
-		case !there:
+		case !exists:
 			delete(g.pending, id)
 			continue
 		case !pending && !force, pending && m.now-p.delivered < idle:

@@ -78,7 +78,7 @@ func xNack(tx *Tx, a *Args) reply.Value {
 	for _, id := range p.ids {
 		q, pending := g.FindPending(id)
 		if !pending {
-			if _, there := e.data.Get(id); !there || !p.force {
+			if _, found := e.data.Get(id); !found || !p.force {
 				continue
 			}
 		}

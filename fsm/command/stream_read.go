@@ -188,7 +188,7 @@ func streamReady(tx *Tx, argv [][]byte) Arrival {
 
 // ready returns what there is in one stream.
 func (sr *streamRead) ready(s *keyspace.StreamLog, word []byte) Arrival {
-	var some bool
+	var ok bool
 	var bad *reply.Value
 	var from keyspace.StreamID
 	if sr.grouped {
@@ -196,15 +196,15 @@ func (sr *streamRead) ready(s *keyspace.StreamLog, word []byte) Arrival {
 		if from, bad = groupReadAfter(word); g == nil {
 			return Mistake
 		}
-		some = servesFrom(s, g, from)
+		ok = servesFrom(s, g, from)
 	} else {
 		from, bad = readAfter(s, word)
-		some = s.Top().Compare(from) > 0
+		ok = s.Top().Compare(from) > 0
 	}
 	switch {
 	case bad != nil:
 		return Mistake
-	case some:
+	case ok:
 		return Something
 	}
 	return Nothing

@@ -61,12 +61,12 @@ func (sr *streamRead) overfull(tx *Tx, s *keyspace.StreamLog, i int, from keyspa
 		has = int64(c.Pending())
 	}
 	start, _ := g.Last.Next()
-	there := int64(s.Len() - s.From(start))
-	asked := there
+	available := int64(s.Len() - s.From(start))
+	asked := available
 	if sr.count > 0 {
-		asked, there = sr.count, min(there, sr.count)
+		asked, available = sr.count, min(available, sr.count)
 	}
-	if there == 0 || has+there <= limit {
+	if available == 0 || has+available <= limit {
 		return nil
 	}
 	return ptr(reply.Error("ERR XReadGroup is cancelled. Pending Entries List limit per consumer is about to be reached. Limit: " + strconv.FormatInt(limit, 10) +
@@ -101,11 +101,11 @@ func servesFrom(s *keyspace.StreamLog, g *keyspace.StreamGroup, from keyspace.St
 func (sr *streamRead) serve(tx *Tx, key []byte, from keyspace.StreamID) (entries []reply.Value, served bool) {
 	e, _ := look(tx, key, keyspace.NewStreamLog)
 	before := e.data.Group(keyspace.Alias(sr.group))
-	fresh, some := from == newEntries, servesFrom(e.data, before, from)
+	fresh, ok := from == newEntries, servesFrom(e.data, before, from)
 	name := keyspace.Alias(sr.consumer)
 	anonymous := sr.noAck && tx.dialect().anonymousReaders && before.Consumer(name) == nil
-	if anonymous && (!fresh || !some) {
-		return nil, some
+	if anonymous && (!fresh || !ok) {
+		return nil, ok
 	}
 	s := e.write()
 	g := s.Own(before.Name)
@@ -116,13 +116,13 @@ func (sr *streamRead) serve(tx *Tx, key []byte, from keyspace.StreamID) (entries
 		c.Seen = tx.Now
 	}
 	switch {
-	case fresh && some:
+	case fresh && ok:
 		entries = sr.deliver(tx, s, g, c)
-	case some:
+	case ok:
 		entries = sr.history(tx, s, g, c, from)
 	}
 	e.end(1, StreamEvent, onlyIf(made, consumerMade)...)
-	return entries, some
+	return entries, ok
 }
 
 // deliver gives entries behind the group's last one to a consumer.

@@ -43,12 +43,12 @@ func (z *zinput) each(f func(keyspace.Scored) bool) {
 	switch {
 	case z.scored != nil:
 		z.scored.Each(0, func(s keyspace.Scored) bool {
-			z.tx.LookedAt(stepsPerElement)
+			z.tx.CountSteps(stepsPerElement)
 			return f(s)
 		})
 	case z.plain != nil:
 		z.plain.All(func(member string) bool {
-			z.tx.LookedAt(stepsPerElement)
+			z.tx.CountSteps(stepsPerElement)
 			return f(keyspace.Scored{Score: 1, Member: member})
 		})
 	}

@@ -98,7 +98,7 @@ func (o *rangeOptions) pick(tx *Tx, z *keyspace.ZSet, r zrangeOf) []keyspace.Sco
 	if from < to {
 		members = make([]keyspace.Scored, 0, to-from)
 		z.Each(from, func(s keyspace.Scored) bool {
-			tx.LookedAt(stepsPerElement)
+			tx.CountSteps(stepsPerElement)
 			members = append(members, s)
 			return len(members) < to-from
 		})

@@ -33,7 +33,7 @@ type Env struct {
 	// MaxInlineCost, OverBudget is set and its replies are discarded, because it is run once
 	// more on a fork, where no write waits for it.
 	Bounded, OverBudget bool
-	// Yield, if set, lets other goroutines run. Only reads on a fork have it, which keep nobody waiting: LookedAt calls it.
+	// Yield, if set, lets other goroutines run. Only reads on a fork have it, which keep nobody waiting: CountSteps calls it.
 	Yield func()
 	// Large, if set, is called once by a read on a fork that looks at more than largeCost.
 	Large func()
@@ -46,7 +46,7 @@ type Env struct {
 	// Counting has look-ups count how often keys are used too. Used, if set, is called for a use that was noted.
 	Counting bool
 	Used     func(e *Env, key []byte)
-	// Session is that of the node which asked for this request, 0 if none is named.
+	// Session is the session of the node that proposed this request, 0 if none is named.
 	Session uint64
 	// Notifications are the messages of this apply for subscribers.
 	Notifications []Notification
@@ -83,7 +83,7 @@ const MaxInlineCost = 20_000
 // whether a bounded read is over its budget. The caller may stop there and answer anything.
 func (e *Env) Charge(steps int64) (over bool) {
 	if !e.Bounded {
-		e.LookedAt(steps)
+		e.CountSteps(steps)
 		return false
 	}
 	e.cost += min(steps, 2*MaxInlineCost)
@@ -98,9 +98,9 @@ const yieldCost = MaxInlineCost / 2
 // largeCost is from when on a read on a fork is a large one, in the steps of Charge: its reply takes megabytes.
 const largeCost = 50 * MaxInlineCost
 
-// LookedAt counts steps of a read, so that one on a fork yields to other goroutines now and then. It changes no
+// CountSteps counts steps of a read, so that one on a fork yields to other goroutines now and then. It changes no
 // result, and does nothing in applies and bounded reads.
-func (e *Env) LookedAt(steps int64) {
+func (e *Env) CountSteps(steps int64) {
 	if e.Yield != nil {
 		e.pace(steps)
 	}

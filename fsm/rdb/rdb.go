@@ -114,8 +114,8 @@ type Bounds struct {
 	// Room is the most memory of the value, in bytes. Work is the most steps of reading it (0 = unlimited): one for an element, one for
 	// 64 bytes of it, and more for values that take longer to make.
 	Room, Work int64
-	// StandIns says that reading a payload of StandIn returns the error that it was made for.
-	StandIns bool
+	// ReadRefused says that reading a payload of RefusedPayload returns the error that it was made for.
+	ReadRefused bool
 }
 
 // Restore reads a payload, and returns how many steps of work that was. Fields of a hash that are past their deadline at now
@@ -125,8 +125,8 @@ func Restore(payload []byte, now int64, bounds Bounds) (v Value, worked int64, e
 	if err != nil {
 		return Value{}, 0, err
 	}
-	if bounds.StandIns {
-		if err := standsFor(body); err != nil {
+	if bounds.ReadRefused {
+		if err := refusalOf(body); err != nil {
 			return Value{}, 0, err
 		}
 	}

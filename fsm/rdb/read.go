@@ -164,7 +164,7 @@ func (r *reader) packed() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if long > lzfMost(len(b)) {
+	if long > lzfMaxSize(len(b)) {
 		return nil, ErrFormat
 	}
 	if int64(long) > r.room {
