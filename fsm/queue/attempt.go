@@ -56,7 +56,7 @@ func (a Attempt) Loaded() Attempt {
 	return a
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (a *Attempt) Fields(c *wire.Codec) {
 	a.ID.Fields(c)
 	c.Uvarint(&a.Number)
@@ -79,7 +79,7 @@ type AttemptRef struct {
 	Number uint64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (ar *AttemptRef) Fields(c *wire.Codec) {
 	ar.ID.Fields(c)
 	c.Uvarint(&ar.Number)
@@ -92,7 +92,7 @@ type Renewal struct {
 	DBs []string
 }
 
-// Database is that of an attempt.
+// Database returns the database of an attempt.
 func (r *Renewal) Database(i int) string {
 	if i >= len(r.DBs) {
 		return ""
@@ -100,7 +100,7 @@ func (r *Renewal) Database(i int) string {
 	return r.DBs[i]
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Renewal) Fields(c *wire.Codec) {
 	wire.List(c, &r.Running, 3)
 	if c.More(len(r.DBs) > 0) {
@@ -115,7 +115,7 @@ type Renewed struct {
 	Lost  []AttemptRef
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Renewed) Fields(c *wire.Codec) {
 	c.Varint(&r.Lease)
 	wire.List(c, &r.Lost, 3)
@@ -197,7 +197,7 @@ func (r *Response) BodySize() int {
 	return len(r.Body) + r.apart.Len()
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (r *Response) Fields(c *wire.Codec) {
 	c.Int(&r.Status)
 	wire.List(c, &r.Header, 2)
@@ -227,11 +227,11 @@ type Result struct {
 	// Lost: the sender has ended the attempt before its outcome was known, because it leads no more or could not renew
 	// the lease. It will not run on, so the next need not wait for the lease's end. The rest then means nothing.
 	Lost bool
-	// DB is that of the attempt.
+	// DB is the database of the attempt.
 	DB string
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (r *Result) Fields(c *wire.Codec) {
 	r.AttemptRef.Fields(c)
 	c.Record(r.Response.Fields)
@@ -249,7 +249,7 @@ func (r *Result) Fields(c *wire.Codec) {
 // Results is the argument of the operation Finish.
 type Results struct{ Items []Result }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (r *Results) Fields(c *wire.Codec) { wire.Records(c, &r.Items) }
 
 // Disposition is the state of a message after the result of its attempt.
@@ -261,7 +261,7 @@ type Disposition struct {
 	Next int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (d *Disposition) Fields(c *wire.Codec) {
 	c.Bool(&d.Stale)
 	d.State.field(c)
@@ -271,5 +271,5 @@ func (d *Disposition) Fields(c *wire.Codec) {
 // Dispositions is the result of the operation Finish, one for each Result.
 type Dispositions struct{ Items []Disposition }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (d *Dispositions) Fields(c *wire.Codec) { wire.List(c, &d.Items, 3) }

@@ -53,7 +53,7 @@ func (ba *BulkAction) filter() (f Filter) {
 	return f
 }
 
-// Fields are those of the format; Filter aliases what it is read from.
+// Fields codes the value in its wire format. A decoded Filter aliases the input.
 func (ba *BulkAction) Fields(c *wire.Codec) {
 	c.Uvarint(&ba.No)
 	c.String(&ba.ID)
@@ -89,7 +89,7 @@ type BulkRequest struct {
 	Matched int
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (br *BulkRequest) Fields(c *wire.Codec) {
 	wire.Enum(c, &br.Act, bulkActs)
 	c.String(&br.ID)
@@ -102,7 +102,7 @@ type BulkCancellation struct {
 	Filter Filter
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (bc *BulkCancellation) Fields(c *wire.Codec) {
 	c.Record(bc.BulkRequest.Fields)
 	c.Record(bc.Filter.Fields)
@@ -171,14 +171,14 @@ func (t *BulkTable) Put(b *BulkAction) {
 	t.ids.Set(b.ID, b.No)
 	if !b.Done() {
 		t.open.Set(b.No, struct{}{})
-		t.filters.Set(asked(b.Filter), b.No)
+		t.filters.Set(filterKey(b.Filter), b.No)
 	} else if t.open.Delete(b.No) {
-		t.filters.Delete(asked(b.Filter))
+		t.filters.Delete(filterKey(b.Filter))
 	}
 }
 
-// asked is the key of a filter among those in progress.
-func asked(filter []byte) string {
+// filterKey returns the key of a filter among those in progress.
+func filterKey(filter []byte) string {
 	sum := sha256.Sum256(filter)
 	return string(sum[:])
 }
@@ -192,7 +192,7 @@ func (t *BulkTable) drop(b *BulkAction) {
 // Start makes a bulk action under a number that is greater than those before, or returns the one of the same filter that is
 // in progress.
 func (t *BulkTable) Start(e *env.Env, no, until uint64, filter []byte, matched int) (b *BulkAction, refused error) {
-	same, found := t.filters.Get(asked(filter))
+	same, found := t.filters.Get(filterKey(filter))
 	switch {
 	case found:
 		b, _ = t.all.Get(same)
@@ -233,7 +233,7 @@ func (t *BulkTable) Stop(e *env.Env, b *BulkAction) *BulkAction {
 	return &n
 }
 
-// Oldest is the one in progress that was accepted first, nil if there is none.
+// Oldest returns the action in progress that was accepted first, nil if there is none.
 func (t *BulkTable) Oldest() *BulkAction {
 	no, _, ok := t.open.Min()
 	if !ok {

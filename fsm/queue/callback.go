@@ -94,7 +94,7 @@ func (s *Store) callbackFinished(callback *Message, from Source, now int64) {
 	if from.Failed {
 		s.storeCallbackState(Stamp{old.at, old.Seq}, callback)
 	}
-	m := edit(old)
+	m := copyOf(old)
 	if m.open > 0 {
 		m.open--
 	}

@@ -12,7 +12,7 @@ type QueueChange struct {
 	Paused      bool
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (qc *QueueChange) Fields(c *wire.Codec) {
 	c.Text(&qc.Name)
 	qc.Act.field(c)
@@ -31,7 +31,7 @@ type GroupChange struct {
 	Options Options
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (gc *GroupChange) Fields(c *wire.Codec) {
 	c.Text(&gc.Name)
 	gc.Act.field(c)
@@ -51,7 +51,7 @@ type FlowControlChange struct {
 	Period            int64
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (cc *FlowControlChange) Fields(c *wire.Codec) {
 	c.Text(&cc.Key)
 	cc.Act.field(c)
@@ -63,7 +63,7 @@ func (cc *FlowControlChange) Fields(c *wire.Codec) {
 // Parallelism is the argument of the operation SetParallelism: the most attempts under way at once, 0 for no limit.
 type Parallelism struct{ Max int }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (p *Parallelism) Fields(c *wire.Codec) { c.Int(&p.Max) }
 
 // Rotation asks for new signing keys: Next becomes Current, and a fresh one is drawn. With Current and Next set, these
@@ -73,7 +73,7 @@ type Rotation struct {
 	Again bool
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Rotation) Fields(c *wire.Codec) {
 	r.Keys.Fields(c)
 	c.Bool(&r.Again)
@@ -92,7 +92,7 @@ type Cancellation struct {
 	Strict bool
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (ca *Cancellation) Fields(c *wire.Codec) {
 	wire.List(c, &ca.IDs, 2)
 	c.Record(ca.Filter.Fields)
@@ -109,7 +109,7 @@ type Cancelled struct {
 	Last uint64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (ca *Cancelled) Fields(c *wire.Codec) {
 	c.Int(&ca.Count)
 	c.Bool(&ca.More)
@@ -131,7 +131,7 @@ type DeadSelection struct {
 // MaxDeadPage is the most dead letters that one answer lists and one operation takes.
 const MaxDeadPage = 100
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (ds *DeadSelection) Fields(c *wire.Codec) {
 	wire.List(c, &ds.IDs, 2)
 	c.Record(ds.Filter.Fields)
@@ -147,7 +147,7 @@ type DeadDeleted struct {
 	Cursor Stamp
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (dd *DeadDeleted) Fields(c *wire.Codec) {
 	c.Int(&dd.Count)
 	c.Bool(&dd.More)
@@ -161,7 +161,7 @@ type DeadRetry struct {
 	Options Options
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (dr *DeadRetry) Fields(c *wire.Codec) {
 	c.Record(dr.DeadSelection.Fields)
 	c.Record(dr.Options.Fields)
@@ -174,7 +174,7 @@ type DeadRetried struct {
 	Cursor   Stamp
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (dr *DeadRetried) Fields(c *wire.Codec) {
 	wire.List(c, &dr.Messages, 4)
 	c.Bool(&dr.More)

@@ -2,8 +2,8 @@ package queue
 
 import "slices"
 
-// fewWords is the length from which on a list of alternatives is looked up in a set instead of being walked.
-const fewWords = 8
+// maxScannedWords is the length from which on a list of alternatives is looked up in a set instead of being walked.
+const maxScannedWords = 8
 
 // Words are alternatives that a text may be one of. A filter holds tens of thousands of them and is held against thousands of
 // records in one entry, so that a walk for each record would stop everybody.
@@ -21,7 +21,7 @@ func WordsOf(list []string, fold func(string) string) Words {
 			w.list[i] = fold(one)
 		}
 	}
-	if len(list) > fewWords {
+	if len(list) > maxScannedWords {
 		w.set = make(map[string]struct{}, len(list))
 		for _, one := range w.list {
 			w.set[one] = struct{}{}

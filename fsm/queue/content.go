@@ -66,7 +66,7 @@ func (co *Content) Path() string {
 	return "/"
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (co *Content) Fields(c *wire.Codec) {
 	c.Text(&co.URL)
 	c.Text(&co.API)

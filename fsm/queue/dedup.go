@@ -91,8 +91,8 @@ func put(h hash.Hash, texts ...string) {
 	}
 }
 
-// known returns the publication under a key within the window, if there is one.
-func (s *Store) known(key dedupKey, now int64) (dedup, bool) {
+// publishedUnder returns the publication under a key within the window, if there is one.
+func (s *Store) publishedUnder(key dedupKey, now int64) (dedup, bool) {
 	d, ok := s.dedups.Get(key)
 	return d, ok && d.end > now
 }

@@ -53,7 +53,7 @@ func (e *Event) size() int64 {
 
 func (e *Event) uncounted() int64 { return e.details().response.uncounted() }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (e *Event) Fields(c *wire.Codec) {
 	e.Stamp.Fields(c)
 	c.Uvarint(&e.message)

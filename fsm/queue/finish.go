@@ -23,7 +23,7 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 		return s.abortAttempt(e, old.Seq, "the attempt's outcome was lost: its sender had to end it")
 	}
 	s.makeRoom(resultGrowth(n))
-	m := edit(old)
+	m := copyOf(old)
 	s.releaseClaim(m, e.Now)
 	if n.Response.ok() {
 		_, lacks := s.publishCallback(e, m, n, nil, true)
@@ -72,10 +72,10 @@ func (s *Store) fail(e *env.Env, m *Message, n *Result, last *eventDetail, lacks
 		s.reportToRun(m, Failed, &n.Response, n.Error)
 		return
 	}
-	d := &Dead{Stamp: Stamp{e.Now, m.Seq}, Response: *last.response, Error: because(last.failure, lacks)}
+	d := &Dead{Stamp: Stamp{e.Now, m.Seq}, Response: *last.response, Error: withLacks(last.failure, lacks)}
 	if m.calls&callsFailure != 0 {
 		id, lacks := s.publishCallback(e, m, n, d, true)
-		d.Callback, d.Error = CallbackInfo{State: CallbackInProgress, Message: id}, because(d.Error, lacks)
+		d.Callback, d.Error = CallbackInfo{State: CallbackInProgress, Message: id}, withLacks(d.Error, lacks)
 	}
 	s.setDead(nil, d)
 	s.finishMessage(e, m, Failed, d, "")
@@ -99,8 +99,8 @@ func resultGrowth(n *Result) int64 {
 	return 3*eventCost + deadCost + 2*responseGrowth(&n.Response) + 2*int64(len(n.Error))
 }
 
-// because appends the parts that a callback lacks to an error.
-func because(failure, lacks string) string {
+// withLacks appends the parts that a callback lacks to an error.
+func withLacks(failure, lacks string) string {
 	if failure == "" || lacks == "" {
 		return failure + lacks
 	}

@@ -68,7 +68,7 @@ func (s *Store) opensAt(f *FlowKey, now int64) (at int64, open bool) {
 	if f.Paused || (f.Parallelism > 0 && count(s.running, f.no) >= f.Parallelism) {
 		return 0, false
 	}
-	if _, some := first(s.waiting, f.no); !some {
+	if _, ok := first(s.waiting, f.no); !ok {
 		return 0, false
 	}
 	if end := f.WindowStart + f.Period; f.Rate > 0 && f.Count >= f.Rate && end > now {

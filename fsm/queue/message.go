@@ -94,7 +94,7 @@ type claim struct {
 	host      string
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (cl *claim) Fields(c *wire.Codec) {
 	c.Uvarint(&cl.Epoch)
 	c.Uvarint(&cl.Term)
@@ -150,14 +150,14 @@ func (m *Message) setContent(c *Content, shared *body, k payload.Keeper) {
 	}
 	w := wire.Writer{B: make([]byte, 0, 96+len(c.URL)+len(head.Body)+int(headerSize(c.Header)))}
 	w.Put(&head)
-	if len(w.B) < headApart {
+	if len(w.B) < minHeadApart {
 		k = nil
 	}
 	m.head = payload.New(append(make([]byte, 0, len(w.B)), w.B...), k)
 }
 
-// headApart is the length from which on all but the body has a keeper, too: every claim reads it.
-const headApart = 4 << 10
+// minHeadApart is the length from which on all but the body has a keeper, too: every claim reads it.
+const minHeadApart = 4 << 10
 
 // messageCost is the logical overhead of a message and its places in the indices, in bytes.
 const messageCost = 320
@@ -180,7 +180,7 @@ func (m *Message) uncounted() int64 {
 	return m.body.Uncounted()
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (m *Message) Fields(c *wire.Codec) {
 	m.ID.Fields(c)
 	m.state.field(c)

@@ -1,7 +1,7 @@
 package queue
 
-// edit returns a copy of a message that may be changed and must be stored afterwards.
-func edit(m *Message) *Message {
+// copyOf returns a copy of a message that may be changed and must be stored afterwards.
+func copyOf(m *Message) *Message {
 	c := *m
 	return &c
 }
@@ -84,7 +84,7 @@ func (s *Store) admit(no uint64, now int64) {
 			return
 		}
 		old, _ := s.messages.Get(seq)
-		m := edit(old)
+		m := copyOf(old)
 		s.leave(m)
 		s.slots.Set(member{no, seq}, struct{}{})
 		s.enter(m, placeDue, max(m.at, now), now)

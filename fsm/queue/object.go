@@ -7,18 +7,18 @@ import (
 
 // object writes one flat JSON object. The state machine writes callbacks itself, byte for byte the same on every node.
 type object struct {
-	b    []byte
-	some bool
+	b        []byte
+	nonEmpty bool
 }
 
 func (o *object) open()  { o.b = append(o.b, '{') }
 func (o *object) close() { o.b = append(o.b, '}') }
 
 func (o *object) key(name string) {
-	if o.some {
+	if o.nonEmpty {
 		o.b = append(o.b, ',')
 	}
-	o.some = true
+	o.nonEmpty = true
 	o.b = append(quote(o.b, name), ':')
 }
 
@@ -56,16 +56,16 @@ func (o *object) fields(header []Field) {
 		}
 		last[canonical] = i
 	}
-	some := false
+	ok := false
 	for i, f := range header {
 		if later[i] {
 			continue
 		}
 		canonical := CanonicalName(f.Name)
-		if some {
+		if ok {
 			o.b = append(o.b, ',')
 		}
-		some = true
+		ok = true
 		o.b = append(quote(o.b, canonical), ':', '[')
 		for k := i; ; k = next[k] {
 			if o.b = quote(o.b, header[k].Value); next[k] == 0 {

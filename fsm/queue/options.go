@@ -151,7 +151,7 @@ type names struct {
 
 func namesOf(header []Field) names {
 	n := names{header: header}
-	if len(header) > fewWords {
+	if len(header) > maxScannedWords {
 		n.set = make(map[string]struct{}, len(header))
 		for _, f := range header {
 			n.set[CanonicalName(f.Name)] = struct{}{}
@@ -168,10 +168,10 @@ func (n *names) has(name string) bool {
 	return is
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (o *Options) Fields(c *wire.Codec) { o.fields(c, true) }
 
-// callbackFields are those of the options of a callback, which has no callbacks of its own.
+// callbackFields codes the options of a callback, which has no callbacks of its own.
 func (o *Options) callbackFields(c *wire.Codec) { o.fields(c, false) }
 
 func (o *Options) fields(c *wire.Codec, callbacks bool) {
@@ -200,7 +200,7 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (ca *Callback) Fields(c *wire.Codec) {
 	c.Text(&ca.URL)
 	inner := ca.Options
@@ -211,7 +211,7 @@ func (ca *Callback) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (fc *FlowControl) Fields(c *wire.Codec) {
 	c.Text(&fc.Key)
 	c.Int(&fc.Parallelism)
@@ -219,7 +219,7 @@ func (fc *FlowControl) Fields(c *wire.Codec) {
 	c.Varint(&fc.Period)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Redaction) Fields(c *wire.Codec) {
 	c.Bool(&r.Body)
 	c.Bool(&r.Header)

@@ -97,7 +97,7 @@ func (s *Store) Consistent() error {
 		if m.place == placeDone {
 			done++
 		}
-		all = seq <= s.serial && s.refersToKnown(m, hosts)
+		all = seq <= s.serial && s.placeExists(m, hosts)
 		return all
 	})
 	placed := s.backlog.Len() + s.due.Len() + s.waiting.Len() + s.parked.Len() + s.leases.Len() + done
@@ -107,9 +107,9 @@ func (s *Store) Consistent() error {
 	return nil
 }
 
-// refersToKnown reports whether what the place of a message is about is there. Queues that were deleted, and flow-control keys that
+// placeExists reports whether what the place of a message is about is there. Queues that were deleted, and flow-control keys that
 // were forgotten, are missing to others.
-func (s *Store) refersToKnown(m *Message, hosts map[uint64]bool) bool {
+func (s *Store) placeExists(m *Message, hosts map[uint64]bool) bool {
 	if m.place == placeDone {
 		return true
 	}

@@ -60,7 +60,7 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 	for _, t := range targets {
 		key, once := dedupOf(p, &options, t, sum)
 		if once = once && schedule == ""; once {
-			if d, found := s.known(key, e.Now); found {
+			if d, found := s.publishedUnder(key, e.Now); found {
 				out.Messages = append(out.Messages, Published{d.id, strings.Clone(t.url), true})
 				continue
 			}

@@ -103,7 +103,7 @@ func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Q
 	if paused && !old.Paused {
 		for _, seq := range s.members(s.slots, q.no) {
 			if m, _ := s.messages.Get(seq); m.place != placeActive {
-				s.revokeSlot(edit(m), e.Now)
+				s.revokeSlot(copyOf(m), e.Now)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func (s *Store) emptyQueues(e *env.Env, limit int) (done int) {
 			break
 		}
 		done++
-		if seq, some := first(s.backlog, no); some {
+		if seq, found := first(s.backlog, no); found {
 			s.cancel(e, seq)
 		} else {
 			s.deletedQueues.Delete(no)

@@ -109,15 +109,15 @@ func (s *Store) eventsOf(f *Filter, p Page) (list []EventInfo, cursor Stamp, mor
 			}
 		}
 	}
-	return cut(found, p)
+	return pageOf(found, p)
 }
 
-// cut returns a page of a sorted list.
-func cut(found *cow.BTree[uint64, EventInfo], p Page) (list []EventInfo, cursor Stamp, more bool) {
+// pageOf returns a page of a sorted list.
+func pageOf(found *cow.BTree[uint64, EventInfo], p Page) (list []EventInfo, cursor Stamp, more bool) {
 	step, i := 1, 0
 	if p.After != (Stamp{}) {
-		at, there := found.Rank(p.After.Seq)
-		if i = at; there {
+		at, exists := found.Rank(p.After.Seq)
+		if i = at; exists {
 			i++
 		}
 	}
@@ -245,7 +245,7 @@ type FlowControlInfo struct {
 	Waiting, Active int
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (ci *FlowControlInfo) Fields(c *wire.Codec) {
 	ci.FlowKey.Fields(c)
 	c.Int(&ci.Waiting)
@@ -340,7 +340,7 @@ func (s *Store) Settings() Settings { return s.settings }
 // Counts are the sizes of the store.
 type Counts struct{ Messages, Active, Dead, Events, Queues, Schedules, Groups, FlowKeys int }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (co *Counts) Fields(c *wire.Codec) {
 	for _, v := range [...]*int{&co.Messages, &co.Active, &co.Dead, &co.Events, &co.Queues, &co.Schedules, &co.Groups, &co.FlowKeys} {
 		wire.Uint(c, v)

@@ -19,7 +19,7 @@ type Queue struct {
 	deleted bool
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (q *Queue) Fields(c *wire.Codec) {
 	c.String(&q.Name)
 	c.Uvarint(&q.no)
@@ -49,13 +49,13 @@ type Endpoint struct {
 	Name, URL string
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (e *Endpoint) Fields(c *wire.Codec) {
 	c.Text(&e.Name)
 	c.Text(&e.URL)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (g *Group) Fields(c *wire.Codec) {
 	c.Text(&g.ID)
 	c.Text(&g.Name)
@@ -90,7 +90,7 @@ type FlowKey struct {
 	idle int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (fk *FlowKey) Fields(c *wire.Codec) {
 	c.String(&fk.Key)
 	c.Uvarint(&fk.no)
@@ -111,7 +111,7 @@ func (fk *FlowKey) Fields(c *wire.Codec) {
 // Keys are the signing keys. Deliveries are signed with Current.
 type Keys struct{ Current, Next string }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (k *Keys) Fields(c *wire.Codec) {
 	c.String(&k.Current)
 	c.String(&k.Next)
@@ -120,7 +120,7 @@ func (k *Keys) Fields(c *wire.Codec) {
 // Dead is a dead letter: a message that has failed. Its id is the time at which it failed and the message's number.
 type Dead struct {
 	Stamp
-	// Response is that of the last attempt; Status 0 if there was no answer.
+	// Response is the answer to the last attempt; Status 0 if there was none.
 	Response Response
 	Error    string
 	// Callback is the outcome of the failure callback; zero if there is none.
@@ -180,7 +180,7 @@ func (d *Dead) whole() *Dead {
 	return &w
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (d *Dead) Fields(c *wire.Codec) {
 	d.Stamp.Fields(c)
 	c.Record(d.Response.Fields)

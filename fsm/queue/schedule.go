@@ -54,7 +54,7 @@ type Schedule struct {
 	// Next is the nominal time of the next tick; 0 if the leader has yet to compute it. Last is the newest nominal
 	// time that was fired or skipped; Fired when a tick last made messages, by its nominal time. In unix milliseconds.
 	Next, Last, Fired int64
-	// Messages are those of the last tick and how they fare.
+	// Messages lists the messages of the last tick with their states.
 	Messages []Produced
 	// Error says why the last tick made no message; empty if it did.
 	Error string
@@ -68,13 +68,13 @@ type Produced struct {
 	State State
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (p *Produced) Fields(c *wire.Codec) {
 	p.ID.Fields(c)
 	p.State.field(c)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (s *Schedule) Fields(c *wire.Codec) {
 	c.Text(&s.ID)
 	c.Uvarint(&s.Version)
@@ -106,7 +106,7 @@ func (s *Schedule) size() int64 {
 // Tick tells Advance the times of a schedule, which only a leader can compute.
 type Tick struct {
 	Schedule string
-	// Version is that of the schedule the times were computed for.
+	// Version is the version of the schedule that the times were computed for.
 	Version uint64
 	// Nominals are nominal times from the schedule's Next on that have come, in order, at most MaxTicks; of those
 	// that the misfire policy drops anyway the leader may leave out any.
@@ -117,7 +117,7 @@ type Tick struct {
 	DB string
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (t *Tick) Fields(c *wire.Codec) {
 	c.Text(&t.Schedule)
 	c.Uvarint(&t.Version)
@@ -143,7 +143,7 @@ type SchedulePut struct {
 	Next int64
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (p *SchedulePut) Fields(c *wire.Codec) {
 	c.Text(&p.ID)
 	c.Text(&p.Cron)
@@ -180,7 +180,7 @@ type ScheduleChange struct {
 	Act Act
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (sc *ScheduleChange) Fields(c *wire.Codec) {
 	c.Text(&sc.ID)
 	sc.Act.field(c)
@@ -189,5 +189,5 @@ func (sc *ScheduleChange) Fields(c *wire.Codec) {
 // ScheduleRef is the result of operations on schedules.
 type ScheduleRef struct{ ID string }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (sr *ScheduleRef) Fields(c *wire.Codec) { c.String(&sr.ID) }

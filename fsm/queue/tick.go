@@ -34,7 +34,7 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 		return ScheduleRef{}, quota("maxSchedules")
 	}
 	key, once := dedupOf(&p.Publish, &options, target{url: p.Publish.URL, group: "schedule of " + p.Publish.Group}, nil)
-	d, known := s.known(key, e.Now)
+	d, known := s.publishedUnder(key, e.Now)
 	if once && known && !had {
 		return ScheduleRef{d.schedule}, nil
 	}

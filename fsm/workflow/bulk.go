@@ -20,7 +20,7 @@ type BulkCancellation struct {
 	Filter Filter
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (bc *BulkCancellation) Fields(c *wire.Codec) {
 	c.Record(bc.BulkRequest.Fields)
 	c.Record(bc.Filter.Fields)

@@ -65,8 +65,8 @@ func prefixes(list []string) (out []string) {
 	return out
 }
 
-// beginsWithOne reports whether a text begins with one of prefixes.
-func beginsWithOne(prefixes []string, text string) bool {
+// hasAnyPrefix reports whether a text begins with one of prefixes.
+func hasAnyPrefix(prefixes []string, text string) bool {
 	i, found := slices.BinarySearch(prefixes, text)
 	return found || i > 0 && strings.HasPrefix(text, prefixes[i-1])
 }
@@ -74,7 +74,7 @@ func beginsWithOne(prefixes []string, text string) bool {
 // fits reports whether a text is one of some words, or begins with one if prefix; any text fits no words.
 func fits(w *queue.Words, prefixes []string, v string, prefix bool) bool {
 	if prefix && w.Any() {
-		return beginsWithOne(prefixes, v)
+		return hasAnyPrefix(prefixes, v)
 	}
 	return w.Admit(v)
 }
@@ -105,7 +105,7 @@ func (c *chooser) match(r *Run, at int64) bool {
 		return false
 	case c.flowKeys.Any() && (r.Flow == nil || !c.flowKeys.Has(r.Flow.Key)), c.labels.Any() && !c.labels.HasOne(r.Labels):
 		return false
-	case c.hosts.Any() && !c.isOn(r.URL), c.paths.Any() && !c.paths.Has((&queue.Content{URL: r.URL}).Path()):
+	case c.hosts.Any() && !c.isOnHost(r.URL), c.paths.Any() && !c.paths.Has((&queue.Content{URL: r.URL}).Path()):
 		return false
 	}
 	if c.states != nil {
@@ -120,8 +120,8 @@ func (c *chooser) match(r *Run, at int64) bool {
 	return holds
 }
 
-// isOn reports whether a URL is on one of the hosts, which are meant with their port or without.
-func (c *chooser) isOn(url string) bool {
+// isOnHost reports whether a URL is on one of the hosts, which are meant with their port or without.
+func (c *chooser) isOnHost(url string) bool {
 	host := queue.Fold((&queue.Content{URL: url}).Host())
 	bare, _, _ := strings.Cut(host, ":")
 	return c.hosts.Has(host) || c.hosts.Has(bare)

@@ -31,15 +31,15 @@ const RunOver = "the workflow run is over"
 // Delivery returns the request of an attempt of a message of a run; false if the run no longer needs it.
 func (s *Store) Delivery(id queue.ID, run []byte) (*Delivery, bool) {
 	ref, ok := ParseRef(run)
-	r, there := s.runs.Get(ref.Run)
-	if !ok || !there {
+	r, found := s.runs.Get(ref.Run)
+	if !ok || !found {
 		return nil, false
 	}
 	if ref.Kind == DeliverFailure {
 		return s.failureDelivery(r, id)
 	}
-	n, there := s.entries.Get(place{ref.Run, ref.Pos})
-	if !there || n.ID != id || !n.State.Open() {
+	n, found := s.entries.Get(place{ref.Run, ref.Pos})
+	if !found || n.ID != id || !n.State.Open() {
 		return nil, false
 	}
 	switch {
@@ -68,7 +68,7 @@ func (s *Store) entryDelivery(r *Run, pos uint32, n *Entry) *Delivery {
 	}
 	header := slices.Clone(r.Header)
 	if n.Own != nil {
-		header = join(header, n.Own.Header)
+		header = mergeFields(header, n.Own.Header)
 	}
 	d.Header = endpointHeader(header, n.Kind == AnswerEntry, pos == 0)
 	if pos == 0 && r.Origin == FromUnknown {
@@ -84,8 +84,8 @@ func (s *Store) entryDelivery(r *Run, pos uint32, n *Entry) *Delivery {
 	return d
 }
 
-// join returns the fields of base and own; those of own replace others of their name.
-func join(base, own []queue.Field) []queue.Field {
+// mergeFields returns the fields of base and own; those of own replace others of their name.
+func mergeFields(base, own []queue.Field) []queue.Field {
 	named := make(map[string]bool, len(own))
 	for _, f := range own {
 		named[queue.Fold(f.Name)] = true

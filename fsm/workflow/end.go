@@ -12,14 +12,14 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 	if r == nil {
 		return RunRef{}, notFound("workflow run %s not found", n.RunID)
 	}
-	if earlier := s.before(r); s.stray(e, q, r, 0, 0) && earlier != nil {
+	if earlier := s.previousRun(r); s.isOfEarlierRun(e, q, r, 0, 0) && earlier != nil {
 		r = earlier
 	}
 	if r.Active() {
 		k := s.edit(e, q, r)
 		k.count(int64(len(n.Result)))
 		k.r.Result, k.r.HasResult = s.stored(n.Result), n.HasResult
-		k.spare(k.r.Result.Uncounted())
+		k.addUncounted(k.r.Result.Uncounted())
 		k.finish(Succeeded)
 		k.store()
 		k.notifyInvoker()
@@ -111,7 +111,7 @@ func (wo *work) callFailure() {
 	if to == nil {
 		return
 	}
-	o := only(&to.Options, messageOptions).Over(only(&wo.r.Options, messageOptions)).InTrace(wo.r.Trace)
+	o := pickOptions(&to.Options, messageOptions).Over(pickOptions(&wo.r.Options, messageOptions)).InTrace(wo.r.Trace)
 	c := &queue.Content{URL: to.URL, Options: o, CallerIP: wo.r.CallerIP, Run: Ref{DeliverFailure, wo.r.No, 0}.Bytes()}
 	wo.r.Callback = &Callback{Message: wo.q.Dispatch(wo.e, c), State: CallbackInProgress, Retries: c.Retries}
 }
@@ -183,7 +183,7 @@ func outcome(open []byte, r *Run) []byte {
 	in.truth("isFailed", r.State == Failed)
 	in.truth("isCanceled", r.State == Canceled)
 	in.close()
-	out := object{b: append(make([]byte, 0, len(open)+2*len(in.b)), open...), some: true}
+	out := object{b: append(make([]byte, 0, len(open)+2*len(in.b)), open...), nonEmpty: true}
 	out.text("out", string(in.b))
 	out.close()
 	return out.b

@@ -152,7 +152,7 @@ const (
 	maxErrorBody = 64 << 10
 )
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *Step) Fields(c *wire.Codec) {
 	wire.Uint(c, &s.ID)
 	wire.Uint(c, &s.Target)
@@ -161,7 +161,7 @@ func (s *Step) Fields(c *wire.Codec) {
 	c.Text(&s.Name)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (e *Entry) Fields(c *wire.Codec) {
 	e.ID.Fields(c)
 	wire.Enum(c, &e.Kind, kinds)
@@ -187,7 +187,7 @@ func (e *Entry) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (a *Answer) Fields(c *wire.Codec) {
 	wire.Uint(c, &a.Call)
 	c.Record(a.Response.Fields)

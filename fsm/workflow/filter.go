@@ -30,7 +30,7 @@ type Filter struct {
 // Named reports whether the filter names single runs, by their ids or by those of their messages.
 func (f *Filter) Named() bool { return len(f.RunIDs)+len(f.Exact)+len(f.Messages) > 0 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (f *Filter) Fields(c *wire.Codec) {
 	c.Texts(&f.RunIDs)
 	c.Bool(&f.IDPrefix)

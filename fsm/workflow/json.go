@@ -10,18 +10,18 @@ import (
 // object writes one flat JSON object, byte for byte as JSON.stringify would: receivers that parse a body before they
 // verify its signature write it again that way.
 type object struct {
-	b    []byte
-	some bool
+	b        []byte
+	nonEmpty bool
 }
 
 func (o *object) open()  { o.b = append(o.b, '{') }
 func (o *object) close() { o.b = append(o.b, '}') }
 
 func (o *object) key(name string) {
-	if o.some {
+	if o.nonEmpty {
 		o.b = append(o.b, ',')
 	}
-	o.some = true
+	o.nonEmpty = true
 	o.b = append(queue.Quote(o.b, name), ':')
 }
 

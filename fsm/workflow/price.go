@@ -67,7 +67,7 @@ func reserveOfCall(o *queue.Options) int64 {
 	return n
 }
 
-// SubmitPrice is that of Submit.
+// SubmitPrice returns the price of Submit.
 func (s *Store) SubmitPrice(_ *env.Env, n *Submissions, limit int64) env.Price {
 	return env.Sum(n.Items, limit, s.submission)
 }
@@ -76,7 +76,7 @@ func (s *Store) submission(n *Submission) env.Price {
 	own, body := n.Options, int64(len(n.Body))
 	if n.Kind == StepSubmission { // what the run says is kept with the run
 		if r := s.Find(n.RunID, 0); r != nil {
-			own = only(&own, own.Given&^queue.GivenHeader)
+			own = pickOptions(&own, own.Given&^queue.GivenHeader)
 		}
 	}
 	p := env.Price{Work: entryWork + 3*bytesWork(body), Growth: entryGrowth(&own, body, n.URL, n.Step.Name, n.CallerIP)}
@@ -91,16 +91,16 @@ func (s *Store) submission(n *Submission) env.Price {
 		c := Config{URL: n.URL, Options: n.Options, CallerIP: n.CallerIP, Invoker: n.Invoker}
 		r := Run{ID: n.RunID, Config: &c}
 		r.Reserved = c.reserve()
-		p.Growth = r.size() + idSize + entryGrowth(only0(&n.Options), body, n.URL, n.CallerIP) + 160
+		p.Growth = r.size() + idSize + entryGrowth(firstMessageOptions(&n.Options), body, n.URL, n.CallerIP) + 160
 		p.Work += 2 * bytesWork(r.size())
 	}
 	p.Work += 2 * bytesWork(p.Growth)
 	return p
 }
 
-// only0 are the options of a run that its first message carries.
-func only0(o *queue.Options) *queue.Options {
-	out := only(o, messageOptions|queue.GivenDelay|queue.GivenNotBefore)
+// firstMessageOptions are the options of a run that its first message carries.
+func firstMessageOptions(o *queue.Options) *queue.Options {
+	out := pickOptions(o, messageOptions|queue.GivenDelay|queue.GivenNotBefore)
 	return &out
 }
 
@@ -116,7 +116,7 @@ func (s *Store) headerGrowth(n *Submission) (bytes int64) {
 	return bytes
 }
 
-// AwaitPrice is that of Await.
+// AwaitPrice returns the price of Await.
 func (s *Store) AwaitPrice(_ *env.Env, n *Await) env.Price {
 	w := Waiter{EventID: n.EventID, Open: n.Open, URL: n.URL, Options: n.Options, TimeoutURL: n.TimeoutURL, TimeoutOptions: n.TimeoutOptions,
 		TimeoutBody: n.TimeoutBody, TimeoutText: n.TimeoutText}
@@ -128,7 +128,7 @@ func (s *Store) AwaitPrice(_ *env.Env, n *Await) env.Price {
 	return env.Price{Work: entryWork + saved + 3*bytesWork(size), Growth: size}
 }
 
-// NotifyPrice is that of Notify: in pieces, of which each wakes as many waiters as a request may. Notify, which follows, wakes that many.
+// NotifyPrice returns the price of Notify: in pieces, of which each wakes as many waiters as a request may. Notify, which follows, wakes that many.
 func (s *Store) NotifyPrice(_ *env.Env, n *Notification, limit int64) env.Price {
 	cost := env.Price{Work: operation}
 	if n.RunID != "" || n.Hook {
@@ -162,7 +162,7 @@ func (s *Store) NotifyPrice(_ *env.Env, n *Notification, limit int64) env.Price 
 	return cost
 }
 
-// NotifyAllPrice is that of Notify after WakeAll: of all waiters, or of so many that it is above the limit.
+// NotifyAllPrice returns the price of Notify after WakeAll: of all waiters, or of so many that it is above the limit.
 func (s *Store) NotifyAllPrice(e *env.Env, n *Notification, limit int64) env.Price {
 	if n.RunID != "" || n.Hook {
 		return s.NotifyPrice(e, n, limit)
@@ -197,7 +197,7 @@ func (s *Store) held(r *Run) int {
 // openOf is the number of entries of a run that are still to be delivered.
 func (s *Store) openOf(run uint64) int { return s.open.RankHead(run+1) - s.open.RankHead(run) }
 
-// EndPrice is that of End.
+// EndPrice returns the price of End.
 func (s *Store) EndPrice(_ *env.Env, n *Ending) env.Price {
 	r := s.Find(n.RunID, 0)
 	if r == nil || !r.Active() {
@@ -213,12 +213,12 @@ func (s *Store) EndPrice(_ *env.Env, n *Ending) env.Price {
 	return cost
 }
 
-// CancelPrice is that of Cancel: in pieces.
+// CancelPrice returns the price of Cancel: in pieces.
 func (s *Store) CancelPrice(_ *env.Env, n *Cancellation) env.Price {
 	return s.scanPrice(&n.Filter, s.runs.Len(), maxCancel)
 }
 
-// BulkPrice is that of BulkCancel: in pieces.
+// BulkPrice returns the price of BulkCancel: in pieces.
 func (s *Store) BulkPrice(_ *env.Env, n *BulkCancellation) env.Price {
 	switch b := s.bulk.Find(n.ID); {
 	case n.Act == queue.BulkStart:
@@ -247,7 +247,7 @@ func (f *Filter) coded() int64 {
 	return n
 }
 
-// scanPrice is that of holding a filter against n runs, up to MaxScan, and of ending limit of them, with at most maxHeld of what
+// scanPrice returns the price of holding a filter against n runs, up to MaxScan, and of ending limit of them, with at most maxHeld of what
 // they hold.
 func (s *Store) scanPrice(f *Filter, n, limit int) env.Price {
 	look := int64(min(n, MaxScan))
@@ -265,7 +265,7 @@ func (s *Store) runsOf(id string) int {
 	return to - from
 }
 
-// DeleteDeadPrice is that of DeleteDead: in pieces.
+// DeleteDeadPrice returns the price of DeleteDead: in pieces.
 func (s *Store) DeleteDeadPrice(_ *env.Env, n *DeadSelection) env.Price {
 	if len(n.IDs) > 0 || n.None {
 		return env.Price{Work: operation + entryWork*int64(len(n.IDs))}
@@ -275,7 +275,7 @@ func (s *Store) DeleteDeadPrice(_ *env.Env, n *DeadSelection) env.Price {
 	return cost
 }
 
-// RevivePrice is that of Revive: in pieces, of which each makes as many runs as a request may. It sets n.Limit to that number if n
+// RevivePrice returns the price of Revive: in pieces, of which each makes as many runs as a request may. It sets n.Limit to that number if n
 // has no ids.
 func (s *Store) RevivePrice(_ *env.Env, n *Revival, limit int64) env.Price {
 	cost := s.DeleteDeadPrice(nil, &n.DeadSelection)
@@ -297,7 +297,7 @@ func (s *Store) RevivePrice(_ *env.Env, n *Revival, limit int64) env.Price {
 // revivalPrice is the price of a new run with the log or the payload of another.
 func (s *Store) revivalPrice(r *Run, n *Revival) env.Price {
 	c := *r.Config
-	c.Options = only(&n.Options, revivable).Over(c.Options)
+	c.Options = pickOptions(&n.Options, revivable).Over(c.Options)
 	c.Invoker = nil
 	again := Run{ID: n.RunID, Config: &c}
 	again.Reserved = c.reserve()
@@ -314,12 +314,12 @@ func (s *Store) revivalPrice(r *Run, n *Revival) env.Price {
 	return p
 }
 
-// CallbackPrice is that of ChangeCallback.
+// CallbackPrice returns the price of ChangeCallback.
 func (s *Store) CallbackPrice(_ *env.Env, n *CallbackChange) env.Price {
 	cost := env.Price{Work: operation + entryWork}
 	if r, ok := s.DeadRun(n.Dead); ok && !n.Cancel {
 		if to := s.FailureCallback(r); to != nil {
-			o := only(&to.Options, messageOptions).Over(only(&r.Options, messageOptions))
+			o := pickOptions(&to.Options, messageOptions).Over(pickOptions(&r.Options, messageOptions))
 			cost.Growth = queue.MessageGrowth(&o, to.URL, r.CallerIP)
 		}
 	}

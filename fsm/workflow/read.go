@@ -44,7 +44,7 @@ func (s *Store) namedBelow(id string, no uint64) *Run {
 
 // Named are the runs of an id, oldest first.
 func (s *Store) Named(id string) []*Run {
-	return those(s.names, name{text: id}, func(n name) bool { return n.text == id }, func(n name, _ struct{}) *Run {
+	return elementsFrom(s.names, name{text: id}, func(n name) bool { return n.text == id }, func(n name, _ struct{}) *Run {
 		r, _ := s.runs.Get(n.no)
 		return r
 	})
@@ -119,7 +119,7 @@ func (s *Store) named(f *Filter) (list []*Run, ok bool) {
 	case len(f.Messages) > 0:
 		for _, id := range f.Messages {
 			if p, found := s.ids.Get(id.Seq); found {
-				if r, there := s.runs.Get(p.run); there {
+				if r, exists := s.runs.Get(p.run); exists {
 					list = append(list, r)
 				}
 			}
@@ -186,8 +186,8 @@ func (s *Store) EntryOf(id queue.ID) (r *Run, pos uint32, ok bool) {
 		return nil, 0, false
 	}
 	e, _ := s.entries.Get(p)
-	r, there := s.runs.Get(p.run) // one that is forgotten leaves its log for a while
-	return r, p.pos, there && e.ID == id
+	r, found := s.runs.Get(p.run) // one that is forgotten leaves its log for a while
+	return r, p.pos, found && e.ID == id
 }
 
 // Child is the run that a step has invoked, nil if it has invoked none, or that is forgotten.
@@ -218,19 +218,19 @@ func (s *Store) marked(run uint64, c class, step uint32) (*Entry, bool) {
 	return s.Entry(run, uint32(pos))
 }
 
-// Waiters are those of an event, in the order in which they began to wait.
+// Waiters returns the waiters of an event, in the order in which they began to wait.
 func (s *Store) Waiters(event string) []*Waiter {
-	return those(s.events, name{text: event}, func(n name) bool { return n.text == event }, func(n name, _ struct{}) *Waiter { return s.waiter(n.no) })
+	return elementsFrom(s.events, name{text: event}, func(n name) bool { return n.text == event }, func(n name, _ struct{}) *Waiter { return s.waiter(n.no) })
 }
 
-// WaitersOf are those of a run, in the order in which they began to wait.
+// WaitersOf returns the waiters of a run, in the order in which they began to wait.
 func (s *Store) WaitersOf(run uint64) []*Waiter {
-	return those(s.waiting, runKey{run: run}, ofRun(run), func(p runKey, _ struct{}) *Waiter { return s.waiter(p.no) })
+	return elementsFrom(s.waiting, runKey{run: run}, ofRun(run), func(p runKey, _ struct{}) *Waiter { return s.waiter(p.no) })
 }
 
 // SavedFor are the notifications that are kept for a run, in the order in which they came.
 func (s *Store) SavedFor(run uint64) []*Saved {
-	return those(s.saved, runKey{run: run}, ofRun(run), func(_ runKey, n *Saved) *Saved { return n })
+	return elementsFrom(s.saved, runKey{run: run}, ofRun(run), func(_ runKey, n *Saved) *Saved { return n })
 }
 
 func ofRun(run uint64) func(runKey) bool { return func(p runKey) bool { return p.run == run } }
@@ -240,8 +240,8 @@ func (s *Store) waiter(no uint64) *Waiter {
 	return w
 }
 
-// those are the elements of a tree from a key on, as far as their keys belong together.
-func those[K, V, E any](tree *cow.BTree[K, V], from K, belongs func(K) bool, element func(K, V) E) (list []E) {
+// elementsFrom returns the elements of a tree from a key on, as far as their keys belong together.
+func elementsFrom[K, V, E any](tree *cow.BTree[K, V], from K, belongs func(K) bool, element func(K, V) E) (list []E) {
 	tree.Ascend(from, func(k K, v V) bool {
 		if !belongs(k) {
 			return false
@@ -353,7 +353,7 @@ func (s *Store) Counts() Counts {
 	return Counts{Runs: s.runs.Len(), Active: s.runs.Len() - s.dead.Len() - s.ended.Len(), Dead: s.dead.Len(), Waiters: s.waiters.Len()}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (co *Counts) Fields(c *wire.Codec) {
 	for _, v := range [...]*int{&co.Runs, &co.Active, &co.Dead, &co.Waiters} {
 		wire.Uint(c, v)

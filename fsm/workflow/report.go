@@ -12,9 +12,9 @@ func (s *Store) ApplyReports(e *env.Env, q *queue.Store, list []queue.DeliveryRe
 	for i := range list {
 		t := &list[i]
 		ref, ok := ParseRef(t.Run)
-		r, there := s.runs.Get(ref.Run)
+		r, found := s.runs.Get(ref.Run)
 		switch {
-		case !ok || !there:
+		case !ok || !found:
 		case ref.Kind == DeliverFailure:
 			s.applyFailureReport(e, q, r, t)
 		default:
@@ -128,7 +128,7 @@ func (wo *work) answer(pos uint32, call *Entry, t *queue.DeliveryReport) {
 	n := &Entry{Kind: AnswerEntry, Step: call.Step, Answer: detached(a)}
 	if back := call.Own.Callback; back != nil {
 		n.URL = back.URL
-		o := only(&back.Options, messageOptions|queue.GivenHeader)
+		o := pickOptions(&back.Options, messageOptions|queue.GivenHeader)
 		n.Own = &o
 	}
 	wo.append(n)

@@ -165,7 +165,7 @@ type DeadFilter struct {
 	Filter
 	// Callbacks are the states of the failure callback.
 	Callbacks []CallbackState
-	// Statuses are those of the last answer.
+	// Statuses are status codes of the last answer.
 	Statuses []int
 }
 

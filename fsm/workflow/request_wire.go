@@ -5,10 +5,10 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (s *Submissions) Fields(c *wire.Codec) { wire.Records(c, &s.Items) }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *Submission) Fields(c *wire.Codec) {
 	wire.Uint(c, &s.Kind)
 	c.Text(&s.URL)
@@ -29,10 +29,10 @@ func (s *Submission) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Receipts) Fields(c *wire.Codec) { wire.Records(c, &r.Items) }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Receipt) Fields(c *wire.Codec) {
 	r.ID.Fields(c)
 	c.Bool(&r.Deduplicated)
@@ -41,7 +41,7 @@ func (r *Receipt) Fields(c *wire.Codec) {
 	queue.OptionalError(c, &r.Refused)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (a *Await) Fields(c *wire.Codec) {
 	c.Text(&a.RunID)
 	c.Text(&a.EventID)
@@ -56,7 +56,7 @@ func (a *Await) Fields(c *wire.Codec) {
 	c.Bytes(&a.TimeoutBody)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (n *Notification) Fields(c *wire.Codec) {
 	c.Text(&n.EventID)
 	c.Text(&n.RunID)
@@ -67,7 +67,7 @@ func (n *Notification) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (n *Notified) Fields(c *wire.Codec) {
 	wire.Records(c, &n.Woken)
 	c.Bool(&n.Stored)
@@ -77,7 +77,7 @@ func (n *Notified) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (w *Woken) Fields(c *wire.Codec) {
 	if c.Reading() {
 		w.Waiter = &Waiter{}
@@ -88,21 +88,21 @@ func (w *Woken) Fields(c *wire.Codec) {
 	c.Varint(&w.Created)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (e *Ending) Fields(c *wire.Codec) {
 	c.Text(&e.RunID)
 	c.Bytes(&e.Result)
 	c.Bool(&e.HasResult)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (rr *RunRef) Fields(c *wire.Codec) {
 	c.String(&rr.ID)
 	c.Varint(&rr.Created)
 	wire.Enum(c, &rr.State, runStates)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (ca *Cancellation) Fields(c *wire.Codec) {
 	c.Record(ca.Filter.Fields)
 	c.Int(&ca.Limit)
@@ -110,14 +110,14 @@ func (ca *Cancellation) Fields(c *wire.Codec) {
 	c.Uvarint(&ca.After)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (ca *Cancelled) Fields(c *wire.Codec) {
 	c.Int(&ca.Count)
 	c.Bool(&ca.More)
 	c.Uvarint(&ca.Cursor)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (ds *DeadSelection) Fields(c *wire.Codec) {
 	wire.List(c, &ds.IDs, 2)
 	c.Record(ds.Filter.Fields)
@@ -127,14 +127,14 @@ func (ds *DeadSelection) Fields(c *wire.Codec) {
 	c.Bool(&ds.None)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (f *DeadFilter) Fields(c *wire.Codec) {
 	c.Record(f.Filter.Fields)
 	wire.Each(c, &f.Callbacks, func(c *wire.Codec, s *CallbackState) { wire.Enum(c, s, callbackStates) })
 	wire.Each(c, &f.Statuses, (*wire.Codec).Int)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (r *Revival) Fields(c *wire.Codec) {
 	c.Record(r.DeadSelection.Fields)
 	c.Bool(&r.Restart)
@@ -142,21 +142,21 @@ func (r *Revival) Fields(c *wire.Codec) {
 	c.Record(r.Options.Fields)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Revived) Fields(c *wire.Codec) {
 	wire.List(c, &r.Runs, 3)
 	c.Bool(&r.More)
 	r.Cursor.Fields(c)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (dd *DeadDeleted) Fields(c *wire.Codec) {
 	c.Int(&dd.Count)
 	c.Bool(&dd.More)
 	dd.Cursor.Fields(c)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (cc *CallbackChange) Fields(c *wire.Codec) {
 	cc.Dead.Fields(c)
 	c.Bool(&cc.Cancel)

@@ -35,8 +35,8 @@ func (s *Store) selectDead(n *DeadSelection) (list []*Run, cursor queue.Stamp, m
 func (s *Store) selectNamed(n *DeadSelection, limit int) (list []*Run, cursor queue.Stamp, more bool) {
 	ids := slices.SortedFunc(slices.Values(n.IDs), compareStamps)
 	for _, t := range slices.Compact(ids) {
-		r, there := s.DeadRun(t)
-		if !there || compareStamps(t, n.After) <= 0 {
+		r, found := s.DeadRun(t)
+		if !found || compareStamps(t, n.After) <= 0 {
 			continue
 		}
 		if len(list) == limit {
@@ -60,7 +60,7 @@ func (s *Store) Revive(e *env.Env, q *queue.Store, n Revival) (Revived, error) {
 	if err != nil {
 		return Revived{}, err
 	}
-	if taken := s.Find(n.RunID, 0); n.RunID != "" && (len(list) != 1 || taken != nil && !s.free(e, taken)) {
+	if taken := s.Find(n.RunID, 0); n.RunID != "" && (len(list) != 1 || taken != nil && !s.mayReuseID(e, taken)) {
 		return Revived{}, refusal(ErrConflict, "workflow run id %s is already in use, or meant for more than one run", n.RunID)
 	}
 	out := Revived{More: more}
@@ -82,7 +82,7 @@ const revivable = messageOptions | queue.GivenLabels | queue.GivenFailure
 // revive starts a run like one that has failed.
 func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	c := *old.Config
-	c.Options = only(&n.Options, revivable).Over(c.Options)
+	c.Options = pickOptions(&n.Options, revivable).Over(c.Options)
 	c.Invoker = nil // it has been notified
 	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(&c), RanAs: old.No, latest: e.Now}
 	if r.ID == "" {
@@ -106,18 +106,18 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 // restart takes the payload alone.
 func (wo *work) restart(old *Run, n *Revival) {
 	first, _ := wo.s.entries.Get(place{old.No, 0})
-	wo.append(&Entry{Step: first.Step, Body: first.Body, Own: later(nil, &n.Options)})
+	wo.append(&Entry{Step: first.Step, Body: first.Body, Own: withFirstDelivery(nil, &n.Options)})
 }
 
-// later are an entry's own options with the time of the first delivery that a revival asks for, if it asks for one.
-func later(own *queue.Options, asked *queue.Options) *queue.Options {
+// withFirstDelivery returns an entry's own options with the time of the first delivery that a revival asks for, if any.
+func withFirstDelivery(own *queue.Options, asked *queue.Options) *queue.Options {
 	const times = queue.GivenDelay | queue.GivenNotBefore
 	var o queue.Options
 	if own != nil {
-		o = only(own, own.Given)
+		o = pickOptions(own, own.Given)
 	}
 	if asked.Given&times != 0 {
-		o = only(asked, times).Over(o)
+		o = pickOptions(asked, times).Over(o)
 	}
 	if o.Given == 0 {
 		return nil
@@ -135,7 +135,7 @@ func (wo *work) resume(old *Run, n *Revival) {
 		if c.Kind == CallEntry && c.State != Delivered && wo.e.Level >= env.Level2 {
 			c.Reserved = reserveOfCall(c.Own)
 		}
-		c.Own = rest(from, wo.e.Now)
+		c.Own = ownOptions(from, wo.e.Now)
 		if c.State != Delivered {
 			c.State = Dropped
 		}
@@ -146,7 +146,7 @@ func (wo *work) resume(old *Run, n *Revival) {
 			s.marks.Set(m, uint64(pos))
 		}
 		wo.count(c.size())
-		wo.spare(c.Body.Uncounted())
+		wo.addUncounted(c.Body.Uncounted())
 	}
 	wo.r.Entries = old.Entries
 	wo.adopt(old)
@@ -162,13 +162,13 @@ func (s *Store) log(run uint64) (list []*Entry) {
 	return list
 }
 
-// rest returns an entry's own options, without a time of its first delivery that has passed.
-func rest(n *Entry, now int64) *queue.Options {
+// ownOptions returns an entry's own options, without a time of its first delivery that has passed.
+func ownOptions(n *Entry, now int64) *queue.Options {
 	const times = queue.GivenDelay | queue.GivenNotBefore
 	if n.Own == nil || n.Own.Given&times == 0 {
 		return n.Own
 	}
-	o := only(n.Own, n.Own.Given&^times)
+	o := pickOptions(n.Own, n.Own.Given&^times)
 	if n.FirstAt > now {
 		o.NotBefore, o.Given = n.FirstAt, o.Given|queue.GivenNotBefore
 	}
@@ -219,7 +219,7 @@ func (wo *work) redeliver(n *Revival) {
 		c := *before
 		if len(again) > 0 && again[0] == pos {
 			again = again[1:]
-			c.Own = later(c.Own, &n.Options)
+			c.Own = withFirstDelivery(c.Own, &n.Options)
 			wo.dispatch(at, &c)
 			wo.count(c.size() - before.size())
 		} else if c.State != Delivered {

@@ -149,7 +149,7 @@ type Fault struct {
 	Entry uint32
 	// Message is the message that failed.
 	Message queue.ID
-	// Response is that of the last attempt; Status 0 if there was no answer.
+	// Response is the answer to the last attempt; Status 0 if there was none.
 	Response queue.Response
 	Error    string
 	// Retried counts the retries before the last attempt, Retries is the number allowed.
@@ -205,14 +205,14 @@ type Attempt struct {
 	At int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (a *Attempt) Fields(c *wire.Codec) {
 	c.Record(a.Response.Fields)
 	c.Text(&a.Error)
 	c.Varint(&a.At)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (co *Config) Fields(c *wire.Codec) {
 	c.Text(&co.URL)
 	c.Record(co.Options.Fields)
@@ -222,7 +222,7 @@ func (co *Config) Fields(c *wire.Codec) {
 	wire.Optional(c, &co.Invoker)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (i *Invoker) Fields(c *wire.Codec) {
 	c.Uvarint(&i.Run)
 	c.Text(&i.RunID)
@@ -233,7 +233,7 @@ func (i *Invoker) Fields(c *wire.Codec) {
 	c.Record(i.Options.Fields)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Run) Fields(c *wire.Codec) {
 	c.Uvarint(&r.No)
 	c.Text(&r.ID)
@@ -256,7 +256,7 @@ func (r *Run) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (f *Fault) Fields(c *wire.Codec) {
 	wire.Uint(c, &f.Entry)
 	f.Message.Fields(c)
@@ -266,7 +266,7 @@ func (f *Fault) Fields(c *wire.Codec) {
 	c.Int(&f.Retries)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (ca *Callback) Fields(c *wire.Codec) {
 	ca.Message.Fields(c)
 	wire.Enum(c, &ca.State, CallbackCanceled)

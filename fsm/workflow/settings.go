@@ -27,7 +27,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *Settings) Fields(c *wire.Codec) {
 	for _, v := range s.numbers() {
 		c.Varint(v)

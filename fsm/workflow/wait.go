@@ -11,13 +11,13 @@ import (
 func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 	r := s.Find(n.RunID, 0)
 	if r == nil || !r.Active() {
-		return Receipt{}, over(n.RunID)
+		return Receipt{}, runOverError(n.RunID)
 	}
 	if n.Step.Number() == 0 || n.EventID == "" || n.Timeout < 0 {
 		return Receipt{}, refusal(ErrRefused, "a wait needs a step, an event id and a timeout")
 	}
-	if s.stray(e, q, r, n.Step.Number(), 0) {
-		return Receipt{}, over(n.RunID)
+	if s.isOfEarlierRun(e, q, r, n.Step.Number(), 0) {
+		return Receipt{}, runOverError(n.RunID)
 	}
 	out := Receipt{RunID: ownedText(r.ID), Created: r.Created, Deduplicated: true}
 	if won, done := s.earlierEntry(r, &Submission{Kind: StepSubmission, Step: Step{ID: n.Step.Number()}}); done {
@@ -33,7 +33,7 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 	})
 	if e.Level >= env.Level2 {
 		if s.held(r) >= maxHeld {
-			return Receipt{}, tooMuch(r.ID)
+			return Receipt{}, heldLimitError(r.ID)
 		}
 		w.Reserved = w.reserve()
 	}
@@ -102,13 +102,13 @@ func (wo *work) leaveWait(w *Waiter) {
 	wo.s.entries.Set(at, n)
 	wo.s.ids.Set(n.ID.Seq, at)
 	wo.count(n.size())
-	wo.spare(n.Body.Uncounted())
+	wo.addUncounted(n.Body.Uncounted())
 	wo.s.trimmable += 2
 }
 
 // unfinished is the JSON of the step as far as it is known while it waits.
 func (w *Waiter) unfinished() []byte {
-	j := object{b: append(make([]byte, 0, len(w.Open)+len(w.EventID)+64), w.Open...), some: true}
+	j := object{b: append(make([]byte, 0, len(w.Open)+len(w.EventID)+64), w.Open...), nonEmpty: true}
 	j.text("waitEventId", w.EventID)
 	j.text("timeout", w.TimeoutText)
 	j.close()
@@ -117,7 +117,7 @@ func (w *Waiter) unfinished() []byte {
 
 // result is the JSON of the step that has waited.
 func (w *Waiter) result(body []byte, late bool) []byte {
-	j := object{b: append(make([]byte, 0, len(w.Open)+len(body)*4/3+len(w.EventID)+96), w.Open...), some: true}
+	j := object{b: append(make([]byte, 0, len(w.Open)+len(body)*4/3+len(w.EventID)+96), w.Open...), nonEmpty: true}
 	j.text("waitEventId", w.EventID)
 	j.text("timeout", w.TimeoutText)
 	if late {

@@ -28,7 +28,7 @@ type Waiter struct {
 	Reserved int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (w *Waiter) Fields(c *wire.Codec) {
 	c.Uvarint(&w.No)
 	c.Uvarint(&w.Run)
@@ -65,7 +65,7 @@ type Saved struct {
 	Hook bool
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *Saved) Fields(c *wire.Codec) {
 	c.Uvarint(&s.Run)
 	c.Text(&s.EventID)

@@ -74,8 +74,8 @@ func (wo *work) count(bytes int64) {
 	}
 }
 
-// spare adds to what does not count of the logical memory of the run.
-func (wo *work) spare(bytes int64) {
+// addUncounted adds to the bytes of the run that do not count as memory.
+func (wo *work) addUncounted(bytes int64) {
 	wo.r.spared += bytes
 	wo.s.uncounted += bytes
 }
@@ -102,7 +102,7 @@ func (wo *work) append(n *Entry) *Entry {
 		}
 	}
 	wo.count(n.size())
-	wo.spare(n.Body.Uncounted())
+	wo.addUncounted(n.Body.Uncounted())
 	s.trimmable += 2
 	return n
 }
@@ -110,7 +110,7 @@ func (wo *work) append(n *Entry) *Entry {
 // stopWaiting removes the waiter of a step that has a result, so that there is no second result.
 func (wo *work) stopWaiting(step uint32) {
 	no, waited := wo.s.marks.Get(mark{wo.r.No, markWait, step})
-	if w, there := wo.s.waiters.Get(no); waited && there {
+	if w, found := wo.s.waiters.Get(no); waited && found {
 		wo.forgetWaiter(w)
 	}
 }
@@ -172,16 +172,16 @@ const messageOptions = queue.GivenRetries | queue.GivenRetryDelay | queue.GivenT
 func (wo *work) settings(n *Entry) queue.Options {
 	var own queue.Options
 	if n.Own != nil {
-		own = only(n.Own, messageOptions|queue.GivenDelay|queue.GivenNotBefore)
+		own = pickOptions(n.Own, messageOptions|queue.GivenDelay|queue.GivenNotBefore)
 	}
 	if n.Kind == CallEntry {
 		return own
 	}
-	return own.Over(only(&wo.r.Options, messageOptions))
+	return own.Over(pickOptions(&wo.r.Options, messageOptions))
 }
 
-// only returns the given options of o, and the defaults of all others.
-func only(o *queue.Options, given queue.Option) queue.Options {
+// pickOptions returns the given options of o, and the defaults of all others.
+func pickOptions(o *queue.Options, given queue.Option) queue.Options {
 	out := *o
 	out.Given &= given
 	return out.Over(queue.Options{})

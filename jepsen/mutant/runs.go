@@ -55,9 +55,9 @@ var runs = []Fault{
 			},
 			{
 				"fsm/workflow/work.go",
-				`	if w, there := wo.s.waiters.Get(no); waited && there {
+				`	if w, found := wo.s.waiters.Get(no); waited && found {
 		wo.forgetWaiter(w)`,
-				`	if w, there := wo.s.waiters.Get(no); waited && there && false {
+				`	if w, found := wo.s.waiters.Get(no); waited && found && false {
 		wo.forgetWaiter(w)`,
 			},
 		},
