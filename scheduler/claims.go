@@ -138,7 +138,7 @@ func (t *term) renew(ctx context.Context) {
 		return
 	}
 	asked := time.Now()
-	n, err := t.s.Engine.Renew(ctx, running)
+	n, err := t.s.Claimer.Renew(ctx, running)
 	if err != nil {
 		t.s.Log.Debug("leases were not renewed", "error", err)
 		return

@@ -66,7 +66,7 @@ func (f *fleet) scheduler(n *cluster.Node) *scheduler.Scheduler {
 		sender := scheduler.NewSender(scheduler.SenderOptions{
 			Transport: f.transport, Prefixes: []string{"Svc", "Upstash"}, Keys: func(db string) queue.Keys { return scheduler.Keys(n, db) },
 		})
-		s = scheduler.New(scheduler.Options{Engine: scheduler.NodeEngine(n, n.Piggyback), Deliverer: sender, Senders: 128, HostShare: 128})
+		s = scheduler.New(scheduler.Options{Claimer: scheduler.NodeClaimer(n, n.Piggyback), Deliverer: sender, Senders: 128, HostShare: 128})
 		f.schedulers[n] = s
 	}
 	return s

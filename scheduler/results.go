@@ -34,12 +34,12 @@ func (ar *attemptResult) size() int { return 200 + len(ar.Response.Body) + 64*le
 // while the entry before was under way.
 func (s *Scheduler) flushResults() {
 	for one := range s.results {
-		s.record(s.batch(one))
+		s.record(s.takeResults(one))
 	}
 }
 
-// batch returns first and the results that wait, as many as one entry may hold.
-func (s *Scheduler) batch(first attemptResult) []attemptResult {
+// takeResults returns first and the results that wait, as many as one entry may hold.
+func (s *Scheduler) takeResults(first attemptResult) []attemptResult {
 	list, bytes := []attemptResult{first}, first.size()
 	for len(list) < maxBatchResults && bytes < maxBatchBytes {
 		select {
@@ -57,51 +57,51 @@ func (s *Scheduler) batch(first attemptResult) []attemptResult {
 
 // record proposes results until they are in the log, at most for resultLifetime. The state machine
 // ignores a result whose attempt is over, so proposing one again is harmless.
-func (s *Scheduler) record(batch []attemptResult) {
-	n := queue.Results{Items: make([]queue.Result, len(batch))}
-	for i := range batch {
-		n.Items[i] = batch[i].Result
+func (s *Scheduler) record(results []attemptResult) {
+	n := queue.Results{Items: make([]queue.Result, len(results))}
+	for i := range results {
+		n.Items[i] = results[i].Result
 	}
-	var became queue.Dispositions
+	var dispositions queue.Dispositions
 	for {
 		var err error
-		if became, err = s.propose(n); err == nil {
+		if dispositions, err = s.propose(n); err == nil {
 			break
 		}
-		s.Log.Debug("results were not recorded", "count", len(batch), "error", err)
-		if s.isDraining() || time.Since(batch[0].at) > resultLifetime {
-			s.sent.lost.Add(float64(len(batch)))
+		s.Log.Debug("results were not recorded", "count", len(results), "error", err)
+		if s.isDraining() || time.Since(results[0].at) > resultLifetime {
+			s.sent.lost.Add(float64(len(results)))
 			break
 		}
 		time.Sleep(retryInterval)
 	}
-	s.tell(batch, became.Items)
-	releaseClaims(batch)
+	s.notifyDispositions(results, dispositions.Items)
+	releaseClaims(results)
 }
 
-// tell passes the results and the new states of their messages to Options.Observe.
-func (s *Scheduler) tell(batch []attemptResult, became []queue.Disposition) {
+// notifyDispositions passes the results and the new states of their messages to Options.Observe.
+func (s *Scheduler) notifyDispositions(results []attemptResult, dispositions []queue.Disposition) {
 	if s.Observe == nil {
 		return
 	}
-	for i := range batch {
+	for i := range results {
 		d := queue.Disposition{Stale: true}
-		if i < len(became) {
-			d = became[i]
+		if i < len(dispositions) {
+			d = dispositions[i]
 		}
-		if one := &batch[i]; !one.Lost {
+		if one := &results[i]; !one.Lost {
 			s.Observe(one.attempt, &one.Result, d)
 		}
 	}
 }
 
 // releaseClaims frees the senders of the results, those of one term together.
-func releaseClaims(batch []attemptResult) {
+func releaseClaims(results []attemptResult) {
 	var refs []queue.AttemptRef
-	for i := range batch {
-		refs = append(refs, batch[i].AttemptRef)
-		if i+1 == len(batch) || batch[i+1].claims != batch[i].claims {
-			batch[i].claims.remove(refs...)
+	for i := range results {
+		refs = append(refs, results[i].AttemptRef)
+		if i+1 == len(results) || results[i+1].claims != results[i].claims {
+			results[i].claims.remove(refs...)
 			refs = refs[:0]
 		}
 	}
@@ -111,5 +111,5 @@ func releaseClaims(batch []attemptResult) {
 func (s *Scheduler) propose(n queue.Results) (queue.Dispositions, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
-	return s.Engine.Finish(ctx, n)
+	return s.Claimer.Finish(ctx, n)
 }

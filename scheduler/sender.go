@@ -33,7 +33,7 @@ const (
 // SenderOptions say how attempts are sent.
 type SenderOptions struct {
 	Transport http.RoundTripper
-	// Prefixes are those of the service's headers; each header is sent under all.
+	// Prefixes are the prefixes of the service's headers; each header is sent under all.
 	Prefixes []string
 	// Issuer is the iss claim of signatures.
 	Issuer string
@@ -101,7 +101,7 @@ func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok
 		if ctx.Err() != nil {
 			return n, false
 		}
-		n.Error = explain(err, p, a, timed)
+		n.Error = failureText(err, p, a, timed)
 		p = reply{}
 	}
 	n.Took = time.Since(begin).Milliseconds()
@@ -132,7 +132,7 @@ func (r *reply) ok() bool { return r.status >= 200 && r.status <= 299 }
 func (s *Sender) exchange(ctx context.Context, a *queue.Attempt, d *workflow.Delivery, now time.Time) (p reply, err error) {
 	for {
 		p, err = s.attempt(ctx, a, d, now)
-		if !exhausted(err) {
+		if !isExhausted(err) {
 			return p, err
 		}
 		select {

@@ -28,7 +28,7 @@ func (ti *ticker) ticks(due []queue.Schedule, now int64) []queue.Tick {
 	for i := range due {
 		c := &due[i]
 		all[i] = queue.Tick{Schedule: c.ID, Version: c.Version, DB: c.DB}
-		all[i].Nominals, all[i].Next = ti.times(c, now)
+		all[i].Nominals, all[i].Next = ti.nominalTimes(c, now)
 	}
 	return all
 }
@@ -48,10 +48,10 @@ func (ti *ticker) parse(text string) (*cron.Schedule, error) {
 	return x, nil
 }
 
-// times returns the nominal times of a schedule that have come, and the one after them. Of
+// nominalTimes returns the nominal times of a schedule that have come, and the one after them. Of
 // late ones only those are listed that the misfire policy may want: all with FireAll,
 // the newest otherwise.
-func (ti *ticker) times(c *queue.Schedule, now int64) (nominals []int64, next int64) {
+func (ti *ticker) nominalTimes(c *queue.Schedule, now int64) (nominals []int64, next int64) {
 	x, err := ti.parse(c.Cron)
 	if err != nil {
 		return nil, now + recheckAfter
