@@ -101,7 +101,7 @@ func (t *Tokens) Role(token Digest) Role {
 	return found
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (t *Tokens) Fields(c *wire.Codec) {
 	for r := Standard; r < roles; r++ {
 		digest := t[r][:]

@@ -30,7 +30,7 @@ func (u *User) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (cr *credential) Fields(c *wire.Codec) {
 	c.Fixed(cr.digest[:])
 	c.Uvarint(&cr.number)
@@ -44,7 +44,7 @@ func decodeUser(record []byte) (*User, error) {
 	return u, nil
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *selector) Fields(c *wire.Codec) {
 	c.Bool(&s.all)
 	wire.Each(c, &s.rules, (*wire.Codec).String)
@@ -59,7 +59,7 @@ func (s *selector) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (kp *keyPattern) Fields(c *wire.Codec) {
 	c.String(&kp.pattern)
 	wire.Uint(c, &kp.access)
