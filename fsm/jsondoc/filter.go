@@ -83,7 +83,7 @@ func (p *pathParser) single() condition {
 	return p.comparison()
 }
 
-// operators are those of comparisons, longer ones first.
+// operators are the operators of comparisons, longer ones first.
 var operators = []string{"==", "!=", "<=", ">=", "=~", "<", ">"}
 
 func (p *pathParser) comparison() condition {
