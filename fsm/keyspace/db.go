@@ -274,7 +274,7 @@ func (db *DB) Remove(e *env.Env, key []byte) bool {
 		return o != nil
 	}
 	db.expired++
-	farewell(e, string(key), o)
+	watchRemoved(e, string(key), o)
 	return false
 }
 
@@ -304,14 +304,14 @@ func (db *DB) Copy(e *env.Env, o *Object, key []byte) {
 		c = newHolder(string(key), data)
 	}
 	c.Expire = o.Expire
-	db.vacate(e, key)
+	db.removeIfWatched(e, key)
 	db.put(e, c)
 }
 
 // Move stores what o holds under key and removes it from where it was.
 func (db *DB) Move(e *env.Env, from []byte, o *Object, key []byte) {
 	db.Remove(e, from)
-	db.vacate(e, key)
+	db.removeIfWatched(e, key)
 	db.put(e, o.under(Alias(key)))
 }
 

@@ -135,8 +135,8 @@ func (fi *Fields) sweep(now int64, limit int) (removed int) {
 // overdue is a field past its deadline, the first one of all or of a small hash's order.
 func (fi *Fields) overdue(now int64) (field string, ok bool) {
 	if fi.dues != nil {
-		d, _, some := fi.dues.Min()
-		return d.key, some && d.at <= now
+		d, _, found := fi.dues.Min()
+		return d.key, found && d.at <= now
 	}
 	fi.cells.all(func(name string, c cell) bool {
 		field, ok = name, c.expired(now)

@@ -124,13 +124,13 @@ func (sl *StreamLog) Forget(id StreamID) {
 
 // Referenced reports whether some group still has to do with an ID: it was not delivered
 // to the group yet, or not acknowledged.
-func (sl *StreamLog) Referenced(id StreamID) (yes bool) {
+func (sl *StreamLog) Referenced(id StreamID) (referenced bool) {
 	sl.EachGroup(func(g *StreamGroup) bool {
 		_, pending := g.findPending(id)
-		yes = pending || id.Compare(g.Last) > 0
-		return !yes
+		referenced = pending || id.Compare(g.Last) > 0
+		return !referenced
 	})
-	return yes
+	return referenced
 }
 
 // ReadByAll is the ID up to which entries were delivered to every group, the greatest

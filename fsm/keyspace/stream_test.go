@@ -133,9 +133,9 @@ func changeStream(t *rapid.T, s *StreamLog, m *simpleStream, now int64) {
 		s.DropFirst(n)
 	case op == 3:
 		id := drawID(t)
-		_, there := m.entries[id]
-		if _, ok := s.Get(id); ok != there || s.Delete(id) != there {
-			t.Fatalf("%v is there: %v", id, there)
+		_, found := m.entries[id]
+		if _, ok := s.Get(id); ok != found || s.Delete(id) != found {
+			t.Fatalf("%v is there: %v", id, found)
 		}
 		delete(m.entries, id)
 	case g == nil:

@@ -5,13 +5,13 @@ import (
 	"github.com/trireme-dev/trireme/fsm/vector"
 )
 
-// blockBytes is the largest size of a block in bytes, blockMost its largest number of vectors; both are powers of two, and so is
+// blockBytes is the largest size of a block in bytes, maxBlockVectors its largest number of vectors; both are powers of two, and so is
 // the number of vectors of a full block. The processor prefetches adjacent memory: vectors of 1,536 bytes that were allocated
 // one by one took twice as long to compare as those of a block of 32, and four times as long in the order of their ids,
 // which is random. A write after a fork copies a block.
 const (
-	blockBytes = 64 << 10
-	blockMost  = 256
+	blockBytes      = 64 << 10
+	maxBlockVectors = 256
 )
 
 // vectorList is a list of vectors with their ids, in blocks that all but the last are full.
@@ -33,7 +33,7 @@ type vectorBlock struct {
 }
 
 func newVectorList(dim int) vectorList {
-	room := blockMost
+	room := maxBlockVectors
 	for room > 1 && room*4*dim > blockBytes {
 		room /= 2
 	}

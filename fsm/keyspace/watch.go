@@ -6,8 +6,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// farewell notifies the watcher that o, which was under key, has expired.
-func farewell(e *env.Env, key string, o *Object) {
+// watchRemoved notifies the watcher that o, which was under key, has expired.
+func watchRemoved(e *env.Env, key string, o *Object) {
 	switch {
 	case e.Watch == nil:
 	case o.Expire != 0 && o.Expire <= e.Now:
@@ -24,14 +24,14 @@ func watchPut(e *env.Env, key string, old *Object) {
 		return
 	}
 	if old != nil {
-		farewell(e, key, old)
+		watchRemoved(e, key, old)
 	}
 	e.Watch(env.Created, strings.Clone(key))
 }
 
-// vacate removes the value under key before another key's value moves there, so that a
+// removeIfWatched removes the value under key before another key's value moves there, so that a
 // watcher sees the key created, as in Redis. Without a watcher it does nothing.
-func (db *DB) vacate(e *env.Env, key []byte) {
+func (db *DB) removeIfWatched(e *env.Env, key []byte) {
 	if e.Watch != nil {
 		db.Remove(e, key)
 	}

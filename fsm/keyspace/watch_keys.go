@@ -51,7 +51,7 @@ func (db *DB) bury(key string, o *Object) {
 
 // Mark is the version of a key that a watcher saw.
 type Mark struct {
-	// Version is that of what was under the key, 0 if there was nothing.
+	// Version is the version of the object under the key, 0 if there was none.
 	Version uint64
 	// Seen is the database's count of changes at that moment, Now the time.
 	Seen uint64
@@ -73,9 +73,9 @@ func (db *DB) Mark(e *env.Env, key []byte) Mark {
 // key shares its group with another that came and went.
 func (db *DB) Same(e *env.Env, key []byte, m Mark) bool {
 	o := db.get(probe(key))
-	there := o != nil
-	if !there || o.expired(e.Now) {
-		return m.Version == 0 && (!there || o.Version <= m.Seen) && db.neverThere(key, m.Seen)
+	found := o != nil
+	if !found || o.expired(e.Now) {
+		return m.Version == 0 && (!found || o.Version <= m.Seen) && db.neverThere(key, m.Seen)
 	}
 	if field := o.schedule().field; field > m.Now && field <= e.Now {
 		return false
