@@ -82,7 +82,7 @@ func (p Payload) Len() int {
 	return p.n
 }
 
-// Digest is that of the bytes.
+// Digest returns the digest of the bytes.
 func (p Payload) Digest() Digest {
 	if k := p.kept(); k != nil {
 		return k.Digest()
@@ -98,7 +98,7 @@ func Uncounted(n int) int64 {
 	return int64(n - n/countedShare)
 }
 
-// Uncounted is that of the payload.
+// Uncounted returns the bytes of the payload that do not count as memory.
 func (p Payload) Uncounted() int64 { return Uncounted(p.Len()) }
 
 // Field writes or reads the payload as bytes with their length; what is read aliases its source and has no keeper yet. If
