@@ -107,7 +107,7 @@ func TestCompiledProgramsAreBounded(t *testing.T) {
 		}
 	}
 	e, known := exact(), map[int]*lua.Proto{}
-	count := mostKnown / len(body(1000))
+	count := maxKnownBytes / len(body(1000))
 	for round := range 3 {
 		for i := range count {
 			p, err := e.compile(scriptSource, body(i))

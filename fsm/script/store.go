@@ -70,13 +70,13 @@ func (s *Store) Script(digest string) (body string, ok bool) {
 	return k.body, ok
 }
 
-// mostKnown limits the scripts and libraries of a database, in bytes together, that are compiled once and then called
+// maxKnownBytes limits the scripts and libraries of a database, in bytes together, that are compiled once and then called
 // without a charge for it.
-const mostKnown = 512 << 10
+const maxKnownBytes = 512 << 10
 
 // Known reports whether the scripts and libraries of the store are known: whoever calls them doesn't pay for compiling them,
 // because a node keeps them compiled.
-func (s *Store) Known() bool { return s.Size() <= mostKnown }
+func (s *Store) Known() bool { return s.Size() <= maxKnownBytes }
 
 // Scripts returns the number of scripts.
 func (s *Store) Scripts() int { return s.scripts.Len() }

@@ -47,7 +47,7 @@ func newLayout(vm *lua.State, format string) *layout {
 	return &layout{vm: vm, format: format, align: 1}
 }
 
-// number is the one at the current place, def if there is none.
+// number returns the number at the current place, def if there is none.
 func (l *layout) number(def int) int {
 	if l.at >= len(l.format) || l.format[l.at] < '0' || l.format[l.at] > '9' {
 		return def
