@@ -56,7 +56,7 @@ func (st *State) place() (source string, line int) {
 	return "", 0
 }
 
-// line is that of the call under way in the frame.
+// line returns the line of the call under way in the frame.
 func (f *frame) line() int {
 	if f.site == nil {
 		return f.cl.proto.line

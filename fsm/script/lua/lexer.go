@@ -66,7 +66,7 @@ func (t token) String() string {
 	return string([]byte{byte(t)})
 }
 
-// SyntaxError is why a program can't be compiled, in Lua's words with its place.
+// SyntaxError says why a program can't be compiled, in Lua's words and with the place.
 type SyntaxError struct {
 	Text string
 	// Steps is the cost of the lines read until the error.

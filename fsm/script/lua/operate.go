@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// metatable is that of a value, nil if it has none.
+// metatable returns the metatable of a value, nil if it has none.
 func (st *State) metatable(v Value) *Table {
 	switch o := v.ref.(type) {
 	case *Table:
@@ -278,8 +278,8 @@ func (f *frame) equal(a, b Value) bool {
 		return true
 	}
 	x, ok := a.ref.(*Table)
-	y, also := b.ref.(*Table)
-	if !ok || !also || x.meta == nil || y.meta == nil {
+	y, okY := b.ref.(*Table)
+	if !ok || !okY || x.meta == nil || y.meta == nil {
 		return false
 	}
 	handler := x.meta.getStr(metaEq)
@@ -328,8 +328,8 @@ func (f *frame) lessEqual(a, b Value) bool {
 
 func bothText(a, b Value) (x, y string, ok bool) {
 	s, ok := a.ref.(*Str)
-	t, also := b.ref.(*Str)
-	if !ok || !also {
+	t, okB := b.ref.(*Str)
+	if !ok || !okB {
 		return "", "", false
 	}
 	return s.s, t.s, true
