@@ -32,7 +32,7 @@ type AttachedRequest interface {
 	At() time.Time
 }
 
-// NodeClaimer returns an Claimer that proposes to a node, and is a Piggybacker too. attach attaches a request
+// NodeClaimer returns a Claimer that proposes to a node, and is a Piggybacker too. attach attaches a request
 // to the next entry that contains an operation for which with returns true; cluster.Node.Piggyback
 // does. It is passed by itself because this package does not import cluster.
 func NodeClaimer[P AttachedRequest](n Node, attach func(code uint16, body []byte, with func(code uint16) bool) P) Claimer {

@@ -101,7 +101,7 @@ func (f *Field) Path() string {
 // Column reports whether the field can be sorted by and aggregated.
 func (f *Field) Column() bool { return f.Fast || f.Type == Keyword || f.Type == Facet }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (f *Field) Fields(c *wire.Codec) {
 	c.String(&f.Name)
 	wire.Enum(c, &f.Type, fieldTypes)
@@ -128,7 +128,7 @@ type Definition struct {
 	Since uint64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (d *Definition) Fields(c *wire.Codec) {
 	c.String(&d.Name)
 	wire.Enum(c, &d.Source, sources)
