@@ -90,7 +90,7 @@ func (tx *Tx) dialect() *dialect {
 		return &service
 	case client == RESP:
 		return &redis7
-	case client.rest():
+	case client.isREST():
 		return &scriptOfService
 	}
 	return &uncommitted

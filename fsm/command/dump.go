@@ -141,7 +141,7 @@ func precheckRestore(l *Limits, level env.Level, argv [][]byte) (at int, word []
 	const payload = 3
 	// No field of a hash is past its deadline: that only leaves something out.
 	if _, _, err := rdb.Restore(argv[payload], 0, l.restoreBounds(level, l.Work())); err != nil {
-		return payload, rdb.Precheck(err)
+		return payload, rdb.RefusedPayload(err)
 	}
 	return 0, nil
 }

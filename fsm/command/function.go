@@ -207,7 +207,7 @@ func functionRestore(tx *Tx, a *Args) reply.Value {
 func precheckFunctionRestore(_ *Limits, _ env.Level, argv [][]byte) (at int, word []byte) {
 	const payload = 2
 	if _, err := rdb.Functions(argv[payload]); err != nil {
-		return payload, rdb.Precheck(err)
+		return payload, rdb.RefusedPayload(err)
 	}
 	return 0, nil
 }

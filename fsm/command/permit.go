@@ -96,7 +96,7 @@ func (c *Command) channels(argv [][]byte) (names []string, patterns bool) {
 
 // errNobody is the answer to a credential that was revoked.
 func errNobody(d Origin) reply.Value {
-	if d.rest() {
+	if d.isREST() {
 		return reply.Error("WRONGPASS invalid or missing auth token")
 	}
 	return reply.Error("NOAUTH Authentication required.")
