@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script"
 )
 
-// bytesPerStep is how many bytes of a reply a caller looks at in a step of a read's cost.
+// bytesPerStep is the number of bytes of a reply that cost a read one step.
 const bytesPerStep = 16
 
 // Hooks are callbacks to the owner of a Machine. Apply calls them in log order, without holding the lock.
@@ -26,7 +26,7 @@ type Hooks struct {
 	Verdict func(DigestVerdict)
 	// Notifications is called with the notifications of an entry, for subscribers.
 	Notifications func([]env.Notification)
-	// Monitored, if set, reports whether Notifications wants to be told what scripts call.
+	// Monitored, if set, reports whether Notifications receives the calls of scripts.
 	Monitored func() bool
 	// Random fills bytes with secrets for reads that draw passwords and tokens. Without it
 	// they come from the seed of the read.
@@ -149,7 +149,7 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.level.Store(uint32(s.level))
 	m.databases.Store(int64(len(s.databases)))
 	m.notePressure()
-	m.tellSearch(index, e.Notifications, Replaced(outcomes))
+	m.notifySearch(index, e.Notifications, Replaced(outcomes))
 	m.unlock()
 	m.advance(index)
 	if Replaced(outcomes) && m.Hooks.Restored != nil {
@@ -195,7 +195,7 @@ func (m *Machine) notifyHooks(frozen *Frozen, outcomes []Outcome, notes []env.No
 func (m *Machine) Skip(index, term uint64) {
 	m.mu.Lock()
 	m.index, m.term = index, term
-	m.tellSearch(index, nil, false)
+	m.notifySearch(index, nil, false)
 	m.mu.Unlock()
 	m.advance(index)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// The prices of operations that are of no database. Those of Finish, Renew and Advance are what they do for all databases.
+// The prices of operations that belong to no database. Those of Finish, Renew and Advance cover their work for all databases.
 
 func advancePrice(s *State, e *env.Env, n *AdvanceLimit) (p env.Price) {
 	p.Work = commandWork * int64(len(s.databases)+min(n.Sweep, maxSweep))
@@ -62,7 +62,7 @@ func importPrice(s *State, _ *env.Env, _ *MessageImport) env.Price {
 	return env.Price{Work: operationWork + int64(s.staged.size)/2, Growth: importGrowth * int64(s.staged.size)}
 }
 
-// importGrowth is what a byte of records may count, as a factor: a small record counts its places in the indices.
+// importGrowth is the most memory that a byte of records may count, in bytes: a small record counts its places in the indexes.
 const importGrowth = 8
 
 func evictPrice(_ *State, _ *env.Env, n *Eviction) env.Price {

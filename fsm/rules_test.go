@@ -130,7 +130,7 @@ func judge(p *packages.Package, f *ast.File) (found []string) {
 	return found
 }
 
-// called is what an expression names of a package, such as math.Pow; empty for anything else.
+// called returns the name of a package's member that an expression is, such as math.Pow; empty for anything else.
 func called(p *packages.Package, x ast.Expr) string {
 	s, ok := x.(*ast.SelectorExpr)
 	if !ok {

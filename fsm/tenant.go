@@ -21,8 +21,8 @@ type tenant struct {
 	d *database
 }
 
-// delivering is the database whose messages and workflows a request of d works on.
-func (s *State) delivering(d *database) *database {
+// messagingDatabase returns the database whose messages and workflows a request of d works on.
+func (s *State) messagingDatabase(d *database) *database {
 	if d.messages == nil {
 		return s.home
 	}
@@ -69,33 +69,33 @@ type Owned struct {
 	Body     []byte
 }
 
-// Fields are those of the format; Body aliases what it is read from.
-func (n *Owned) Fields(c *wire.Codec) {
-	c.String(&n.Database)
-	c.Uvarint(&n.Number)
-	wire.Uint(c, &n.Code)
-	c.Bytes(&n.Body)
+// Fields codes the value in its wire format. A decoded Body aliases the input.
+func (o *Owned) Fields(c *wire.Codec) {
+	c.String(&o.Database)
+	c.Uvarint(&o.Number)
+	wire.Uint(c, &o.Code)
+	c.Bytes(&o.Body)
 }
 
-// OwnedResult is what the operation has answered.
+// OwnedResult is the result of an Owned operation.
 type OwnedResult struct {
 	Code  uint16
 	Value any
 }
 
-// Fields are those of the format.
-func (n *OwnedResult) Fields(c *wire.Codec) {
-	wire.Uint(c, &n.Code)
-	op, err := find(n.Code, MaxLevel)
+// Fields codes the value in its wire format.
+func (or *OwnedResult) Fields(c *wire.Codec) {
+	wire.Uint(c, &or.Code)
+	op, err := find(or.Code, MaxLevel)
 	if err != nil {
 		c.Fail(err)
 		return
 	}
 	if !c.Reading() {
-		op.encodeResult(c.Writer(), n.Value)
+		op.encodeResult(c.Writer(), or.Value)
 		return
 	}
-	n.Value, err = op.decodeResult(c.Reader())
+	or.Value, err = op.decodeResult(c.Reader())
 	c.Fail(err)
 }
 
@@ -256,8 +256,8 @@ func (v *View) In(db string) {
 	v.own = d
 }
 
-// shown is the database whose messages and workflows are shown.
-func (v *View) shown() *database {
+// shownDatabase returns the database whose messages and workflows are shown.
+func (v *View) shownDatabase() *database {
 	if v.own == nil {
 		return v.s.home
 	}
@@ -266,10 +266,10 @@ func (v *View) shown() *database {
 
 // Messages is everything about the messages of the database that In has named, or of default, for reading: nothing of it
 // may be changed, and it is valid as long as the view.
-func (v *View) Messages() *queue.Store { return v.shown().messages }
+func (v *View) Messages() *queue.Store { return v.shownDatabase().messages }
 
 // Workflows is everything about the workflows of that database, in the same way.
-func (v *View) Workflows() *workflow.Store { return v.shown().workflows }
+func (v *View) Workflows() *workflow.Store { return v.shownDatabase().workflows }
 
 // MessagesOf is Messages of a database (empty: default); those of none are empty.
 func (v *View) MessagesOf(db string) *queue.Store {
@@ -283,7 +283,7 @@ func (v *View) WorkflowsOf(db string) *workflow.Store {
 	return v.Workflows()
 }
 
-// Log is where requests are proposed to, and what they made is read from.
+// Log proposes requests and reads the state that they made.
 type Log interface {
 	Proposer
 	Reader
@@ -305,16 +305,16 @@ type tenantLog struct {
 }
 
 // Propose puts the operation into InDatabase.
-func (t tenantLog) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
-	out, err := Do(ctx, t.l, InDatabase, Owned{Database: t.db, Number: t.number, Code: code, Body: body})
+func (tl tenantLog) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
+	out, err := Do(ctx, tl.l, InDatabase, Owned{Database: tl.db, Number: tl.number, Code: code, Body: body})
 	return out.Value, err
 }
 
 // Read calls fn with a View of the database.
-func (t tenantLog) Read(ctx context.Context, r Reading, fn func(*View)) (ReadAt, error) {
-	r.Database = t.db
-	return t.l.Read(ctx, r, func(v *View) {
-		v.In(t.db)
+func (tl tenantLog) Read(ctx context.Context, r Reading, fn func(*View)) (ReadAt, error) {
+	r.Database = tl.db
+	return tl.l.Read(ctx, r, func(v *View) {
+		v.In(tl.db)
 		fn(v)
 	})
 }
@@ -356,7 +356,7 @@ func (v *View) Overdue() (at int64, ok bool) {
 		if d.messages == nil || d.quarantined != 0 {
 			continue
 		}
-		if t, some := d.messages.Overdue(); some && (!ok || t < at) {
+		if t, found := d.messages.Overdue(); found && (!ok || t < at) {
 			at, ok = t, true
 		}
 	}

@@ -317,7 +317,7 @@ func slowly(c net.Conn, text string) {
 		if _, err := io.WriteString(c, text); err != nil {
 			return
 		}
-		time.Sleep(5 * time.Millisecond) // the slowness is what is tested
+		time.Sleep(5 * time.Millisecond) // the slowness is under test
 	}
 }
 

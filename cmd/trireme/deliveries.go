@@ -231,7 +231,7 @@ func (d *deliveries) schedulerOn(node *cluster.Node) *scheduler.Scheduler {
 	if d.scheduler == nil && !d.closed {
 		o := d.settings.Deliveries
 		d.scheduler = scheduler.New(scheduler.Options{
-			Engine: scheduler.NodeEngine(node, node.Piggyback), Senders: o.Senders, HostShare: o.SendersPerHost, Observe: d.observe, Trace: d.trace, Log: d.log,
+			Claimer: scheduler.NodeClaimer(node, node.Piggyback), Senders: o.Senders, HostShare: o.SendersPerHost, Observe: d.observe, Trace: d.trace, Log: d.log,
 			Deliverer: scheduler.NewSender(scheduler.SenderOptions{
 				Transport: d.via, Prefixes: d.HeaderPrefix, Issuer: o.Issuer, Region: o.Region, APITokens: d.tokens, DefaultDelay: d.delay,
 				Keys: func(db string) queue.Keys { return scheduler.Keys(node, db) }, Deliveries: scheduler.Deliveries(node), MaxResponse: func() int64 { return d.maxResponse(node) },

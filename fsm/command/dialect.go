@@ -61,7 +61,7 @@ const trimLeeway = 100
 // The dialects. Those named after level 1 are of that feature level, the others of level 2 and above.
 var (
 	redisLevel1 = dialect{scanCount: 10, fieldSeconds: ceil, oneParameter: true}
-	// uncommitted is for what no client called: tests, and the state machine itself.
+	// uncommitted is for calls without a client: of tests, and of the state machine itself.
 	uncommitted = dialect{scanCount: 10, fieldSeconds: ceil}
 
 	redis7 = dialect{longNumbers: true, configuredEncodings: true, approximate: wholeNodes, scanCount: 10, fieldSeconds: ceil}
@@ -75,13 +75,13 @@ var (
 		allSections: true, oneParameter: true, anonymousReaders: true, unknownFlags: true}
 )
 
-// dialect is the one of the call that runs.
+// dialect returns the dialect of the call that runs.
 func (tx *Tx) dialect() *dialect {
 	client := tx.Origin
 	if tx.run != nil {
 		client = tx.run.origin
 	}
-	switch over, released := tx.Origin.rest(), tx.Level < env.Level2; {
+	switch over, released := tx.Origin.isREST(), tx.Level < env.Level2; {
 	case over && released:
 		return &serviceLevel1
 	case released:
@@ -90,7 +90,7 @@ func (tx *Tx) dialect() *dialect {
 		return &service
 	case client == RESP:
 		return &redis7
-	case client.rest():
+	case client.isREST():
 		return &scriptOfService
 	}
 	return &uncommitted

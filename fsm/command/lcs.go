@@ -45,14 +45,14 @@ func (a *Args) lcsOptions() (o lcsOptions) {
 	return o
 }
 
-// cellsPerStep is how many pairs of bytes are compared for one step of cost.
+// cellsPerStep is the number of pairs of bytes that are compared for one step of cost.
 const cellsPerStep = 8
 
 // lcs finds the longest common subsequence of two strings.
 func lcs(tx *Tx, a *Args) reply.Value {
 	first, ok := tx.findText(a.Bytes())
-	second, also := tx.findText(a.Bytes())
-	if !ok || !also {
+	second, okSecond := tx.findText(a.Bytes())
+	if !ok || !okSecond {
 		return errLCSType
 	}
 	o := a.lcsOptions()
@@ -92,11 +92,11 @@ type lcsTable struct {
 	stride int      // words of a row
 }
 
-// newLCSTable fills the table; the way is kept only if it is asked for. At level 1 the bytes of x that continue a character were
+// newLCSTable fills the table; the path is kept only with keepPath. At level 1 the bytes of x that continue a character were
 // passed over: scripts have stored what was found then.
-func newLCSTable(x, y string, way bool, level env.Level) *lcsTable {
+func newLCSTable(x, y string, keepPath bool, level env.Level) *lcsTable {
 	t := &lcsTable{x: x, y: y, stride: (len(y) + 63) / 64}
-	if way {
+	if keepPath {
 		t.up = make([]uint64, t.stride*len(x))
 	}
 	row := make([]uint32, len(y)+1)

@@ -51,7 +51,7 @@ func (o *pageOptions) shows(tx *Tx, name string) bool {
 	return tx.matches(o.match, name)
 }
 
-// looksPerStep is how many bytes are matched with a pattern for one step of a script.
+// looksPerStep is the number of bytes that are matched with a pattern for one step of a script.
 const looksPerStep = 16
 
 // matches is glob.Match, paid for by the request and by the script that asked for it. It is false once the request has used
@@ -64,7 +64,7 @@ func (tx *Tx) matches(pattern, name string) bool {
 	return glob.Match(pattern, name)
 }
 
-// looksPerMatch is what a match costs besides the bytes that it looks at.
+// looksPerMatch is the cost of a match in addition to the bytes that it reads, in bytes.
 const looksPerMatch = 8
 
 // matchesNow is matches for commands that paid for nothing at level 1.

@@ -33,7 +33,7 @@ type Env struct {
 	// MaxInlineCost, OverBudget is set and its replies are discarded, because it is run once
 	// more on a fork, where no write waits for it.
 	Bounded, OverBudget bool
-	// Yield, if set, lets other goroutines run. Only reads on a fork have it, which keep nobody waiting: LookedAt calls it.
+	// Yield, if set, lets other goroutines run. Only reads on a fork have it, which keep nobody waiting: CountSteps calls it.
 	Yield func()
 	// Large, if set, is called once by a read on a fork that looks at more than largeCost.
 	Large func()
@@ -46,9 +46,9 @@ type Env struct {
 	// Counting has look-ups count how often keys are used too. Used, if set, is called for a use that was noted.
 	Counting bool
 	Used     func(e *Env, key []byte)
-	// Session is that of the node which asked for this request, 0 if none is named.
+	// Session is the session of the node that proposed this request, 0 if none is named.
 	Session uint64
-	// Notifications are what this apply has for subscribers.
+	// Notifications are the messages of this apply for subscribers.
 	Notifications []Notification
 	// Watch, if set, is called for what the keyspace does by itself, as it does it. It depends on
 	// nothing but the replicated state, and changes none.
@@ -75,7 +75,7 @@ type Env struct {
 	total int64 // what a read on a fork has looked at, in the steps of Charge
 }
 
-// MaxInlineCost is how much a bounded read may look at, in the steps of Charge: some tenths of a
+// MaxInlineCost is the largest cost of a bounded read, in the steps of Charge: some tenths of a
 // millisecond.
 const MaxInlineCost = 20_000
 
@@ -83,7 +83,7 @@ const MaxInlineCost = 20_000
 // whether a bounded read is over its budget. The caller may stop there and answer anything.
 func (e *Env) Charge(steps int64) (over bool) {
 	if !e.Bounded {
-		e.LookedAt(steps)
+		e.CountSteps(steps)
 		return false
 	}
 	e.cost += min(steps, 2*MaxInlineCost)
@@ -91,16 +91,16 @@ func (e *Env) Charge(steps int64) (over bool) {
 	return e.OverBudget
 }
 
-// yieldCost is how much a read on a fork looks at before it lets others run, in the steps of Charge: about a tenth of a
+// yieldCost is the cost after which a read on a fork yields the processor, in the steps of Charge: about a tenth of a
 // millisecond.
 const yieldCost = MaxInlineCost / 2
 
 // largeCost is from when on a read on a fork is a large one, in the steps of Charge: its reply takes megabytes.
 const largeCost = 50 * MaxInlineCost
 
-// LookedAt counts steps that a read has made, so that one on a fork lets other goroutines run now and then. It changes no
+// CountSteps counts steps of a read, so that one on a fork yields to other goroutines now and then. It changes no
 // result, and does nothing in applies and bounded reads.
-func (e *Env) LookedAt(steps int64) {
+func (e *Env) CountSteps(steps int64) {
 	if e.Yield != nil {
 		e.pace(steps)
 	}
@@ -134,8 +134,8 @@ const (
 	Missed
 )
 
-// Notification is what leaves an apply for the subscribers of this node: a message, or what
-// became of subscriptions at this place in the log.
+// Notification is the message of an apply to the subscribers of this node: a published message, or
+// a change of subscriptions at this place in the log.
 type Notification struct {
 	Kind NotificationKind
 	// DB, Channel and Message are those of a message.
@@ -233,7 +233,7 @@ func (e *Env) Place() int { return int(e.place) }
 
 const idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
 
-// Tracks reports whether this node wants to be told of keys that change.
+// Tracks reports whether this node observes changes of keys.
 func (e *Env) Tracks() bool { return e.Tracking != nil && e.Tracking() }
 
 // Touch notes that something was stored under key, or removed, if this node wants to know.

@@ -2,7 +2,7 @@ package env
 
 import "encoding/binary"
 
-// Monitors reports whether this node wants to be told what scripts call.
+// Monitors reports whether this node observes the calls of scripts.
 func (e *Env) Monitors() bool { return e.Monitored != nil && e.Monitored() }
 
 // TellCall leaves a command that a script calls for monitors.

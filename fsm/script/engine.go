@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
-// Host is what a script may ask of the world outside.
+// Host executes the calls of a script that leave the interpreter.
 type Host interface {
 	// Call runs a command with the rights of the user and the refusals of scripts. What
 	// it costs beside its words and reply is spent of b.
@@ -28,8 +28,8 @@ type Host interface {
 // MaxBody is the longest script or library in bytes: compiling takes time too.
 const MaxBody = 512 << 10
 
-// FirstSteps is what one script may use at feature level 1, or all of one transaction: about
-// 50 ms.
+// FirstSteps is the number of steps that one script, or all of one transaction, may use at
+// feature level 1: about 50 ms.
 const FirstSteps = 2_000_000
 
 // What a script may allocate: so many bytes for each step, in use or not, but no more than
@@ -45,7 +45,7 @@ func BudgetOf(steps int64) lua.Budget {
 	return lua.Budget{Steps: steps, Bytes: max(leastBytes, min(steps, maxBytes/allocatedPerStep)*allocatedPerStep), Limit: steps}
 }
 
-// knownPerStep is how many bytes of a script that is compiled already are paid with one step.
+// knownPerStep is the number of bytes of an already compiled script that cost one step.
 const knownPerStep = 8
 
 // Engine runs scripts one after the other. It keeps compiled scripts and an interpreter
@@ -74,11 +74,11 @@ func NewEngine() *Engine { return &Engine{} }
 
 // Program is a script to run.
 type Program struct {
-	// Name is what its errors call it: a digest or a function's name.
+	// Name is its name in errors: a digest or a function's name.
 	Name string
 	// Body is the text, its first line included if that is a shebang.
 	Body string
-	// Keys and Args are what it is given.
+	// Keys and Args are its arguments.
 	Keys, Args [][]byte
 }
 

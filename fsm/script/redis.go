@@ -58,8 +58,8 @@ func versionNumber() (n int) {
 	return n
 }
 
-// What a command costs a script beside its reply: itself, and each of its words. callCharge is what level 1 did not count: a call takes as
-// long as 500 steps of a loop or more.
+// The steps of a command in a script in addition to its reply: of the call, and of each word. callCharge is the part that level 1 did
+// not count: a call takes as long as 500 steps of a loop or more.
 const (
 	callSteps  = 100
 	callCharge = 400
@@ -162,7 +162,7 @@ func errorReply(vm *lua.State, args []lua.Value) {
 	})
 }
 
-// upToZero is what Redis sees of a text as one of C.
+// upToZero returns a text up to its first zero byte, as Redis reads one of C.
 func upToZero(s string) string {
 	s, _, _ = strings.Cut(s, "\x00")
 	return s

@@ -54,7 +54,7 @@ func (t *Transport) sendOnce(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// rewound is the request with its body from the start. failed is returned where that can't be.
+// rewound returns the request with its body from the start, or failed if the body can't be read again.
 func rewound(r *http.Request, failed error) (*http.Request, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r, nil

@@ -34,7 +34,7 @@ type Options struct {
 	Roots *x509.CertPool
 	// Resolver resolves names; nil is the system's.
 	Resolver *net.Resolver
-	// IdlePerHost is how many unused connections to one host are kept.
+	// IdlePerHost is the largest number of unused connections kept to one host.
 	IdlePerHost int
 }
 
@@ -62,7 +62,7 @@ func NewTransport(o Options) *Transport {
 		dialer.ControlContext = t.control
 	}
 	t.http = &http.Transport{
-		DialContext:            countingWrites(resetting(dialer.DialContext)),
+		DialContext:            countingWrites(withReset(dialer.DialContext)),
 		TLSClientConfig:        &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    handshakeTime,
 		ForceAttemptHTTP2:      true,
@@ -77,7 +77,7 @@ func NewTransport(o Options) *Transport {
 		t.http.Proxy = http.ProxyURL(o.Proxy)
 	}
 	t.plain = &httpclient.Client{
-		Dial: resetting(dialer.DialContext), MaxIdle: t.http.MaxIdleConns, MaxIdlePerHost: t.http.MaxIdleConnsPerHost, IdleTime: httpclient.KeepUnannounced, MaxHead: maxReplyHeader,
+		Dial: withReset(dialer.DialContext), MaxIdle: t.http.MaxIdleConns, MaxIdlePerHost: t.http.MaxIdleConnsPerHost, IdleTime: httpclient.KeepUnannounced, MaxHead: maxReplyHeader,
 	}
 	return t
 }
@@ -85,10 +85,10 @@ func NewTransport(o Options) *Transport {
 // dialing opens a connection.
 type dialing func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// resetting closes connections with a reset, so that nothing of a request whose attempt was given
-// up goes on its way afterwards: the kernel would send what it still holds, for minutes if the
-// network stands still. What was answered has no such rest.
-func resetting(dial dialing) dialing {
+// withReset makes the connections of dial close with a reset, so that nothing of a request whose attempt was
+// given up is sent afterwards: the kernel would send the rest of its buffer, for minutes if the
+// network is down. A request that was answered has no such rest.
+func withReset(dial dialing) dialing {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)
 		if plain, ok := c.(*net.TCPConn); ok && err == nil {

@@ -60,8 +60,8 @@ func (t *Table) Index(i int) Value {
 // Field is the value under a string key.
 func (t *Table) Field(name string) Value { return t.getStr(&Str{s: name}) }
 
-// longChain is how far a search goes before it is charged at feature level 1: scripts can choose keys
-// whose hashes collide.
+// longChain is the number of entries that a search visits before it is charged at feature level 1:
+// scripts can choose keys whose hashes collide.
 const longChain = 16
 
 // hop charges a search for going on behind n other nodes.

@@ -1,7 +1,7 @@
 package command
 
-// MayStandIn reports whether the command has a StandIn, by its words alone and without a look at the table.
-func MayStandIn(argv [][]byte) bool {
+// MayPrecheck reports whether the command has a Precheck, from its words alone, without the table.
+func MayPrecheck(argv [][]byte) bool {
 	switch len(argv[0]) {
 	case len("RESTORE"):
 		return EqualFold(argv[0], "RESTORE")
