@@ -1,6 +1,6 @@
 # Trireme. `make help` lists what can be made.
 
-TAGS    := nomsgpack,hashicorpmetrics
+TAGS    := nomsgpack
 # Ordered: 0.2.0, 0.1.0+git20261122.35ac9f1 after it, 0~git20261122.35ac9f1 before any (scripts/release).
 VERSION := $(shell scripts/version.sh)
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)

@@ -102,7 +102,7 @@ func TestLockFileNamesNoAddress(t *testing.T) {
 // TestBuildWithoutConsole builds a binary that has neither the pages nor OpenID Connect, and asks it for them.
 func TestBuildWithoutConsole(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "trireme")
-	build := exec.Command("go", "build", "-tags", "nomsgpack,hashicorpmetrics,noconsole", "-o", binary, "../cmd/trireme")
+	build := exec.Command("go", "build", "-tags", "nomsgpack,noconsole", "-o", binary, "../cmd/trireme")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -171,7 +171,7 @@ func TestInBrowser(t *testing.T) {
 		t.Skip("Chromium is not installed (Debian's package chromium)")
 	}
 	binary := filepath.Join(t.TempDir(), "trireme")
-	build := exec.Command("go", "build", "-tags", "nomsgpack,hashicorpmetrics", "-o", binary, "../cmd/trireme")
+	build := exec.Command("go", "build", "-tags", "nomsgpack", "-o", binary, "../cmd/trireme")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

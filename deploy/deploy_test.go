@@ -83,7 +83,7 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("no %q in the last stage", want)
 		}
 	}
-	if !strings.Contains(text, "CGO_ENABLED=0 go build -tags nomsgpack,hashicorpmetrics") {
+	if !strings.Contains(text, "CGO_ENABLED=0 go build -tags nomsgpack") {
 		t.Error("the binary is built otherwise than by make")
 	}
 	if !strings.Contains(read(t, "../scheduler/cron/parse.go"), `_ "time/tzdata"`) {

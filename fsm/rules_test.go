@@ -55,7 +55,7 @@ func violations(t *testing.T, overlay map[string][]byte) (found []string) {
 	t.Helper()
 	config := &packages.Config{
 		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile,
-		BuildFlags: []string{"-tags=nomsgpack,hashicorpmetrics"},
+		BuildFlags: []string{"-tags=nomsgpack"},
 		Overlay:    overlay,
 	}
 	list, err := packages.Load(config, module+"fsm/...", module+"resp/...")

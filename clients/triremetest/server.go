@@ -127,7 +127,7 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	bin := filepath.Join(dir, "trireme")
-	cmd := exec.Command("go", "build", "-tags", "nomsgpack,hashicorpmetrics", "-o", bin, "github.com/trireme-dev/trireme/cmd/trireme")
+	cmd := exec.Command("go", "build", "-tags", "nomsgpack", "-o", bin, "github.com/trireme-dev/trireme/cmd/trireme")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the server (or name one in TRIREME_BIN): %w\n%s", err, out)
 	}

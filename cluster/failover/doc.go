@@ -1,5 +1,5 @@
 // Package failover makes a follower campaign at once when the leader's process has died or a majority hears nothing of it,
-// instead of when raft's timers have ended, on hashicorp/raft v1.7.3.
+// instead of when raft's timers have ended, on hashicorp/raft v1.8.0.
 //
 // # Stages
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// librarySink collects the metrics of raft, memberlist and the log store for Prometheus. They report some twenty times for each log entry. The sink that comes
+// librarySink collects the metrics of raft and memberlist for Prometheus. They report some twenty times for each log entry. The sink that comes
 // with go-metrics estimates three quantiles of every sample, which took a tenth of a
 // follower's processor time; this one keeps count and sum.
 type librarySink struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // Tags are the build tags of the product.
-const Tags = "nomsgpack,hashicorpmetrics"
+const Tags = "nomsgpack"
 
 // Root is the folder of the module that the current directory is in.
 func Root() (string, error) {

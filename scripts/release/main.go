@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-const tags = "nomsgpack,hashicorpmetrics"
+const tags = "nomsgpack"
 
 // platforms lists the platforms of the release. Nodes of a cluster run on Linux; macOS is for `dev`.
 var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
