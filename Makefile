@@ -11,7 +11,7 @@ BIN     := bin/trireme
 P       ?= 2
 PKG     ?= ./...
 # Packages with calls of their own for other systems than Linux. Tests that start whole nodes are for Linux.
-OTHER   := ./cluster/logstore ./internal/socket
+OTHER   := ./cluster/consensus/logstore ./internal/socket
 
 .DEFAULT_GOAL := help
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,9 +35,9 @@ type probeAnswer struct {
 // whether it reaches this node, and looks at its clock, version and gossip key.
 func (n *Node) Examine(ctx context.Context) []doctor.Peer {
 	var others []doctor.Peer
-	for _, s := range n.servers() {
-		if string(s.ID) != n.opts.NodeID {
-			others = append(others, doctor.Peer{ID: string(s.ID), Addr: string(s.Address), Suffrage: strings.ToLower(s.Suffrage.String())})
+	for _, s := range n.consensus.Servers() {
+		if s.ID != n.opts.NodeID {
+			others = append(others, doctor.Peer{ID: s.ID, Addr: s.Addr, Suffrage: s.Suffrage()})
 		}
 	}
 	return n.examine(ctx, others)

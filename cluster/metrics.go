@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/cluster/payloads"
 	"github.com/trireme-dev/trireme/fsm"
 )
@@ -61,7 +61,7 @@ func newMetrics(n *Node) *metrics {
 		if !n.running.Load() {
 			return 0
 		}
-		return float64(n.raft.CurrentTerm())
+		return float64(n.consensus.Term())
 	})
 	m.gauge("trireme_requests_pending", "Requests of this node without an outcome.", func() float64 {
 		if !n.running.Load() {

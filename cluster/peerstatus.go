@@ -67,8 +67,8 @@ func (n *Node) self() peerStatus {
 	if n.running.Load() {
 		h.Poison = n.Poison()
 		h.Applied, _ = n.machine.Applied()
-		h.Term, h.Servers = n.raft.CurrentTerm(), n.Servers()
-		h.State = stateName(n.raft.State())
+		h.Term, h.Servers = n.consensus.Term(), n.Servers()
+		h.State = n.consensus.Role().String()
 		h.ContactMs = n.age()
 	}
 	return h

@@ -179,7 +179,7 @@ func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
 	if err != nil {
 		return httpapi.SnapshotStatus{}, err
 	}
-	return httpapi.SnapshotStatus{ID: newest.ID, Index: newest.Index, Bytes: newest.Size}, nil
+	return httpapi.SnapshotStatus{ID: newest.ID, Index: newest.Index, Bytes: newest.Bytes}, nil
 }
 
 // Export fixes a database as it is now. The function that it returns writes it.

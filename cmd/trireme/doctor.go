@@ -11,7 +11,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cli/doctor"
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 )
 
 // doctorAnswer holds the output flags of doctor.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/cluster"
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/fsm"
 )
 

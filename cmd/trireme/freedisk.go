@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 )
 
 // freeDisk is the value of --min-free-disk: a size, or a percentage of the disk.

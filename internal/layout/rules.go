@@ -45,9 +45,15 @@ var Rules = []Rule{
 	},
 	{
 		Folder: "cluster",
-		Use:    "Raft and membership: makes many machines act as one. Knows no command: of fsm it imports the machine, not what it executes",
-		May:    []string{"fsm", "fsm/env", "fsm/payload", "fsm/reply", "fsm/wire", "node/searchindex", "cli/doctor", "internal/..."},
+		Use:    "membership, writes and reads: makes many machines act as one. Knows no command: of fsm it imports the machine, not what it executes",
+		May:    []string{"cluster/consensus", "cluster/consensus/logstore", "fsm", "fsm/env", "fsm/payload", "fsm/reply", "fsm/wire", "node/searchindex", "cli/doctor", "internal/..."},
 		Tests:  []string{"node/...", "fsm/..."},
+	},
+	{
+		Folder: "cluster/consensus",
+		Use:    "one node's part in a replicated log. The only folder that knows the raft library, and no state machine",
+		May:    []string{"cluster/transport", "fsm/wire", "internal/failpoint"},
+		Tests:  []string{"internal/..."},
 	},
 	{
 		Folder: "scheduler",
@@ -136,7 +142,7 @@ var Rules = []Rule{
 		Folder: "jepsen",
 		Use:    "faults against real processes and simulated clusters, and checkers of what clients saw",
 		May: []string{
-			"clients/...", "cluster/clock", "cluster/logstore", "cluster/session", "cli/importer/redisproc", "fsm/...", "scheduler/...", "internal/...", "bench/growth",
+			"clients/...", "cluster/clock", "cluster/consensus/logstore", "cluster/consensus/logstore/logstoretest", "cluster/session", "cli/importer/redisproc", "fsm/...", "scheduler/...", "internal/...", "bench/growth",
 		},
 		Tests: []string{"resp/..."},
 	},
@@ -157,7 +163,7 @@ var Rules = []Rule{
 // Support are the packages that exist for tests. A test of any package may import them;
 // no product package does.
 var Support = []string{
-	"clients/endpoint", "cluster/clustertest", "fsm/command/commandtest", "fsm/command/scripttest", "httpapi/httpapitest",
+	"clients/endpoint", "cluster/clustertest", "cluster/consensus/logstore/logstoretest", "fsm/command/commandtest", "fsm/command/scripttest", "httpapi/httpapitest",
 	"cli/importer/redisproc", "internal/testcpu", "internal/testgate", "jepsen/testcluster/...", "resp/resptest", "scheduler/egress/egresstest",
 }
 
@@ -167,4 +173,11 @@ var SupportMay = map[string][]string{
 	"httpapi/httpapitest":    {"cluster/...", "scheduler/..."},
 	"resp/resptest":          {"cluster/...", "fsm/command/scripttest"},
 	"cli/importer/redisproc": {"resp/protocol"},
+}
+
+// Libraries are modules of others that only some folders may import, tests included. Everybody else sees what those folders
+// make of them.
+var Libraries = map[string][]string{
+	"github.com/hashicorp/raft":           {"cluster/consensus/..."},
+	"github.com/hashicorp/raft-boltdb/v2": {"cluster/consensus/logstore"},
 }

@@ -12,9 +12,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/hashicorp/raft"
-
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/logstoretest"
 )
 
 // Exit codes of a child.
@@ -102,7 +101,7 @@ func (o *observation) readAll(st *logstore.Store, profile string) (err error) {
 		return err
 	}
 	for i := o.First; i <= o.Last && i != 0; i++ {
-		var l raft.Log
+		var l logstoretest.Entry
 		if err := st.GetLog(i, &l); err != nil {
 			return err
 		}
@@ -246,7 +245,7 @@ func (w *writer) step() {
 // append stores a batch. After a failure it continues as a new leader would have
 // it: other entries, of a newer term, from the same index on.
 func (w *writer) append(k int) {
-	logs := make([]*raft.Log, k)
+	logs := make([]*logstoretest.Entry, k)
 	for i := range logs {
 		logs[i] = entry(w.profile, w.last+1+uint64(i), w.term)
 	}

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/raft"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/logstoretest"
 )
 
 // The writer's journal, a line an event: "B op" before an operation, "A" when it
@@ -185,7 +185,7 @@ func mix(x uint64) uint64 {
 
 // entry is a function of profile, index and term, so that a reader needs no copy
 // of what was written.
-func entry(profile string, index, term uint64) *raft.Log {
+func entry(profile string, index, term uint64) *logstoretest.Entry {
 	d := make([]byte, entrySize(profile, index, term))
 	x := mix(index*31+term) | 1
 	for o := 0; o < len(d); o += 8 {
@@ -196,7 +196,7 @@ func entry(profile string, index, term uint64) *raft.Log {
 		binary.LittleEndian.PutUint64(b[:], x)
 		copy(d[o:], b[:])
 	}
-	return &raft.Log{Index: index, Term: term, Type: raft.LogCommand, Data: d, AppendedAt: time.Unix(1_700_000_000+int64(index), 0).UTC()}
+	return logstoretest.Command(index, term, d, time.Unix(1_700_000_000+int64(index), 0).UTC())
 }
 
 func entrySize(profile string, index, term uint64) int {

@@ -20,9 +20,10 @@ const (
 
 // Config describes one node.
 type Config struct {
-	Raft      *raft.Raft
-	Transport raft.Transport // the one NewRaft was given
-	ID        raft.ServerID
+	Raft *raft.Raft
+	ID   raft.ServerID
+	// Campaign makes this node a candidate of the next term, whatever its state.
+	Campaign func() error
 	// Ask puts a question to another node, whose Watcher.Answer replies, within
 	// 100 ms. Without consent half the elections split: measured, docs/design/failover.md.
 	Ask func(raft.Server, Ask) (Answer, error)
@@ -279,7 +280,7 @@ func (w *Watcher) fire(leader raft.Server, watched, term uint64, silent bool) bo
 	if silent {
 		w.c.Log("a majority hears nothing of the leader " + string(leader.ID) + ", campaigning")
 	}
-	return TimeoutNow(w.c.Transport, w.c.ID) == nil
+	return w.c.Campaign() == nil
 }
 
 // gone reports whether the leader of term watched is still dead, or silent if that is all that was known.
@@ -294,15 +295,8 @@ func (w *Watcher) gone(leader raft.Server, watched uint64, silent bool) bool {
 	return dead
 }
 
-// TimeoutNow makes the node behind t campaign in the next term, whatever its
-// state: a leader, too, steps down.
-func TimeoutNow(t raft.Transport, id raft.ServerID) error {
-	h := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}
-	return t.TimeoutNow(id, t.LocalAddr(), &raft.TimeoutNowRequest{RPCHeader: h}, &raft.TimeoutNowResponse{})
-}
-
-// voter reports whether this node may be elected. TimeoutNow does not ask: a
-// nonvoter that gets one disturbs the cluster for nothing.
+// voter reports whether this node may be elected. Config.Campaign does not ask: a
+// nonvoter that campaigns disturbs the cluster for nothing.
 func (w *Watcher) voter() bool {
 	for _, s := range w.c.Raft.GetConfiguration().Configuration().Servers {
 		if s.ID == w.c.ID {

@@ -1,10 +1,8 @@
-package cluster
+package consensus
 
 import (
 	"sync"
 	"time"
-
-	"github.com/hashicorp/raft"
 )
 
 // Raft looks for a silent leader at random: its timer runs one to two timeouts whatever the leader says meanwhile, so a
@@ -15,7 +13,7 @@ import (
 // lateTick is the time between two ticks from which on this process counts as one that stood still.
 const lateTick = 3 * delayInterval
 
-// silence knows since when a follower could have heard its leader.
+// silence records since when a follower could have heard its leader.
 type silence struct {
 	mu     sync.Mutex
 	last   time.Time // the last tick
@@ -48,9 +46,9 @@ func (s *silence) of(leader string, term uint64, contact, now time.Time) bool {
 }
 
 // leaderSilent reports whether this node hears nothing of the leader that it follows.
-func (n *Node) leaderSilent() bool {
-	leader, _ := n.leader()
-	return n.raft.State() == raft.Follower && n.silence.of(leader.id, n.raft.CurrentTerm(), n.raft.LastContact(), time.Now())
+func (r *Replica) leaderSilent() bool {
+	leader, _ := r.Leader()
+	return r.Role() == Follower && r.silence.of(leader.ID, r.Term(), r.LastContact(), time.Now())
 }
 
 // holdOff is the heartbeat timeout that raft gets while the leader is silent. Raft's timer, when it ends, lets a leader pass that

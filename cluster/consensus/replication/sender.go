@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"github.com/trireme-dev/trireme/cluster/failover"
+	"github.com/trireme-dev/trireme/cluster/consensus/failover"
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
@@ -41,7 +41,7 @@ type Sender struct {
 	// Unknown is the text with which nodes answer calls that they don't understand.
 	Unknown string
 	// Dial opens a connection for calls to the server at an address, once it is known which process that is.
-	Dial func(raft.ServerAddress, time.Duration) (net.Conn, error)
+	Dial func(addr string, timeout time.Duration) (net.Conn, error)
 	// Header names this node as leader.
 	Header func() raft.RPCHeader
 
@@ -59,7 +59,7 @@ func (s *Sender) Started(r *raft.Raft) { s.raft.Store(r) }
 
 // open opens a pipeline to a server. The error is errOlder if the server can't have one.
 func (s *Sender) open(to raft.ServerAddress) (raft.AppendPipeline, error) {
-	conn, err := s.Dial(to, transport.DialTimeout)
+	conn, err := s.Dial(string(to), transport.DialTimeout)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 	berrors "go.etcd.io/bbolt/errors"
 
-	"github.com/trireme-dev/trireme/cluster/logstore/wal"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
 var (

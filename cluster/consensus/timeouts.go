@@ -1,9 +1,8 @@
-package cluster
+package consensus
 
 import (
 	"context"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -11,8 +10,8 @@ import (
 
 // A follower that hears nothing of the leader for the heartbeat timeout starts an election. On a busy machine it may only
 // be its own process, or the leader's, that did not run. So the timeout follows the delays that this node observes: how
-// late its timers are, and how long it was without contact although the same leader goes on. The death of the leader's
-// process is found by package failover, whatever the timeout is.
+// late its timers are, and how long it was without contact although the same leader goes on. Package failover finds the
+// death of the leader's process, whatever the timeout is.
 //
 // The leader's lease is as long as the shortest heartbeat timeout, which raft demands. It protects nothing: reads are
 // confirmed by a majority, and a leader without one commits nothing. It only ends the leadership of a node that is cut
@@ -60,58 +59,56 @@ func (d *delays) timeout(least time.Duration) time.Duration {
 // stretched is the longest timeout for a configured one.
 func stretched(least time.Duration) time.Duration { return maxStretchHalves * least / 2 }
 
-// raftSettings changes what raft lets change while it runs.
-type raftSettings struct{ mu sync.Mutex }
-
-func (s *raftSettings) change(r *raft.Raft, change func(*raft.ReloadableConfig)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := r.ReloadableConfig()
-	change(&c)
-	return r.ReloadConfig(c)
-}
-
-// adaptTimeouts keeps the heartbeat and election timeouts above the delays of this machine and its network.
-func (n *Node) adaptTimeouts(ctx context.Context) {
+// adaptTimeouts keeps the heartbeat and election timeouts above the delays of this machine and its network, until ctx ends.
+func (r *Replica) adaptTimeouts(ctx context.Context) {
 	var d delays
-	timeout, set := n.opts.Heartbeat, n.opts.Heartbeat // what fits, and what raft has
+	least := r.c.Heartbeat
+	timeout, set := least, least // what fits, and what raft has
 	patience := time.Duration(0)
-	most := stretched(n.opts.Heartbeat) / delayFactor // what stretches the timeout to its bound
-	var contact time.Time                             // the last one that was seen
+	most := stretched(least) / delayFactor // what stretches the timeout to its bound
+	var contact time.Time                  // the last one that was seen
 	var leader string
-	for last := time.Now(); pause(ctx, delayInterval); {
+	tick := time.NewTimer(delayInterval)
+	defer tick.Stop()
+	for last := time.Now(); ; tick.Reset(delayInterval) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
 		now := time.Now()
 		d.observe(now.Sub(last)-delayInterval, most, now)
 		last = now
-		who, _ := n.leader()
-		n.silence.tick(now, who.id, n.raft.CurrentTerm(), timeout)
-		heard := n.raft.LastContact()
-		if who.id != "" && who.id == leader && heard.After(contact) && !contact.IsZero() {
+		followed, _ := r.Leader()
+		r.silence.tick(now, followed.ID, r.Term(), timeout)
+		heard := r.LastContact()
+		if followed.ID != "" && followed.ID == leader && heard.After(contact) && !contact.IsZero() {
 			// Heartbeats come every tenth to fifth of the timeout: only what is beyond that is a delay.
 			d.observe(heard.Sub(contact)-timeout/5, most, now)
 		}
-		contact, leader = heard, who.id
-		want := d.timeout(n.opts.Heartbeat)
-		if n.raft.State() == raft.Leader {
-			want = n.opts.Heartbeat // it sends heartbeats at this pace
+		contact, leader = heard, followed.ID
+		leads := r.Role() == Leader
+		want := d.timeout(least)
+		if leads {
+			want = least // it sends heartbeats at this pace
 		}
-		if want > timeout+timeout/10 || want < timeout-timeout/10 || want == n.opts.Heartbeat {
+		if want > timeout+timeout/10 || want < timeout-timeout/10 || want == least {
 			timeout = want
 		}
 		next := timeout
-		if n.raft.State() != raft.Leader {
+		if !leads {
 			next += lateTick // so that this loop is before raft's timer
 		}
-		if n.leaderSilent() {
-			next = holdOff(time.Since(n.raft.LastContact()), next, patience)
+		if r.leaderSilent() {
+			next = holdOff(time.Since(r.LastContact()), next, patience)
 		} else {
-			patience = stretched(n.opts.Heartbeat) + n.opts.Heartbeat/2 + rand.N(n.opts.Heartbeat)
+			patience = stretched(least) + least/2 + rand.N(least)
 		}
 		if next == set {
 			continue
 		}
-		if err := n.settings.change(n.raft, func(c *raft.ReloadableConfig) { c.HeartbeatTimeout, c.ElectionTimeout = next, next }); err != nil {
-			n.log.Warn("the election timeout was not changed", "error", err)
+		if err := r.change(func(c *raft.ReloadableConfig) { c.HeartbeatTimeout, c.ElectionTimeout = next, next }); err != nil {
+			r.c.Log.Warn("the election timeout was not changed", "error", err)
 			continue
 		}
 		set = next

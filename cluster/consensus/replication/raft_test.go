@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
-	"github.com/trireme-dev/trireme/cluster/failover"
-	"github.com/trireme-dev/trireme/cluster/replication"
+	"github.com/trireme-dev/trireme/cluster/consensus/failover"
+	"github.com/trireme-dev/trireme/cluster/consensus/replication"
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
@@ -124,6 +124,13 @@ type consumer struct {
 
 func (c consumer) Consumer() <-chan raft.RPC { return c.c }
 
+// stream is the port as raft's own transport dials through it.
+type stream struct{ *transport.Mux }
+
+func (s stream) Dial(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	return s.DialRaft(string(addr), timeout)
+}
+
 // start starts three nodes; those in old are of an older version. It returns the leader first.
 func start(t *testing.T, old ...int) []*member {
 	t.Helper()
@@ -166,7 +173,7 @@ func start(t *testing.T, old ...int) []*member {
 func (m *member) start(t *testing.T, servers raft.Configuration) {
 	t.Helper()
 	logger := hclog.NewNullLogger()
-	m.net = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{Stream: m.mux, MaxPool: 3, Timeout: 10 * time.Second, Logger: logger, MaxRPCsInFlight: 4})
+	m.net = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{Stream: stream{m.mux}, MaxPool: 3, Timeout: 10 * time.Second, Logger: logger, MaxRPCsInFlight: 4})
 	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(m.id), Addr: []byte(m.mux.Advertise())}
 	s := &replication.Sender{Kind: kind, Unknown: "unknown call", Dial: m.mux.DialAppends, Header: func() raft.RPCHeader { return header }}
 	m.log = &gate{LogStore: raft.NewInmemStore()}
@@ -236,7 +243,13 @@ func pipelined(t *testing.T, all []*member) {
 func TestFollowersSyncWhileTheLeaderDoes(t *testing.T) {
 	all := start(t)
 	pipelined(t, all)
+	await(t, "everything on both followers", func() bool { // one that is behind gets nothing early
+		last := all[0].raft.LastIndex()
+		return all[1].raft.LastIndex() == last && all[2].raft.LastIndex() == last
+	})
 	disk := make(chan struct{})
+	release := sync.OnceFunc(func() { close(disk) })
+	t.Cleanup(release) // or raft would not end
 	all[0].log.set(disk, nil)
 	f := all[0].raft.Apply([]byte("x"), 0)
 	answered := make(chan error, 1)
@@ -254,7 +267,7 @@ func TestFollowersSyncWhileTheLeaderDoes(t *testing.T) {
 		}
 	}
 	all[0].log.set(nil, nil)
-	close(disk)
+	release()
 	if err := <-answered; err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
-	"github.com/trireme-dev/trireme/cluster/failover"
+	"github.com/trireme-dev/trireme/cluster/consensus/failover"
 )
 
 // Raft's own timeouts are so long that no test lives to see them: whatever is elected is elected by a Watcher.
@@ -152,7 +152,7 @@ func (n *nodes) open(id string, transport *raft.InmemTransport, servers []raft.S
 // config prepares the member's watcher; watch starts it.
 func (n *nodes) config(m *member, transport raft.Transport) {
 	configs.Store(m, failover.Config{
-		Raft: m.raft, Transport: transport, ID: raft.ServerID(m.id), Jitter: time.Millisecond,
+		Raft: m.raft, Campaign: func() error { return timeoutNow(transport, raft.ServerID(m.id)) }, ID: raft.ServerID(m.id), Jitter: time.Millisecond,
 		Ask: func(s raft.Server, q failover.Ask) (failover.Answer, error) {
 			other := n.all[string(s.Address)]
 			c, err := net.Dial("tcp", other.port.Addr().String())
@@ -182,10 +182,16 @@ func (n *nodes) watch(ids ...string) {
 	}
 }
 
+// timeoutNow makes the node behind t campaign in the next term, whatever its state.
+func timeoutNow(t raft.Transport, id raft.ServerID) error {
+	h := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}
+	return t.TimeoutNow(id, t.LocalAddr(), &raft.TimeoutNowRequest{RPCHeader: h}, &raft.TimeoutNowResponse{})
+}
+
 // election has one member campaign, and waits until all follow it.
 func (n *nodes) election(id string, transport raft.Transport) {
 	n.t.Helper()
-	if err := failover.TimeoutNow(transport, raft.ServerID(id)); err != nil {
+	if err := timeoutNow(transport, raft.ServerID(id)); err != nil {
 		n.t.Fatal(err)
 	}
 	for _, m := range n.all {
@@ -352,7 +358,7 @@ func TestVoterGrants(t *testing.T) {
 	}
 }
 
-// TestNonvoterNeverCampaigns: TimeoutNow would make it disturb the cluster for nothing.
+// TestNonvoterNeverCampaigns: a campaign would make it disturb the cluster for nothing.
 func TestNonvoterNeverCampaigns(t *testing.T) {
 	n := start(t, 3, "n2") // to which the voter n3 consents
 	c, _ := configs.Load(n.all["n2"])

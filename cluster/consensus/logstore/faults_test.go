@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"github.com/trireme-dev/trireme/cluster/logstore/wal"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
 // failing has writes of the database and of the log's files fail on demand.

@@ -29,10 +29,14 @@ func (t Transport) RequestPreVote(id raft.ServerID, to raft.ServerAddress, q *ra
 	return again(func() error { return t.NetworkTransport.RequestPreVote(id, to, q, a) })
 }
 
+// retryWithin is how long a vote is asked again: a dead connection fails at once, and a lost host is not asked again. Tests
+// change it.
+var retryWithin = 100 * time.Millisecond
+
 func again(f func() error) (err error) {
-	begin := time.Now() // a dead connection fails at once; a lost host is not asked again
+	begin := time.Now()
 	for range 4 {
-		if err = f(); err == nil || errors.Is(err, syscall.ECONNREFUSED) || time.Since(begin) > 100*time.Millisecond {
+		if err = f(); err == nil || errors.Is(err, syscall.ECONNREFUSED) || time.Since(begin) > retryWithin {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 
-	"github.com/trireme-dev/trireme/cluster/logstore/wal"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
 // closedNode is a node stopped in good order: entries 21..200, the term is 2

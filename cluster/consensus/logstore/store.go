@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"github.com/trireme-dev/trireme/cluster/logstore/wal"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
 const (

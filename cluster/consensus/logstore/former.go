@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 
-	"github.com/trireme-dev/trireme/cluster/logstore/wal"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
 // The former format, that of version 0.2.0, had the log in the database, in front of it a journal of the newest appends

@@ -10,8 +10,7 @@
 //  3. The follower asks the other voters (Config.Ask). A voter agrees if it hears nothing either, or finds the leader dead
 //     by its own dial, is not ahead in its log, and campaigns itself neither now nor for a moment (the promise). Of a
 //     leader that is only silent (Ask.Silent) no dial is made.
-//  4. With the consent of a majority, and after it has looked once more, the follower sends itself a TimeoutNow RPC, which is the
-//     library's leadership transfer.
+//  4. With the consent of a majority, and after it has looked once more, the follower campaigns (Config.Campaign).
 //
 // # Invariants
 //
@@ -19,7 +18,7 @@
 //   - Never on EOF, a timeout or late heartbeats of one node alone; never by a leader, a candidate or a non-voter.
 //   - At most Config.Budget campaigns in ten seconds.
 //
-// Consent is needed because TimeoutNow skips the pre-vote, and its RequestVote makes peers vote although they have a
+// Consent is needed because such a campaign skips the pre-vote, and its RequestVote makes peers vote although they have a
 // leader, and makes a live leader step down before it has compared logs.
 //
 // # Rejected
@@ -27,5 +26,5 @@
 // A shorter heartbeat timeout finds dead processes as fast, but takes a busy machine's pause for a death. A campaign
 // without consent splits half of the elections: measured in docs/design/failover.md.
 //
-// Package cluster starts a Watcher for each node.
+// Package consensus starts a Watcher for each node.
 package failover

@@ -9,7 +9,7 @@ import (
 
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 
-	"github.com/trireme-dev/trireme/cluster/logstore/wal"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
 // Open opens the log store in Options.Dir, or makes an empty one. It reads the

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"github.com/trireme-dev/trireme/cluster/failover"
+	"github.com/trireme-dev/trireme/cluster/consensus/failover"
 )
 
 // hearing gives members a say in whether they hear their leader. They hear it until the flag is set.
