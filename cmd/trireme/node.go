@@ -72,9 +72,9 @@ type process struct {
 	registry   *prometheus.Registry
 	history    *samples.History
 	search     *searchindex.Indexes // nil until the node is opened
-	audit      *audit.Log          // nil without
-	pacer      *gcpacer.Pacer      // nil if the collector has its percent from elsewhere
-	recorded   bool                // its start is in there
+	audit      *audit.Log           // nil without
+	pacer      *gcpacer.Pacer       // nil if the collector has its percent from elsewhere
+	recorded   bool                 // its start is in there
 
 	supervisor *supervisor // nil without
 
