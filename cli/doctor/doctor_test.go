@@ -105,7 +105,7 @@ func TestPeerFindings(t *testing.T) {
 		return NewReport("n1", Production, append(Peers("me:1", []cluster.PeerReport{p}, now), Versions("v1", 1, 1, []cluster.PeerReport{p})...)).Findings[0]
 	}
 	expect(t, worst(func(*cluster.PeerReport) {}), OK, "")
-	expect(t, good().clock(), OK, "its clock agrees within 1ms")
+	expect(t, clockFinding(good()), OK, "its clock agrees within 1ms")
 	expect(t, worst(func(p *cluster.PeerReport) { p.There.Err = errors.New("refused") }), Failure, "not reached at h:1: refused")
 	expect(t, worst(func(p *cluster.PeerReport) { p.Back.Err = errors.New("time out") }), Failure, "does not reach this node at me:1: time out")
 	expect(t, worst(func(p *cluster.PeerReport) { p.Back = cluster.Reach{Unasked: true} }), Warning, "can't be known")
