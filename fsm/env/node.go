@@ -17,10 +17,10 @@ type Node interface {
 	Large()
 }
 
-// Tracks reports whether this node wants to be told of keys that the request changes.
+// Tracks reports whether this node observes the keys that the request changes.
 func (e *Env) Tracks() bool { return e.Node != nil && !e.ReadOnly && e.Node.Tracking() }
 
-// Monitors reports whether this node wants to be told what scripts call.
+// Monitors reports whether this node observes the calls of scripts.
 func (e *Env) Monitors() bool { return e.Node != nil && e.Node.Monitored() }
 
 // TellUse tells the node that a read has used a key.
