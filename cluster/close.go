@@ -77,7 +77,6 @@ func (n *Node) release() {
 		n.committer.abandon()
 	}
 	n.stop()
-	n.search.Close()
 	if n.peers != nil {
 		n.peers.pool.Close()
 	}

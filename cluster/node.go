@@ -19,7 +19,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/certs"
 	"github.com/trireme-dev/trireme/internal/yield"
-	"github.com/trireme-dev/trireme/node/searchindex"
 )
 
 // Node is one node of a cluster: it joins the transport, raft and its log store, the state machine, group commit and
@@ -76,7 +75,6 @@ type replica struct {
 	consensus consensus.Consensus
 	machine   *fsm.Machine
 	payloads  *payloads.Store
-	search    *searchindex.Indexes // the indexes of this node's documents
 	adapter   *adapter
 	ceiling   clock.Ceiling
 	changed   atomic.Int64 // when the servers changed last, nanoseconds since started
@@ -99,14 +97,16 @@ type lifecycle struct {
 func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	opts.defaults()
 	n = &Node{opts: opts, log: opts.Log, started: time.Now(), clock: clock.New(opts.Now, wallTime)}
-	n.machine = fsm.NewMachine()
+	if n.machine = opts.Machine; n.machine == nil {
+		n.machine = fsm.NewMachine()
+	}
 	n.lease.epoch = n.started
 	// Before the port opens: whom to admit depends on the machine.
-	n.machine.Hooks = fsm.Hooks{Digest: n.digest, WantsDigest: n.digests.wants, Verdict: n.verdict, Notifications: n.opts.Notes, Monitored: n.opts.Monitored, Restored: n.opts.Restored, Applied: n.opts.Applied, Random: random, Yield: yield.Processor, Large: n.opts.LargeRead}
-	n.search = searchindex.Attach(n.machine, opts.IndexMemory)
+	hooks := &n.machine.Hooks
+	hooks.Digest, hooks.WantsDigest, hooks.Verdict, hooks.Random, hooks.Yield = n.digest, n.digests.wants, n.verdict, random, yield.Processor
 	n.longReads = newLongReads(func(now time.Time, db string) bool { return n.proposer.ledger.Others(now, db) })
 	n.metrics = newMetrics(n)
-	n.machine.Hooks.Locked, n.machine.Hooks.Unlocking = n.metrics.locked, n.metrics.unlocking
+	hooks.Locked, hooks.Unlocking = n.metrics.locked, n.metrics.unlocking
 	if opts.Leading != nil {
 		n.WhileLeading(func(ctx context.Context) { opts.Leading(ctx, n) })
 	}

@@ -70,7 +70,6 @@ type Machine struct {
 	trackers atomic.Int32                    // how many want notifications of changed keys
 	engines  sync.Pool                       // of *script.Engine, for reads
 	lend     func() (*script.Engine, func()) // borrow, made once
-	asked    func() bool                     // tracking, made once
 
 	notify sync.Mutex
 	next   chan struct{}
@@ -86,7 +85,7 @@ func NewMachineWith(table *command.Table) *Machine {
 	m.state = newState(m.table, nil)
 	m.databases.Store(1)
 	m.state.yield, m.state.charge = m.yield, m.charge
-	m.lend, m.asked, m.noteUse = m.borrow, m.tracking, m.uses.note
+	m.lend = m.borrow
 	return m
 }
 
@@ -119,7 +118,7 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 	}
 	outcomes := make([]Outcome, len(n.Requests))
 	var frozen *Frozen
-	e := env.Env{Tracking: m.asked, Monitored: m.Hooks.Monitored}
+	e := env.Env{Node: local{m}}
 	m.lock()
 	s := m.state
 	m.sinceYield = 0
@@ -293,13 +292,7 @@ func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, brief b
 	v := views.Get().(*View)
 	*v = View{s: s, host: m.host.Load(), m: m}
 	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
-	v.e.ReadOnly, v.e.Bounded, v.e.Random, v.e.Monitored = true, brief, m.Hooks.Random, m.Hooks.Monitored
-	if !brief {
-		v.e.Yield, v.e.Large = m.Hooks.Yield, m.Hooks.Large
-	}
-	if m.noting.Load() {
-		v.e.Used = m.noteUse
-	}
+	v.e.ReadOnly, v.e.Bounded, v.e.Node = true, brief, local{m}
 	fn(v)
 	tooLong = v.e.OverBudget
 	*v = View{}
@@ -319,8 +312,6 @@ func (m *Machine) Track(on bool) {
 		m.trackers.Add(-1)
 	}
 }
-
-func (m *Machine) tracking() bool { return m.trackers.Load() > 0 }
 
 // SetHost sets what INFO and ROLE report about this node.
 func (m *Machine) SetHost(h *command.Host) { m.host.Store(h) }

@@ -112,15 +112,6 @@ func (s *State) evictOwn(e *env.Env, d *database, before uint64, limit int64) bo
 	return true
 }
 
-// full is the refusal of an operation that adds to messages or runs below env.Level2, where its price was not asked for: nil
-// unless more is used than MaxMemory.
-func (t tenant) full(e *env.Env) error {
-	if e.Level < env.Level2 && t.s.full() {
-		return queue.ErrMemory
-	}
-	return nil
-}
-
 // errOwnMemory is the refusal of what would add so many bytes to a database that has no room for them.
 func (s *State) errOwnMemory(d *database, growth int64) error {
 	return &Error{Code: queue.ErrMemory.Code, Text: fmt.Sprintf("memory limit of database %s reached, nothing was published. Limit: %d bytes, Actual: %d bytes. Setting: maxMemory",

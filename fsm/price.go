@@ -129,5 +129,14 @@ func workflowsPrice[A any](price func(*workflow.Store, *env.Env, *A) env.Price) 
 	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.workflows, e, a) }
 }
 
+// messagesPriceWithin and workflowsPriceWithin are prices that are only computed up to the budget.
+func messagesPriceWithin[A any](price func(*queue.Store, *env.Env, *A, int64) env.Price) func(tenant, *env.Env, *A) env.Price {
+	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.messages, e, a, t.budget(e)) }
+}
+
+func workflowsPriceWithin[A any](price func(*workflow.Store, *env.Env, *A, int64) env.Price) func(tenant, *env.Env, *A) env.Price {
+	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.workflows, e, a, t.budget(e)) }
+}
+
 // settingPrice is the price of an operation of a database that changes some numbers.
 func settingPrice[A any](tenant, *env.Env, *A) env.Price { return env.Price{Work: commandWork} }

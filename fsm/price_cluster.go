@@ -3,7 +3,6 @@ package fsm
 import (
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // The prices of operations that belong to no database. Those of Finish, Renew and Advance cover their work for all databases.
@@ -71,26 +70,4 @@ func evictPrice(_ *State, _ *env.Env, n *Eviction) env.Price {
 		p.Work += 2 * commandWork * int64(len(n.Databases[i].Keys))
 	}
 	return p
-}
-
-// The prices of operations on messages and workflows that need to know the budget.
-
-func (t tenant) publishPrice(e *env.Env, n *queue.Publications) env.Price {
-	return t.d.messages.PublishPrice(e, n, t.budget(e))
-}
-
-func (t tenant) retryDeadPrice(e *env.Env, n *queue.DeadRetry) env.Price {
-	return t.d.messages.RetryDeadPrice(e, n, t.budget(e))
-}
-
-func (t tenant) submitPrice(e *env.Env, n *workflow.Submissions) env.Price {
-	return t.d.workflows.SubmitPrice(e, n, t.budget(e))
-}
-
-func (t tenant) revivePrice(e *env.Env, n *workflow.Revival) env.Price {
-	return t.d.workflows.RevivePrice(e, n, t.budget(e))
-}
-
-func (t tenant) notifyPrice(e *env.Env, n *workflow.Notification) env.Price {
-	return t.d.workflows.NotifyPrice(e, n, t.budget(e))
 }

@@ -123,17 +123,29 @@ func (d *database) passReports(e *env.Env) {
 	}
 }
 
-// The operations on messages, once they are admitted.
-
-func (t tenant) publish(e *env.Env, n queue.Publications) (queue.Receipts, error) {
-	if err := t.full(e); err != nil {
-		return queue.Receipts{}, err
-	}
-	return t.d.messages.Publish(e, n)
+// inMessages and inWorkflows apply an operation, once it is admitted, to the messages or the workflows of its database; inRuns
+// to workflows that publish and cancel messages.
+func inMessages[A, R any](apply func(*queue.Store, *env.Env, A) (R, error)) func(tenant, *env.Env, A) (R, error) {
+	return func(t tenant, e *env.Env, a A) (R, error) { return apply(t.d.messages, e, a) }
 }
 
-func (t tenant) cancelMessages(e *env.Env, n queue.Cancellation) (queue.Cancelled, error) {
-	return t.d.messages.Cancel(e, n)
+func inWorkflows[A, R any](apply func(*workflow.Store, *env.Env, A) (R, error)) func(tenant, *env.Env, A) (R, error) {
+	return func(t tenant, e *env.Env, a A) (R, error) { return apply(t.d.workflows, e, a) }
+}
+
+func inRuns[A, R any](apply func(*workflow.Store, *env.Env, *queue.Store, A) (R, error)) func(tenant, *env.Env, A) (R, error) {
+	return func(t tenant, e *env.Env, a A) (R, error) { return apply(t.d.workflows, e, t.d.messages, a) }
+}
+
+// unlessFull refuses an operation that adds to messages or runs below env.Level2, where its price was not asked for, while
+// more is used than MaxMemory.
+func unlessFull[A, R any](apply func(tenant, *env.Env, A) (R, error)) func(tenant, *env.Env, A) (R, error) {
+	return func(t tenant, e *env.Env, a A) (r R, err error) {
+		if e.Level < env.Level2 && t.s.full() {
+			return r, queue.ErrMemory
+		}
+		return apply(t, e, a)
+	}
 }
 
 func (t tenant) runNow(e *env.Env, n queue.RunNow) (Ack, error) {
@@ -142,109 +154,6 @@ func (t tenant) runNow(e *env.Env, n queue.RunNow) (Ack, error) {
 	}
 	t.d.workflows.RanNow(e, t.d.messages, n.ID)
 	return Ack{}, nil
-}
-
-func (t tenant) bulkCancel(e *env.Env, n queue.BulkCancellation) (queue.BulkAction, error) {
-	return t.d.messages.BulkCancel(e, n)
-}
-
-func (t tenant) bulkCancelRuns(e *env.Env, n workflow.BulkCancellation) (queue.BulkAction, error) {
-	return t.d.workflows.BulkCancel(e, t.d.messages, n)
-}
-
-func (t tenant) changeQueue(e *env.Env, n queue.QueueChange) (queue.Queue, error) {
-	return t.d.messages.ChangeQueue(e, n)
-}
-
-func (t tenant) putSchedule(e *env.Env, n queue.SchedulePut) (queue.ScheduleRef, error) {
-	if err := t.full(e); err != nil {
-		return queue.ScheduleRef{}, err
-	}
-	return t.d.messages.PutSchedule(e, n)
-}
-
-func (t tenant) changeSchedule(e *env.Env, n queue.ScheduleChange) (queue.ScheduleRef, error) {
-	return t.d.messages.ChangeSchedule(e, n)
-}
-
-func (t tenant) runSchedule(e *env.Env, n queue.ScheduleRef) (queue.Receipt, error) {
-	return t.d.messages.RunSchedule(e, n)
-}
-
-func (t tenant) changeGroup(e *env.Env, n queue.GroupChange) (queue.Group, error) {
-	return t.d.messages.ChangeGroup(e, n)
-}
-
-func (t tenant) changeFlowControl(e *env.Env, n queue.FlowControlChange) (queue.FlowControlInfo, error) {
-	return t.d.messages.ChangeFlowControl(e, n)
-}
-
-func (t tenant) setParallelism(e *env.Env, n queue.Parallelism) (queue.Parallelism, error) {
-	return t.d.messages.SetParallelism(e, n)
-}
-
-func (t tenant) rotateKeys(e *env.Env, n queue.Rotation) (queue.Keys, error) {
-	return t.d.messages.Rotate(e, n)
-}
-
-func (t tenant) deleteDead(e *env.Env, n queue.DeadSelection) (queue.DeadDeleted, error) {
-	return t.d.messages.DeleteDead(e, n)
-}
-
-func (t tenant) retryDead(e *env.Env, n queue.DeadRetry) (queue.DeadRetried, error) {
-	return t.d.messages.RetryDead(e, n)
-}
-
-func (t tenant) configureMessages(e *env.Env, n queue.Settings) (queue.Settings, error) {
-	return t.d.messages.Configure(e, n)
-}
-
-func (t tenant) submitSteps(e *env.Env, n workflow.Submissions) (workflow.Receipts, error) {
-	if err := t.full(e); err != nil {
-		return workflow.Receipts{}, err
-	}
-	return t.d.workflows.Submit(e, t.d.messages, n)
-}
-
-func (t tenant) await(e *env.Env, n workflow.Await) (workflow.Receipt, error) {
-	if err := t.full(e); err != nil {
-		return workflow.Receipt{}, err
-	}
-	return t.d.workflows.Await(e, t.d.messages, n)
-}
-
-func (t tenant) notifyEvent(e *env.Env, n workflow.Notification) (workflow.Notified, error) {
-	if err := t.full(e); err != nil {
-		return workflow.Notified{}, err
-	}
-	return t.d.workflows.Notify(e, t.d.messages, n)
-}
-
-func (t tenant) endRun(e *env.Env, n workflow.Ending) (workflow.RunRef, error) {
-	return t.d.workflows.End(e, t.d.messages, n)
-}
-
-func (t tenant) cancelRuns(e *env.Env, n workflow.Cancellation) (workflow.Cancelled, error) {
-	return t.d.workflows.Cancel(e, t.d.messages, n)
-}
-
-func (t tenant) revive(e *env.Env, n workflow.Revival) (workflow.Revived, error) {
-	if err := t.full(e); err != nil {
-		return workflow.Revived{}, err
-	}
-	return t.d.workflows.Revive(e, t.d.messages, n)
-}
-
-func (t tenant) deleteDeadRuns(e *env.Env, n workflow.DeadSelection) (workflow.DeadDeleted, error) {
-	return t.d.workflows.DeleteDead(e, n)
-}
-
-func (t tenant) changeCallback(e *env.Env, n workflow.CallbackChange) (workflow.RunRef, error) {
-	return t.d.workflows.ChangeCallback(e, t.d.messages, n)
-}
-
-func (t tenant) configureWorkflows(e *env.Env, n workflow.Settings) (workflow.Settings, error) {
-	return t.d.workflows.Configure(e, n)
 }
 
 // In has Messages and Workflows show those of a database (empty: default) from now on; those of none are empty.

@@ -42,8 +42,7 @@ type pressure struct {
 	evictOwn   atomic.Bool  // whether a database evicts keys for a limit of its own
 	nearOwn    atomic.Bool  // whether one of these is near it
 	uses       uses
-	noting     atomic.Bool            // whether reads are noted there
-	noteUse    func(*env.Env, []byte) // uses.note, made once
+	noting     atomic.Bool // whether reads are noted there
 }
 
 // note remembers that a read has used a key. Of reads of one key within 64 ms it is called once.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
@@ -95,27 +96,27 @@ func TestAddressesAreTried(t *testing.T) {
 
 func TestPeerFindings(t *testing.T) {
 	now := time.Now()
-	good := func() Peer {
-		return Peer{ID: "n2", Addr: "h:1", There: Reach{Took: time.Millisecond}, Back: Reach{Took: time.Millisecond}, Blur: time.Millisecond, Version: "v1", Level: 1}
+	good := func() cluster.PeerReport {
+		return cluster.PeerReport{ID: "n2", Addr: "h:1", There: cluster.Reach{Took: time.Millisecond}, Back: cluster.Reach{Took: time.Millisecond}, Blur: time.Millisecond, Version: "v1", Level: 1}
 	}
-	worst := func(change func(*Peer)) Finding {
+	worst := func(change func(*cluster.PeerReport)) Finding {
 		p := good()
 		change(&p)
-		return NewReport("n1", Production, append(Peers("me:1", []Peer{p}, now), Versions("v1", 1, 1, []Peer{p})...)).Findings[0]
+		return NewReport("n1", Production, append(Peers("me:1", []cluster.PeerReport{p}, now), Versions("v1", 1, 1, []cluster.PeerReport{p})...)).Findings[0]
 	}
-	expect(t, worst(func(*Peer) {}), OK, "")
-	expect(t, good().clock(), OK, "its clock agrees within 1ms")
-	expect(t, worst(func(p *Peer) { p.There.Err = errors.New("refused") }), Failure, "not reached at h:1: refused")
-	expect(t, worst(func(p *Peer) { p.Back.Err = errors.New("time out") }), Failure, "does not reach this node at me:1: time out")
-	expect(t, worst(func(p *Peer) { p.Back = Reach{Unasked: true} }), Warning, "can't be known")
-	expect(t, worst(func(p *Peer) { p.There.Took = time.Second }), Warning, "reached at h:1 in 1s")
-	expect(t, worst(func(p *Peer) { p.Offset = -time.Second }), Failure, "1s behind")
-	expect(t, worst(func(p *Peer) { p.Offset = 200 * time.Millisecond }), Warning, "200ms ahead")
-	expect(t, worst(func(p *Peer) { p.Offset, p.Blur = 200*time.Millisecond, 150*time.Millisecond }), OK, "")
-	expect(t, worst(func(p *Peer) { p.From, p.Until = now.Add(-90*time.Hour), now.Add(-time.Hour) }), Failure, "it ended at")
-	expect(t, worst(func(p *Peer) { p.Gossip, p.Key = "h:2", errors.New("the gossip keys differ") }), Failure, "asked at h:2: the gossip keys differ")
-	expect(t, worst(func(p *Peer) { p.Gossip = "h:2" }), OK, "")
-	expect(t, worst(func(p *Peer) { p.Version = "v2" }), Warning, "it runs v2")
+	expect(t, worst(func(*cluster.PeerReport) {}), OK, "")
+	expect(t, clockFinding(good()), OK, "its clock agrees within 1ms")
+	expect(t, worst(func(p *cluster.PeerReport) { p.There.Err = errors.New("refused") }), Failure, "not reached at h:1: refused")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Back.Err = errors.New("time out") }), Failure, "does not reach this node at me:1: time out")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Back = cluster.Reach{Unasked: true} }), Warning, "can't be known")
+	expect(t, worst(func(p *cluster.PeerReport) { p.There.Took = time.Second }), Warning, "reached at h:1 in 1s")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Offset = -time.Second }), Failure, "1s behind")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Offset = 200 * time.Millisecond }), Warning, "200ms ahead")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Offset, p.Blur = 200*time.Millisecond, 150*time.Millisecond }), OK, "")
+	expect(t, worst(func(p *cluster.PeerReport) { p.From, p.Until = now.Add(-90*time.Hour), now.Add(-time.Hour) }), Failure, "it ended at")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Gossip, p.Key = "h:2", errors.New("the gossip keys differ") }), Failure, "asked at h:2: the gossip keys differ")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Gossip = "h:2" }), OK, "")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Version = "v2" }), Warning, "it runs v2")
 	expect(t, Versions("v1", 1, 2, nil)[0], Failure, "level 2, this version knows 1")
 	expect(t, Peers("me:1", nil, now)[0], OK, "no other node")
 }
@@ -173,12 +174,12 @@ func TestCertificatesAreJudgedByRenewal(t *testing.T) {
 		}
 	}
 	for signed, want := range map[bool]string{true: "signs its own certificate", false: "the files of its --cluster-cert"} { // unordered: each by itself
-		all := Peers("me:1", []Peer{{ID: "n2", From: now.Add(-3 * day), Until: now.Add(time.Hour), Signed: signed}}, now)
+		all := Peers("me:1", []cluster.PeerReport{{ID: "n2", From: now.Add(-3 * day), Until: now.Add(time.Hour), Signed: signed}}, now)
 		if last := all[len(all)-1]; !strings.Contains(last.Do, want) {
 			t.Errorf("signed by itself %v: %+v, want advice %q", signed, last, want)
 		}
 	}
-	if all := Peers("me:1", []Peer{{ID: "n2", From: now.Add(-36 * time.Hour), Until: now.Add(36 * time.Hour), Signed: true}}, now); NewReport("n1", Production, all).Worst != OK {
+	if all := Peers("me:1", []cluster.PeerReport{{ID: "n2", From: now.Add(-36 * time.Hour), Until: now.Add(36 * time.Hour), Signed: true}}, now); NewReport("n1", Production, all).Worst != OK {
 		t.Errorf("a certificate that its node renews: %+v", all)
 	}
 }

@@ -138,7 +138,7 @@ func (a *admin) change(id string, run func(*cluster.Node) error) (gone bool, err
 }
 
 // Examine returns the doctor's report on this node.
-func (a *admin) Examine(ctx context.Context) doctor.Report { return a.examine(ctx) }
+func (a *admin) Examine(ctx context.Context) any { return a.examine(ctx) }
 
 // History returns the history of all nodes that answer. Before this node has found its cluster, it is this node's alone.
 func (a *admin) History(ctx context.Context) samples.Cluster {

@@ -160,15 +160,17 @@ func fullDrill(dir string, err error) error {
 func restoreOnce(ctx context.Context, dir string, backup io.Reader) ([]fsm.Part, error) {
 	var node atomic.Pointer[cluster.Node]
 	var parts []fsm.Part
+	machine := fsm.NewMachine()
+	machine.Hooks.Restored = func() {
+		if node.Load() != nil {
+			parts = machine.Fork().Parts()
+		}
+	}
 	o := cluster.Options{
 		NodeID: devNodeID, DataDir: dir, Bind: devAddr, NoPort: true, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
 		Version: version, Heartbeat: devHeartbeat, Space: logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: drillFloor}}, DiskStall: singleNodeStall,
 		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
-		Restored: func() {
-			if n := node.Load(); n != nil {
-				parts = n.Machine().Fork().Parts()
-			}
-		},
+		Machine:   machine,
 		Fatal: func(reason string) {
 			fmt.Fprintln(os.Stderr, "trireme: "+reason)
 			_ = os.RemoveAll(dir)

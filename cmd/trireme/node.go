@@ -31,6 +31,7 @@ import (
 	"github.com/trireme-dev/trireme/node/pubsub"
 	"github.com/trireme-dev/trireme/node/quota"
 	"github.com/trireme-dev/trireme/node/samples"
+	"github.com/trireme-dev/trireme/node/searchindex"
 	"github.com/trireme-dev/trireme/node/stats"
 	"github.com/trireme-dev/trireme/resp"
 )
@@ -70,9 +71,10 @@ type process struct {
 	traces     *traces      // nil without a collector
 	registry   *prometheus.Registry
 	history    *samples.History
-	audit      *audit.Log     // nil without
-	pacer      *gcpacer.Pacer // nil if the collector has its percent from elsewhere
-	recorded   bool           // its start is in there
+	search     *searchindex.Indexes // nil until the node is opened
+	audit      *audit.Log           // nil without
+	pacer      *gcpacer.Pacer       // nil if the collector has its percent from elsewhere
+	recorded   bool                 // its start is in there
 
 	supervisor *supervisor // nil without
 
@@ -134,7 +136,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	}
 	if node != nil {
 		n.recordStart()
-		n.registry.MustRegister(node.Collectors()...)
+		n.registry.MustRegister(append(node.Collectors(), n.search.Collectors()...)...)
 		var updates sync.WaitGroup
 		updates.Go(func() { n.updateHostInfo(ctx, node) })
 		updates.Go(func() { n.runBackups(ctx, node) })
@@ -240,7 +242,6 @@ func (pr *process) open(ctx context.Context, respAddress string) (*cluster.Node,
 	}
 	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = pr.DataDir, version, pr.Heartbeat, pr.SnapshotThreshold
 	o.Space.Floor, o.DiskStall = logstore.Floor(pr.MinFreeDisk), cmp.Or(pr.DiskStall, o.DiskStall)
-	o.IndexMemory = indexMemory(pr.IndexMemory)
 	o.InlineBytes = int(min(pr.InlineBytes, math.MaxInt32))
 	o.RESP = respAddress
 	o.History = func() ([]byte, error) { return json.Marshal(pr.history.Read()) }
@@ -248,14 +249,7 @@ func (pr *process) open(ctx context.Context, respAddress string) (*cluster.Node,
 		o.Now = pr.testing.clock.Now
 	}
 	o.Log, o.RaftLog = pr.log, observe.Raft(pr.log)
-	o.Notes, o.Restored, o.Monitor, o.Monitored = pr.notify, pr.restored, pr.hub.ServePoll, pr.hub.Monitored
-	if pr.pacer != nil {
-		o.LargeRead = pr.pacer.Large
-	}
-	o.Leading = pr.deliveries.lead
-	if pr.traces != nil {
-		o.Applied = pr.traces.Applied
-	}
+	o.Machine, o.Monitor, o.Leading = pr.followed(), pr.hub.ServePoll, pr.deliveries.lead
 	o.Audit = func(act, server, detail string) {
 		pr.audit.Write(audit.Record{Act: act, Target: server, Detail: detail, Who: audit.Cluster, Outcome: audit.Done})
 	}
@@ -272,6 +266,20 @@ func (pr *process) open(ctx context.Context, respAddress string) (*cluster.Node,
 	pr.engine.open(node)
 	pr.buffers.DatabaseLimits(node.Machine().MemoryLimit)
 	return node, nil
+}
+
+// followed makes the state machine and attaches what follows it on this node.
+func (pr *process) followed() *fsm.Machine {
+	m := fsm.NewMachine()
+	m.Hooks = fsm.Hooks{Notifications: pr.notify, Monitored: pr.hub.Monitored, Restored: pr.restored}
+	if pr.traces != nil {
+		m.Hooks.Applied = pr.traces.Applied
+	}
+	if pr.pacer != nil {
+		m.Hooks.Large = pr.pacer.Large
+	}
+	pr.search = searchindex.Attach(m, indexMemory(pr.IndexMemory))
+	return m
 }
 
 func (pr *process) startGossip(node *cluster.Node) error {
@@ -347,6 +355,9 @@ func (pr *process) shutdown(outer context.Context, node *cluster.Node) (left boo
 			pr.log.Warn("the node did not close cleanly", "error", err)
 		}
 		pr.log.Info("stopped")
+	}
+	if pr.search != nil {
+		pr.search.Close()
 	}
 	pr.traces.close()
 	return left

@@ -78,9 +78,7 @@ func (tx *Tx) chargeRead(c *Command, argv [][]byte) (over bool) {
 
 // interrupted lets other goroutines run, if this is a read on a fork, and reports whether its scripts were killed.
 func (tx *Tx) interrupted() bool {
-	if tx.Yield != nil {
-		tx.Yield()
-	}
+	tx.Yield()
 	return tx.Interrupted != nil && tx.Interrupted()
 }
 

@@ -126,7 +126,7 @@ func (tx *Tx) scriptBudget() *lua.Budget {
 		}
 		tx.drawn = min(tx.budget.Steps, max(0, most-tx.before))
 		tx.budget.Steps = tx.drawn
-		if tx.Interrupted != nil || tx.Yield != nil {
+		if tx.Interrupted != nil || tx.Paced() {
 			tx.budget.Interruptible(tx.interrupted)
 		}
 	}

@@ -133,8 +133,8 @@ func (db *DB) Find(e *env.Env, key []byte) *Object {
 	o := db.Peek(e, key)
 	switch {
 	case o != nil && !e.NoTouch:
-		if o.touch(e) && e.Used != nil {
-			e.Used(e, key)
+		if o.touch(e) {
+			e.TellUse(key)
 		}
 	case o == nil && e.Watch != nil:
 		e.Watch(env.Missed, string(key))

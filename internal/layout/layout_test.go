@@ -81,7 +81,7 @@ func TestRulesNameExistingFolders(t *testing.T) {
 		if !exists(r.Folder+"/...") && !planned[r.Folder] {
 			t.Errorf("the rule for %s covers no package", r.Folder)
 		}
-		for _, p := range slices.Concat(r.May, r.Tests) {
+		for _, p := range slices.Concat(r.May, r.Never, r.Tests) {
 			if name := strings.TrimSuffix(p, "/..."); !exists(p) && !planned[name] {
 				t.Errorf("%s may import %s, which does not exist", r.Folder, p)
 			}

@@ -63,7 +63,8 @@ func start(t *testing.T, adjust ...func(*cluster.Options)) *nodes {
 	c.Cluster = clustertest.Start(t, 3, func(o *cluster.Options) {
 		e := &engine{}
 		h := pubsub.New(pubsub.Options{Log: e, Peers: e})
-		o.Notes, o.Restored, o.Monitor = h.Notify, h.Restored, h.ServePoll
+		o.Machine, o.Monitor = fsm.NewMachine(), h.ServePoll
+		o.Machine.Hooks = fsm.Hooks{Notifications: h.Notify, Restored: h.Restored}
 		for _, f := range adjust {
 			f(o)
 		}

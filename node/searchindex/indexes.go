@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
 )
@@ -113,6 +115,13 @@ func (in *Indexes) Used() int64 {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.used
+}
+
+// Collectors returns the metrics of the indexes.
+func (in *Indexes) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "trireme_search_index_bytes", Help: "Memory that the search indexes of all databases take on this node, about.",
+	}, func() float64 { return float64(in.Used()) })}
 }
 
 // Applied queues the keys and definitions that a log entry has changed.

@@ -14,6 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/node/pubsub"
+	"github.com/trireme-dev/trireme/node/searchindex"
 	"github.com/trireme-dev/trireme/resp"
 )
 
@@ -46,7 +47,9 @@ func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
 		o.Bootstrap = func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{Tokens: tokens}, false }
 		l := newLink(t)
 		o.RESP = l.listen(t)
-		o.Notes, o.Restored, o.Monitor, o.Monitored = l.notes, l.restored, l.hub.ServePoll, l.hub.Monitored
+		o.Machine, o.Monitor = fsm.NewMachine(), l.hub.ServePoll
+		o.Machine.Hooks = fsm.Hooks{Notifications: l.notes, Restored: l.restored, Monitored: l.hub.Monitored}
+		t.Cleanup(searchindex.Attach(o.Machine, 0).Close)
 		mu.Lock()
 		defer mu.Unlock()
 		links[o.NodeID] = l
