@@ -64,21 +64,20 @@ func (c *call) batchable() bool {
 			return false
 		}
 	}
-	path, query := redis.CutTarget(c.r.RequestURI)
-	path, inDatabase := c.cutDatabase(path)
-	if c.s.messages != nil && isMessages(path) {
+	inDatabase := c.readTarget()
+	if c.s.messages != nil && isMessages(c.path) {
 		return c.publishes()
 	}
-	if !inDatabase && (c.s.servesConsole(path) || c.s.isOps(path)) || redis.IsStream(path) {
+	if c.s.isRouted(c.path, inDatabase) || redis.IsStream(c.path) {
 		return false
 	}
-	return c.identifyFree(query) && c.acquire() == nil && c.simpleCommand(path, query)
+	return c.identifyFree() && c.acquire() == nil && c.simpleCommand()
 }
 
 // identifyFree looks the token up as this node knows it. It is false if its user may not do
 // everything, or may not do it as often as they like.
-func (c *call) identifyFree(query string) bool {
-	c.scratch = appendCredential(c.scratch[:0], c.r, query)
+func (c *call) identifyFree() bool {
+	c.scratch = appendCredential(c.scratch[:0], c.r, c.query)
 	c.bearer = acl.ParseBearer(c.scratch)
 	c.s.engine.Local(c.identifyFreeFn)
 	return c.free && c.quota.Unlimited()
@@ -92,8 +91,8 @@ func (c *call) identifyWithRights(v *fsm.View) {
 }
 
 // simpleCommand reads the arguments. It is false if they are anything but one simple command.
-func (c *call) simpleCommand(path, query string) bool {
-	if c.words.Path(path) != nil {
+func (c *call) simpleCommand() bool {
+	if c.words.Path(c.path) != nil {
 		return false
 	}
 	argv := c.words.Argv()
@@ -104,7 +103,7 @@ func (c *call) simpleCommand(path, query string) bool {
 	case len(argv) == 1: // no path with a key, but maybe that of a batch
 		return false
 	}
-	if c.options() != nil || c.reading.Mode != fsm.Linearizable || c.readBody() != nil || c.holdWords() != nil || c.arguments(query) != nil {
+	if c.options() != nil || c.reading.Mode != fsm.Linearizable || c.readBody() != nil || c.holdWords() != nil || c.arguments() != nil {
 		return false
 	}
 	argv = c.rows[0]

@@ -29,7 +29,7 @@ func (c *call) publishes() bool {
 	if c.r.ContentLength > c.s.maxBody || c.hold(c.r.ContentLength) != nil {
 		return false
 	}
-	c.publishing = c.s.messages.PreparePublishing(c.w, c.r, access)
+	c.publishing = c.s.messages.PreparePublishing(c.w, c.r, c.target(), access)
 	return c.publishing != nil
 }
 
@@ -47,7 +47,7 @@ func (c *call) answerPublishing() {
 		c.publishing.Failed(c.failed)
 	}
 	out, end := c.packs()
-	w := &recorder{ResponseWriter: out, status: http.StatusOK}
+	w := &recorder{ResponseWriter: out, c: c, status: http.StatusOK}
 	c.answered = true
 	c.publishing.Reply(w)
 	end()

@@ -32,8 +32,11 @@ type call struct {
 	counted   bool // counted among the requests in flight of its identity
 	countedAs acl.Identity
 
-	db      string // of the path, empty for the default
-	owner   string // whose token a request to the API of messages bears, if its path names no database
+	db      string       // of the path, empty for the default
+	path    string       // without the database and the first slash, not decoded
+	query   string       // not decoded
+	routing http.Request // what the router sees of a request to the API of messages
+	owner   string       // whose token a request to the API of messages bears, if its path names no database
 	bearer  acl.Bearer
 	as      acl.Identity
 	cluster uint32
@@ -180,7 +183,7 @@ func (c *call) log(took time.Duration) {
 		}
 	}
 	c.s.log.LogAttrs(ctx, level, "http request", append(c.traceIDs(), slog.String("id", c.requestID()), slog.String("method", c.r.Method),
-		slog.String("kind", kindNames[c.kind]), slog.String("command", command), slog.Int("rows", len(c.rows)),
+		slog.String("kind", requestKinds[c.kind].label), slog.String("command", command), slog.Int("rows", len(c.rows)),
 		slog.Int("status", c.status), slog.Duration("took", took), slog.String("from", c.r.RemoteAddr))...)
 }
 

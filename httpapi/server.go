@@ -142,7 +142,8 @@ type Server struct {
 	stats     *stats.Node
 	traces    *tracing.Commands
 	audit     *audit.Log
-	ops       *gin.Engine
+	router    *gin.Engine
+	roots     map[string]bool // see newRoots
 	messages  *messages.API
 	test      http.Handler     // nil without Options.Test
 	console   *console.Console // nil without
@@ -201,13 +202,14 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	s.ops = s.opsRoutes(o.Metrics)
 	if o.Messages != nil {
 		s.messages = s.newMessages(o.Messages, o.Providers)
 	}
 	if o.Test != nil {
 		s.test = o.Test(s.mayTest)
 	}
+	table := s.routes(o.Metrics)
+	s.router, s.roots = newRouter(s, table), s.newRoots(table)
 	s.http = s.newHTTPServer(o.Log)
 	s.fastPath = newFastPath(s)
 	if err := watchFastPath(o.Metrics, s.fastPath); err != nil {
@@ -321,7 +323,7 @@ func (s *Server) onFastPath(target []byte) bool {
 		third, id := cutSegment(rest)
 		return string(third) == "runs" && !bytes.ContainsAny(id, "/%")
 	}
-	return !s.isOps(string(first)) && !redis.IsStream(string(first)) && !s.mayBeConsole(first)
+	return !s.roots[string(first)] && !redis.IsStream(string(first))
 }
 
 // cutSegment parts a path at the end of its first segment. An escape ends one too: what

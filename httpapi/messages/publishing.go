@@ -23,15 +23,14 @@ type Publishing struct {
 // PreparePublishing reads a request of a client with that access which publishes to a URL or an API. It is nil for any
 // other, for one that is refused, and for one that needs something from the state: ServeHTTP answers those from the
 // beginning, if the body can be read again.
-func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, access Access) *Publishing {
+func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, t Target, access Access) *Publishing {
 	if r.Method != http.MethodPost || access.Role != acl.Messages && access.Role != acl.Admin {
 		return nil
 	}
-	n := &Publishing{request: request{API: a, w: w, r: r}, access: access}
+	n := &Publishing{request: request{API: a, w: w, r: r, Target: t, route: publishing}, access: access}
 	q := &n.request
-	q.target()
-	queueName, destination, ok := publicationPath(q.path)
-	if !ok || q.root != "v2" || HasQueryToken(q.query) {
+	queueName, destination, ok := publicationPath(t.Path)
+	if !ok || HasQueryToken(t.Query) {
 		return nil
 	}
 	body, err := q.body(q.MaxBody)
@@ -54,13 +53,15 @@ func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, access A
 	return n
 }
 
-// publicationPath takes the path of a publication apart, behind the version. It is false for one that is none, or that
-// names no queue.
+// publishing is the row that logs name for a publication that ran with others.
+var publishing = &Route{Path: publishPath}
+
+// publicationPath takes the path of a publication apart. It is false for one that is none, or that names no queue.
 func publicationPath(path string) (queueName, destination string, ok bool) {
-	if rest, ok := strings.CutPrefix(path, "publish/"); ok {
+	if rest, ok := strings.CutPrefix(path, "v2/publish/"); ok {
 		return "", rest, true
 	}
-	rest, ok := strings.CutPrefix(path, "enqueue/")
+	rest, ok := strings.CutPrefix(path, "v2/enqueue/")
 	name, destination, _ := strings.Cut(rest, "/")
 	queueName = unescapePath(name)
 	return queueName, destination, ok && queue.ValidName(queueName)

@@ -46,8 +46,8 @@ func (q *request) publish(queueName, destination string, scheduled bool) error {
 }
 
 // enqueue answers enqueue: a publish to the queue that the path names, with any name judged as the header is.
-func (q *request) enqueue(rest string) error {
-	name, destination, _ := strings.Cut(rest, "/")
+func (q *request) enqueue() error {
+	name, destination, _ := strings.Cut(q.Rest(), "/")
 	name = unescapePath(name)
 	if err := new(queue.Config).Set("queue-name", name); err != nil {
 		return invalid("%s", err)
@@ -58,7 +58,7 @@ func (q *request) enqueue(rest string) error {
 // call is the request as one to publish.
 func (q *request) call(queueName, destination string, body []byte) *call {
 	return &call{
-		destination: destination, query: q.query, header: q.r.Header, queue: queueName, body: body, callerIP: q.callerIP(), byToken: q.byToken,
+		destination: destination, query: q.Query, header: q.r.Header, queue: queueName, body: body, callerIP: q.callerIP(), byToken: q.byToken,
 		defaults: q.callDefaults,
 	}
 }
