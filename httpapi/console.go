@@ -10,10 +10,10 @@ import (
 
 // newConsole makes the console over this server: what its sessions ask comes back here
 // with their credentials.
-func (s *Server) newConsole(o console.Options, apart bool) (err error) {
+func (s *Server) newConsole(o console.Options) (err error) {
 	o.Engine, o.API, o.Audit, o.Log = s.engine, s, s.audit, s.log
 	s.console, err = console.New(o)
-	s.apart = apart
+	s.apart = o.Apart
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/httpapi/console"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
@@ -101,7 +102,7 @@ func (c *call) refuseMethod(allowed []string) {
 // prepare does everything that comes before a command exists: the token, the headers,
 // the arguments.
 func (c *call) prepare() *failure {
-	if f := c.authenticate(c.query); f != nil {
+	if f := c.authenticate(); f != nil {
 		return f
 	}
 	if f := c.acquire(); f != nil {
@@ -121,6 +122,9 @@ func (c *call) prepare() *failure {
 		c.kind, c.mode = kindPipeline, fsm.Pipeline
 	case len(argv) == 1 && string(argv[0]) == "multi-exec":
 		c.kind, c.mode = kindTransaction, fsm.Transaction
+	}
+	if c.local && !c.mayJoin() {
+		return errNotTogether
 	}
 	if f := c.options(); f != nil {
 		return f
@@ -171,6 +175,40 @@ func (c *call) arguments() error {
 	c.single[0] = c.words.Argv()
 	c.rows = c.single[:]
 	return err
+}
+
+// judge decides whether the rows write, and which of them may not run as far as this node knows. The table alone judges a simple
+// command and rows that never write: the state that runs them says the rest.
+func (c *call) judge() {
+	if c.plain = c.judgeSimple() || c.plainReads(); !c.plain {
+		c.s.engine.Local(c.authorizeFn)
+	}
+}
+
+// judgeSimple judges a call that is one simple command of a user who may do everything: one on keys that does not wait, and is quick
+// if it reads. It is false for any other.
+func (c *call) judgeSimple() bool {
+	if !c.free || c.kind != kindPath && c.kind != kindBody {
+		return false
+	}
+	argv := c.rows[0]
+	row := c.s.table.Find(argv)
+	if row == nil || !row.Takes(len(argv)) || !row.Batchable() {
+		return false
+	}
+	c.verdict.writes = !row.OnlyReads(argv)
+	return c.verdict.writes || row.Flags&command.Write == 0
+}
+
+// plainReads reports whether every row is a command that never writes, of the right number
+// of words: then the state that is read says the rest.
+func (c *call) plainReads() bool {
+	for _, argv := range c.rows {
+		if row := c.s.table.Find(argv); row == nil || row.Flags&command.Write != 0 || !row.Takes(len(argv)) {
+			return false
+		}
+	}
+	return true
 }
 
 // options reads the service headers that say how to read and how to reply.
@@ -243,7 +281,7 @@ func (c *call) readBody() *failure {
 		case err == io.EOF || err == nil && int64(len(c.body)) == length:
 			return nil
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return badRequest("ERR max body time exceeded. Limit: " + c.s.bounds.BodyTime.String() + ", Actual: " +
+			return badRequest("ERR max body time exceeded. Limit: " + c.s.limits.BodyTime.String() + ", Actual: " +
 				strconv.Itoa(len(c.body)) + " bytes have arrived by then. Setting: body-timeout")
 		case err != nil:
 			var own *failure

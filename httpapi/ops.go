@@ -265,11 +265,11 @@ func (l limits) settings() fsm.Settings {
 }
 
 func (s *Server) settings(g *gin.Context) {
-	now, _, err := s.limits(g)
+	now, _, err := s.readLimits(g)
 	s.respond(g, now, err)
 }
 
-func (s *Server) limits(g *gin.Context) (l limits, level env.Level, err error) {
+func (s *Server) readLimits(g *gin.Context) (l limits, level env.Level, err error) {
 	_, err = s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
 		l, level = limitsOf(v.Settings()), v.Level()
 	})
@@ -279,7 +279,7 @@ func (s *Server) limits(g *gin.Context) (l limits, level env.Level, err error) {
 // configure changes the limits named in the body and leaves the others. Of two changes
 // at the same moment the later one may undo the earlier: an operator's call.
 func (s *Server) configure(g *gin.Context) {
-	l, level, err := s.limits(g)
+	l, level, err := s.readLimits(g)
 	if err != nil {
 		s.failOps(g, err, false)
 		return

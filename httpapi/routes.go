@@ -1,9 +1,9 @@
 package httpapi
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -120,10 +120,16 @@ func (s *Server) adminRoutes() []route {
 	)
 }
 
-// newRouter makes gin the router of the table. It never redirects: paths are arguments here.
-func newRouter(s *Server, table []route) *gin.Engine {
+// newRouter makes gin the router of the table. It never redirects: paths are arguments here. The error is about a base path of the
+// console that is also one of the table's.
+func newRouter(s *Server, table []route) (e *gin.Engine, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("httpapi: paths exclude each other: %v", p)
+		}
+	}()
 	gin.SetMode(gin.ReleaseMode)
-	e := gin.New()
+	e = gin.New()
 	e.RedirectTrailingSlash, e.RedirectFixedPath = false, false
 	e.HandleMethodNotAllowed = true
 	rows := e.Group("/", s.refuseForeign)
@@ -150,7 +156,7 @@ func newRouter(s *Server, table []route) *gin.Engine {
 		}
 		s.refuseOps(g, http.StatusMethodNotAllowed, "ERR method not allowed")
 	})
-	return e
+	return e, nil
 }
 
 // reservedRoots are the first segments of paths that are never commands, whether a row of the table takes them or not.
@@ -193,8 +199,13 @@ func (c *call) serveRouted() {
 	w := &recorder{ResponseWriter: out, c: c, status: http.StatusOK}
 	r := c.r
 	if isMessages(c.path) && c.s.messages != nil {
+		path := "/" + c.path
+		if c.db == "" && r.RequestURI[0] == '/' {
+			path = r.RequestURI[:len(path)]
+		}
+		c.routingURL.Path = messages.RoutingPath(path)
 		c.routing = *r
-		c.routing.URL = &url.URL{Path: messages.RoutingPath(c.path)}
+		c.routing.URL = &c.routingURL
 		r = &c.routing
 	}
 	c.s.router.ServeHTTP(w, r)

@@ -38,6 +38,8 @@ type Options struct {
 	// Provider, if set, signs people in by OpenID Connect, and SignOn says what they may do.
 	Provider IdentityProvider
 	SignOn   SignOn
+	// Apart: the console has a listener of its own, and is not served with the API.
+	Apart bool
 	// Audit records sign-ins; nil records nothing.
 	Audit *audit.Log
 	// Log takes failures. The default discards.

@@ -13,11 +13,42 @@ import (
 
 // Publishing is a request to publish one message to one destination: read, judged, and not yet proposed.
 type Publishing struct {
-	request
+	*request
 	access  Access
 	message queue.Publication
 	receipt queue.Receipt
 	err     error
+
+	// scheduled: the path asks for a schedule, whatever the fields say.
+	scheduled bool
+	// Read beside the message: the fields of the request, and, of a message of a workflow run, that instead.
+	fields fields
+	run    *RunItem
+}
+
+// asksForSchedule reports whether the message is to be published at times.
+func (n *Publishing) asksForSchedule() bool {
+	_, cron := n.fields["cron"]
+	return cron || n.scheduled
+}
+
+// read reads the message that a request publishes. Without a state it does not read the defaults of a URL group.
+func (n *Publishing) read(queueName, destination string, state bool) error {
+	q := n.request
+	body, err := q.body(q.MaxBody)
+	if err != nil {
+		return err
+	}
+	c := q.call(queueName, destination, body)
+	if !state {
+		c.defaults = nil
+	}
+	if item, ok, err := q.runItem(c); ok && !n.scheduled {
+		n.run = &item
+		return err
+	}
+	n.message, n.fields, err = q.Parser.publication(c)
+	return err
 }
 
 // PreparePublishing reads a request of a client with that access which publishes to a URL or an API. It is nil for any
@@ -27,29 +58,19 @@ func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, t Target
 	if r.Method != http.MethodPost || access.Role != acl.Messages && access.Role != acl.Admin {
 		return nil
 	}
-	n := &Publishing{request: request{API: a, w: w, r: r, Target: t, route: publishing}, access: access}
-	q := &n.request
 	queueName, destination, ok := publicationPath(t.Path)
 	if !ok || HasQueryToken(t.Query) {
 		return nil
 	}
-	body, err := q.body(q.MaxBody)
-	if err != nil {
-		return nil
+	both := &struct {
+		Publishing
+		request
+	}{request: request{API: a.In(access), w: w, r: r, Target: t, route: publishing}}
+	n := &both.Publishing
+	n.request, n.access = &both.request, access
+	if n.read(queueName, destination, false) != nil || n.run != nil || n.message.Group != "" || n.asksForSchedule() {
+		return nil // of a group the options are read first, and its endpoints are as many messages
 	}
-	c := q.call(queueName, destination, body)
-	f := q.Parser.fieldsOf(c)
-	if _, scheduled := f["cron"]; scheduled || q.runs != nil && concernsRun(f) {
-		return nil
-	}
-	to, err := q.Parser.readDestination(c.destination, c.rest)
-	if err != nil || to.group != "" { // its options are read first, and its endpoints are as many messages
-		return nil
-	}
-	if n.message, err = q.Parser.publicationTo(c, f, to); err != nil {
-		return nil
-	}
-	q.warn(f)
 	return n
 }
 
@@ -78,8 +99,7 @@ func PublishTogether(ctx context.Context, list []*Publishing) {
 	for i, n := range list {
 		items[i] = n.message
 	}
-	a := list[0].In(list[0].access)
-	out, err := fsm.Do(ctx, a.Engine, fsm.Publish, queue.Publications{Items: items})
+	out, err := fsm.Do(ctx, list[0].Engine, fsm.Publish, queue.Publications{Items: items})
 	if err == nil && len(out.Items) != len(items) {
 		err = errMiscounted
 	}
@@ -98,7 +118,7 @@ func (n *Publishing) Failed(err error) { n.err = err }
 
 // Reply answers the request to w.
 func (n *Publishing) Reply(w http.ResponseWriter) {
-	q := &n.request
+	q := n.request
 	q.w = w
 	err := n.err
 	if err == nil {

@@ -20,29 +20,21 @@ type published struct {
 // publish answers publish and enqueue, and makes a schedule if the call has a cron
 // expression.
 func (q *request) publish(queueName, destination string, scheduled bool) error {
-	body, err := q.body(q.MaxBody)
-	if err != nil {
+	n := Publishing{request: q, scheduled: scheduled}
+	err := n.read(queueName, destination, true)
+	switch {
+	case err != nil:
 		return err
+	case n.run != nil:
+		return q.submit(*n.run)
+	case n.asksForSchedule():
+		return q.putSchedule(n.fields, &n.message)
 	}
-	c := q.call(queueName, destination, body)
-	if n, ok, err := q.runItem(c); ok && !scheduled {
-		if err != nil {
-			return err
-		}
-		return q.submit(n)
+	PublishTogether(q.r.Context(), []*Publishing{&n})
+	if n.err != nil {
+		return n.err
 	}
-	p, f, err := q.Parser.publication(c)
-	if err != nil {
-		return err
-	}
-	if _, again := f["cron"]; again || scheduled {
-		return q.putSchedule(f, &p)
-	}
-	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.Publish, queue.Publications{Items: []queue.Publication{p}})
-	if err != nil {
-		return err
-	}
-	return q.answerPublished(&out.Items[0])
+	return q.answerPublished(&n.receipt)
 }
 
 // enqueue answers enqueue: a publish to the queue that the path names, with any name judged as the header is.

@@ -49,18 +49,16 @@ func (t *Target) Segments() []string {
 // Plain is Segment in its plain form.
 func (t *Target) Plain(i int) string { return unescapePath(t.Segment(i)) }
 
-// RoutingPath is the path by which the router finds the row of a path that begins with v2 or llm, as Target has it: in lower case,
-// and without slashes around what follows the second segment.
+// RoutingPath is the path by which the router finds the row of a path that begins with /v2 or /llm and names no database: in lower
+// case, and without slashes around what follows the second segment.
 func RoutingPath(path string) string {
-	root, rest, _ := strings.Cut(path, "/")
+	root, rest, _ := strings.Cut(path[1:], "/")
 	first, rest, _ := strings.Cut(rest, "/")
-	rest = strings.TrimLeft(rest, "/")
-	for strings.HasSuffix(rest, "/") {
-		rest = rest[:len(rest)-1]
+	switch trimmed := strings.Trim(rest, "/"); {
+	case trimmed == "":
+		path = "/" + root + "/" + first
+	case trimmed != rest:
+		path = "/" + root + "/" + first + "/" + trimmed
 	}
-	routing := "/" + root + "/" + first
-	if rest != "" {
-		routing += "/" + rest
-	}
-	return strings.ToLower(routing)
+	return strings.ToLower(path)
 }
