@@ -111,7 +111,7 @@ func (q *request) admit() bool {
 	switch {
 	case access.DB != "" && q.Root() == "llm":
 		q.refuse(errNoPath) // whose providers are asked with the operator's tokens
-	case access.Role == acl.MessagesReadOnly && (q.r.Method != http.MethodGet && q.r.Method != http.MethodHead || q.route.secret):
+	case access.Role == acl.MessagesReadOnly && (q.r.Method != http.MethodGet && q.r.Method != http.MethodHead || q.asksForKeys()):
 		q.refuse(errReadOnly)
 	default:
 		return true
@@ -122,6 +122,13 @@ func (q *request) admit() bool {
 // errReadOnly refuses what a read-only token may not do. It may not read the signing keys: who has them passes for this server at
 // every receiver.
 var errReadOnly = &Error{http.StatusForbidden, "this token is read-only"}
+
+// asksForKeys reports whether the path is one of the signing keys.
+func (q *request) asksForKeys() bool {
+	_, path, _ := strings.Cut(q.Path, "/")
+	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
+	return q.Root() == "v2" && strings.EqualFold(unescapePath(first), "keys")
+}
 
 // errQueryToken refuses a GET that changes something to a token in the address: browsers and proxies open addresses again.
 var errQueryToken = &Error{http.StatusForbidden, "a GET that changes something needs the token in the Authorization header: send it there, or use POST"}

@@ -19,10 +19,9 @@ type Route struct {
 	// Act is what the audit log records; empty for nothing.
 	Act string
 
-	as     string // the method by whose rules the request is judged, if not its own
-	open   bool   // needs no token
-	secret bool   // read-only tokens are refused
-	serve  func(*request) error
+	as    string // the method by whose rules the request is judged, if not its own
+	open  bool   // needs no token
+	serve func(*request) error
 }
 
 // Pattern is Path in lower case, but for the names of its parameters.
@@ -60,6 +59,17 @@ var (
 	NoMethod = &Route{Path: "/…", serve: func(*request) error { return errMethod }}
 )
 
+// OtherMethod answers a request to a path of which the router has only rows of other methods, once its token is known. Dead letters of
+// runs, and the description, are not found by a method that they do not take.
+func OtherMethod(routingPath string) *Route {
+	below, dead := strings.CutPrefix(routingPath, "/v2/workflows/dlq")
+	act, id, _ := strings.Cut(strings.TrimPrefix(below, "/"), "/")
+	if routingPath == "/v2/openapi.yaml" || dead && act != "resume" && act != "restart" && (act != "callback" || id == "") {
+		return NoPath
+	}
+	return NoMethod
+}
+
 // NewRoute makes a row that answers for an API of the database of the request.
 func NewRoute(method, path string, serve func(a *API, w http.ResponseWriter, r *http.Request, t *Target) error) Route {
 	return Route{Method: method, Path: path, serve: func(q *request) error { return serve(q.API, q.w, q.r, &q.Target) }}
@@ -91,7 +101,7 @@ func routes() []Route {
 	schedule := []string{"/v2/schedules/{destination}", "/v2/schedules/{scheduleId}/pause", "/v2/schedules/{scheduleId}/resume", "/v2/schedules/{scheduleId}/run"}
 	flow := []string{"/v2/flowControl/{key}/pause", "/v2/flowControl/{key}/resume", "/v2/flowControl/{key}/pin", "/v2/flowControl/{key}/unpin",
 		"/v2/flowControl/{key}/resetRate", "/v2/flowControl/{key}/reset"}
-	rotate := Route{Method: http.MethodPost, Path: "/v2/keys/rotate", Act: "rotate signing keys", secret: true, serve: (*request).rotateKeys}
+	rotate := Route{Method: http.MethodPost, Path: "/v2/keys/rotate", Act: "rotate signing keys", serve: (*request).rotateKeys}
 	rotateByGet := rotate
 	rotateByGet.Method, rotateByGet.as = http.MethodGet, http.MethodPost
 	return []Route{
@@ -145,7 +155,7 @@ func routes() []Route {
 		{Method: http.MethodPost, Path: "/v2/flowControl/*key", Described: flow, serve: (*request).postFlowControl},
 		{Method: http.MethodGet, Path: "/v2/globalParallelism", serve: (*request).parallelism},
 		{Method: http.MethodPost, Path: "/v2/globalParallelism", serve: (*request).setParallelism},
-		{Method: http.MethodGet, Path: "/v2/keys", secret: true, serve: (*request).readKeys},
+		{Method: http.MethodGet, Path: "/v2/keys", serve: (*request).readKeys},
 		rotate,
 		rotateByGet,
 	}

@@ -1,6 +1,9 @@
 package messages
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Target is the target of a request, taken apart. Nothing of it is decoded: a destination in a path must arrive as it was sent.
 type Target struct {
@@ -39,8 +42,8 @@ func (t *Target) Segments() []string {
 	if t.segments == nil {
 		_, path, _ := strings.Cut(t.Path, "/")
 		first, rest, _ := strings.Cut(path, "/")
-		if t.segments = []string{first}; strings.Trim(rest, "/") != "" {
-			t.segments = append(t.segments, strings.Split(strings.Trim(rest, "/"), "/")...)
+		if t.segments = []string{first}; trimRest(first, rest) != "" {
+			t.segments = append(t.segments, strings.Split(trimRest(first, rest), "/")...)
 		}
 	}
 	return t.segments
@@ -49,12 +52,24 @@ func (t *Target) Segments() []string {
 // Plain is Segment in its plain form.
 func (t *Target) Plain(i int) string { return unescapePath(t.Segment(i)) }
 
+// ofWorkflows are the second segments of the paths of workflows, in lower case.
+var ofWorkflows = []string{"workflows", "trigger", "wait", "waiters", "notify"}
+
+// trimRest takes the slashes off the end of what follows the second segment of a path. Paths of messages may have some before it too.
+func trimRest(second, rest string) string {
+	rest = strings.TrimRight(rest, "/")
+	if rest == "" || rest[0] != '/' || slices.Contains(ofWorkflows, strings.ToLower(second)) {
+		return rest
+	}
+	return strings.TrimLeft(rest, "/")
+}
+
 // RoutingPath is the path by which the router finds the row of a path that begins with /v2 or /llm and names no database: in lower
 // case, and without slashes around what follows the second segment.
 func RoutingPath(path string) string {
 	root, rest, _ := strings.Cut(path[1:], "/")
 	first, rest, _ := strings.Cut(rest, "/")
-	switch trimmed := strings.Trim(rest, "/"); {
+	switch trimmed := trimRest(first, rest); {
 	case trimmed == "":
 		path = "/" + root + "/" + first
 	case trimmed != rest:

@@ -32,7 +32,7 @@ type hookCall struct {
 // token. The run must have made exactly this webhook.
 func (q *request) hook() error {
 	r, user, run, event := q.r, q.Plain(2), q.Plain(3), q.Plain(4)
-	if strings.Count(q.Path, "/") != 5 || !hookEvent.MatchString(event) {
+	if !strings.HasPrefix(q.Path, "v2/workflows/hooks/") || strings.Count(q.Path, "/") != 5 || !hookEvent.MatchString(event) {
 		return errNoHook
 	}
 	if !hookLimiter.admit(messages.CallerIP(r)) {
