@@ -44,7 +44,8 @@ func (n *Publishing) read(queueName, destination string, state bool) error {
 		c.defaults = nil
 	}
 	if item, ok, err := q.runItem(c); ok && !n.scheduled {
-		n.run = &item
+		run := item // only such a message pays for it
+		n.run = &run
 		return err
 	}
 	n.message, n.fields, err = q.Parser.publication(c)
@@ -99,15 +100,21 @@ func PublishTogether(ctx context.Context, list []*Publishing) {
 	for i, n := range list {
 		items[i] = n.message
 	}
-	out, err := fsm.Do(ctx, list[0].Engine, fsm.Publish, queue.Publications{Items: items})
+	receipts, err := propose(ctx, list[0].Engine, items)
+	for i, n := range list {
+		if n.err = err; err == nil {
+			n.receipt = receipts[i]
+		}
+	}
+}
+
+// propose publishes messages as one request to the log, and returns a receipt for each.
+func propose(ctx context.Context, engine Engine, items []queue.Publication) ([]queue.Receipt, error) {
+	out, err := fsm.Do(ctx, engine, fsm.Publish, queue.Publications{Items: items})
 	if err == nil && len(out.Items) != len(items) {
 		err = errMiscounted
 	}
-	for i, n := range list {
-		if n.err = err; err == nil {
-			n.receipt = out.Items[i]
-		}
-	}
+	return out.Items, err
 }
 
 // errMiscounted says that the receipts of requests can't be told apart.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
@@ -30,11 +29,11 @@ func (q *request) publish(queueName, destination string, scheduled bool) error {
 	case n.asksForSchedule():
 		return q.putSchedule(n.fields, &n.message)
 	}
-	PublishTogether(q.r.Context(), []*Publishing{&n})
-	if n.err != nil {
-		return n.err
+	receipts, err := propose(q.r.Context(), q.Engine, []queue.Publication{n.message})
+	if err != nil {
+		return err
 	}
-	return q.answerPublished(&n.receipt)
+	return q.answerPublished(&receipts[0])
 }
 
 // enqueue answers enqueue: a publish to the queue that the path names, with any name judged as the header is.
@@ -157,9 +156,9 @@ func (q *request) send(all []parsed) (answers []any, err error) {
 	for i := range all {
 		items[i] = all[i].Publication
 	}
-	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.Publish, queue.Publications{Items: items})
-	for i := range out.Items {
-		answers = append(answers, receipt(&out.Items[i]))
+	receipts, err := propose(q.r.Context(), q.Engine, items)
+	for i := range receipts {
+		answers = append(answers, receipt(&receipts[i]))
 	}
 	return answers, err
 }
