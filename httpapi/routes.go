@@ -199,9 +199,11 @@ func (c *call) serveRouted() {
 	w := &recorder{ResponseWriter: out, c: c, status: http.StatusOK}
 	r := c.r
 	if isMessages(c.path) && c.s.messages != nil {
-		path := "/" + c.path
-		if c.db == "" && r.RequestURI[0] == '/' {
-			path = r.RequestURI[:len(path)]
+		path := r.RequestURI
+		if c.db == "" && path[0] == '/' { // most are, and cost no memory
+			path = path[:1+len(c.path)]
+		} else {
+			path = "/" + c.path
 		}
 		c.routingURL.Path = messages.RoutingPath(path)
 		c.routing = *r
