@@ -67,7 +67,7 @@ func (pr *process) consoleOptions() (*console.Options, error) {
 		pr.log.Debug("this build has no console")
 		return nil, nil
 	}
-	o := &console.Options{Base: pr.Console.Base}
+	o := &console.Options{Base: pr.Console.Base, Apart: pr.Console.Listen != ""}
 	switch d, is := pr.profile.(*devNode); {
 	case is:
 		o.Link = d.login.open

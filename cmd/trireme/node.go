@@ -220,7 +220,7 @@ func (pr *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Se
 	limits.Reserve = connlimit.ReserveFor(limits.Connections)
 	limits.ReplyBytes, limits.BufferedBytes = unlimitedIfZero(pr.MaxReplySize), unlimitedIfZero(pr.MaxBufferedBytes)
 	o := httpapi.Options{
-		Console: consoles, ConsoleApart: pr.Console.Listen != "", History: pr.history, Clients: respClients{pr},
+		Console: consoles, History: pr.history, Clients: respClients{pr},
 		Engine: pr.engine, Meter: pr.meter, Figures: pr.figures, Hub: pr.hub, Audit: pr.audit, Admin: pr.admin(), Log: pr.log, Metrics: registry,
 		Messages: &messages.Parser{
 			Prefixes: pr.HeaderPrefix, APIs: pr.deliveries.apis, Allowed: pr.deliveries.checkEgress, HTTPSOnly: pr.Deliveries.EgressHTTPSOnly, SpecLiteral: pr.Deliveries.SpecLiteral, Traces: pr.keepsTraces,

@@ -41,6 +41,11 @@ type Server struct {
 	// ConnContext, if set, makes the context of a connection's requests.
 	ConnContext func(context.Context, net.Conn) context.Context
 
+	serving
+}
+
+// serving is what a Server has while it serves.
+type serving struct {
 	mu       sync.Mutex
 	lists    map[net.Listener]bool
 	conns    map[*conn]bool
