@@ -55,7 +55,7 @@ var Rules = []Rule{
 	{
 		Folder: "cluster",
 		Use:    "membership, writes and reads: makes many machines act as one. Knows no command: of fsm it imports the machine, not what it executes",
-		May:    []string{"cluster/consensus", "cluster/consensus/logstore", "fsm", "fsm/env", "fsm/payload", "fsm/reply", "fsm/wire", "internal/..."},
+		May:    []string{"cluster/consensus", "cluster/consensus/logstore", "cluster/transport", "fsm", "fsm/env", "fsm/payload", "fsm/reply", "fsm/wire", "internal/..."},
 		Never:  []string{"scheduler/...", "node/...", "fsm/command", "fsm/keyspace", "fsm/queue", "fsm/script/...", "fsm/workflow"},
 		Tests:  []string{"cli/doctor", "node/...", "fsm/..."},
 	},
@@ -65,6 +65,7 @@ var Rules = []Rule{
 		May:    []string{"cluster/transport", "fsm/wire", "internal/failpoint"},
 		Tests:  []string{"internal/..."},
 	},
+	{Folder: "cluster/transport", Use: "connections between nodes, and calls over them", May: []string{"fsm/env", "fsm/wire", "internal/certs", "internal/connlimit", "internal/socket"}},
 	{
 		Folder: "scheduler",
 		Use:    "delivery on the leader: claims attempts, sends them, records results. Also schedule times and the egress guard",
