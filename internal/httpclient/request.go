@@ -207,10 +207,10 @@ type bodyReader struct {
 	err  error
 }
 
-func (b *bodyReader) Read(p []byte) (int, error) {
-	n, err := b.from.Read(p)
+func (r *bodyReader) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		b.err = err
+		r.err = err
 	}
 	return n, err
 }
