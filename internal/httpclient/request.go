@@ -47,22 +47,24 @@ func check(r *http.Request) error {
 	u := r.URL
 	switch {
 	case u == nil || u.Scheme != "http" && u.Scheme != "https":
-		return errors.New("httpclient: the URL's scheme is neither http nor https")
+		return errors.New("the URL's scheme is neither http nor https")
 	case u.Hostname() == "" || !httpguts.ValidHostHeader(hostOf(r)) || !httpguts.ValidHostHeader(u.Host):
-		return fmt.Errorf("httpclient: invalid host %q", hostOf(r))
+		return fmt.Errorf("invalid host %q", hostOf(r))
 	case r.Method != "" && !httpsyntax.IsToken(r.Method), r.Method == http.MethodConnect:
-		return fmt.Errorf("httpclient: invalid method %q", r.Method)
+		return fmt.Errorf("invalid method %q", r.Method)
 	case len(r.Trailer) > 0 || len(r.TransferEncoding) > 0:
-		return errors.New("httpclient: the request has trailers or a transfer encoding of its own")
+		return errors.New("the request has trailers or a transfer encoding of its own")
 	case r.ContentLength > 0 && !hasBody(r):
 		return errBodyLength
 	}
 	for name, values := range r.Header {
-		if !httpsyntax.IsToken(name) || isOfConnection(name) {
-			return fmt.Errorf("httpclient: the header %q can't be sent", name)
-		}
-		if !all(values, httpsyntax.IsValue[string]) {
-			return fmt.Errorf("httpclient: invalid value of the header %q", name)
+		switch {
+		case !httpsyntax.IsToken(name):
+			return fmt.Errorf("invalid header field name %q", name)
+		case isOfConnection(name):
+			return fmt.Errorf("the header %q belongs to the connection", name)
+		case !all(values, httpsyntax.IsValue[string]):
+			return fmt.Errorf("invalid header field value for %q", name)
 		}
 	}
 	return nil
