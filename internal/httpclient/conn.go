@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/trireme-dev/trireme/internal/httpsyntax"
@@ -17,17 +18,19 @@ import (
 // conn is one connection.
 type conn struct {
 	c                       *Client
-	addr                    string
+	to                      route
 	nc                      net.Conn
-	read, tryRead, tryWrite func([]byte) (int, error)
-	in                      []byte        // what was read and not yet taken
-	start                   int           // of what was not yet taken
-	since                   time.Time     // the end of its last exchange
-	roundTrip               time.Duration // as observed, see measured
-	announced               []string      // the Keep-Alive headers of the last answer
-	rest                    chan struct{} // closed when the request is written; nil if it was written at once
-	buffered                *bufio.Reader // over the connection, for answers that http.ReadResponse reads
-	room                    int           // bytes that it may still read, as long as it reads heads
+	read, tryRead, tryWrite func([]byte) (int, error) // of a plain socket; over TLS there is read alone
+	counted                 *countedConn              // below TLS, nil without it
+	pending                 func() bool               // reports whether the socket below TLS has something to read
+	in                      []byte                    // what was read and not yet taken
+	start                   int                       // of what was not yet taken
+	since                   time.Time                 // the end of its last exchange
+	roundTrip               time.Duration             // as observed, see measured
+	announced               []string                  // the Keep-Alive headers of the last answer
+	rest                    chan struct{}             // closed when the request is written; nil if it was written at once
+	buffered                *bufio.Reader             // over the connection, for answers that http.ReadResponse reads
+	room                    int                       // bytes that it may still read, as long as it reads heads
 	scratch                 [1]byte
 }
 
@@ -36,9 +39,23 @@ const firstRead = 4 << 10
 
 // quiet reports whether the other side has neither sent anything nor ended the connection while it was unused.
 func (c *conn) quiet() bool {
-	n, err := c.tryRead(c.scratch[:])
-	return n == 0 && err == nil
+	if c.counted == nil {
+		n, err := c.tryRead(c.scratch[:])
+		return n == 0 && err == nil
+	}
+	if c.pending() {
+		return false
+	}
+	// TLS may hold back what came with the last answer. A read whose time is over gives it, and reads nothing more.
+	if c.nc.SetReadDeadline(past) != nil {
+		return false
+	}
+	n, err := c.nc.Read(c.scratch[:])
+	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.nc.SetReadDeadline(time.Time{}) == nil
 }
+
+// past is a time that is over.
+var past = time.Unix(1, 0)
 
 // progress tells which bytes of a request may have reached the server.
 type progress int
@@ -54,16 +71,7 @@ const (
 func (c *conn) exchange(r *http.Request, out []byte) (answer *http.Response, sent progress, err error) {
 	ctx, begin := r.Context(), time.Now()
 	stop := context.AfterFunc(ctx, func() { c.nc.Close() })
-	n, err := c.tryWrite(out)
-	switch c.rest = nil; {
-	case err == nil && n == len(out):
-		sent = written
-	case err == nil: // it takes no more now: the other side may answer before it has read all
-		sent, c.rest = begun, make(chan struct{})
-		go c.writeRest(out[n:], c.rest)
-	case n > 0:
-		sent = begun
-	}
+	sent, err = c.write(r, out)
 	if err == nil {
 		if answer, err = c.answer(r, stop, begin); err == nil {
 			return answer, sent, nil
@@ -76,10 +84,48 @@ func (c *conn) exchange(r *http.Request, out []byte) (answer *http.Response, sen
 	return nil, sent, err
 }
 
-// writeRest writes what the socket did not take at once. Its error shows by what is read, if anything is.
-func (c *conn) writeRest(out []byte, done chan struct{}) {
-	_, _ = c.nc.Write(out)
-	close(done)
+// inline is how much is written over TLS before the answer is read, in bytes: the socket takes it at once.
+const inline = 16 << 10
+
+// write writes a request, or begins to: what the socket does not take at once, and a body that is streamed, is written
+// beside reading, because the other side may answer before it has read all.
+func (c *conn) write(r *http.Request, out []byte) (sent progress, err error) {
+	c.rest = nil
+	n := 0
+	switch {
+	case c.counted == nil:
+		n, err = c.tryWrite(out)
+	case len(out) <= inline:
+		was := c.counted.written.Load()
+		if n, err = c.nc.Write(out); n == 0 && c.counted.written.Load() > was {
+			n = 1 // of the record that it is in
+		}
+	}
+	streamed := isStreamed(r)
+	switch {
+	case err == nil && n == len(out) && !streamed:
+		return written, nil
+	case err == nil:
+		c.rest = make(chan struct{})
+		go c.writeRest(r, out[n:], streamed, c.rest)
+		return begun, nil
+	case n > 0:
+		return begun, err
+	}
+	return unsent, err
+}
+
+// writeRest writes what was not written at once. An error of the connection shows by what is read, if anything is.
+func (c *conn) writeRest(r *http.Request, out []byte, streamed bool, done chan struct{}) {
+	defer close(done)
+	_, err := c.nc.Write(out)
+	switch {
+	case !streamed:
+	case err != nil:
+		closeBody(r)
+	case streamBody(c.nc, r) != nil:
+		c.nc.Close() // the other side waits for what never comes
+	}
 }
 
 // answer reads the head of the answer to a request that began to be written then.
@@ -91,20 +137,20 @@ func (c *conn) answer(r *http.Request, stop func() bool, begin time.Time) (*http
 	}
 	c.measured(time.Since(begin))
 	h := head{}
-	if end < 0 || !h.read(c.in[:end]) {
+	if end < 0 || r.Method == http.MethodHead || !h.read(c.in[:end]) {
 		return c.odd(r, stop, false)
 	}
 	if h.chunked {
 		return c.odd(r, stop, true)
 	}
 	c.start, c.announced = end, h.header[keepAlive]
-	b := &body{k: c, ctx: r.Context(), stop: stop, left: h.length, keep: true}
+	b := &body{k: c, ctx: r.Context(), stop: stop, left: h.length, keep: !r.Close}
 	answer := &http.Response{
 		Status: h.status, StatusCode: h.code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h.header, ContentLength: h.length,
 		Request: r, Body: b,
 	}
 	if h.length == 0 {
-		b.finish(true)
+		b.finish(b.keep)
 		answer.Body = http.NoBody
 	}
 	return answer, nil
@@ -164,7 +210,7 @@ func (c *conn) odd(r *http.Request, stop func() bool, keep bool) (*http.Response
 		}
 		if answer.StatusCode >= 200 || answer.StatusCode == http.StatusSwitchingProtocols {
 			c.room, c.announced = -1, answer.Header[keepAlive]
-			answer.Body = &body{k: c, ctx: r.Context(), stop: stop, from: answer.Body, keep: keep && !answer.Close}
+			answer.Body = &body{k: c, ctx: r.Context(), stop: stop, from: answer.Body, keep: keep && !answer.Close && !r.Close}
 			return answer, nil
 		}
 	}
