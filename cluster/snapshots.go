@@ -116,7 +116,7 @@ func (o *Options) trailing(since appliedSince, size int64) uint64 {
 	return min(max(uint64(keep), fewestTrailing), o.TrailingLogs)
 }
 
-// fitTrailing is how many entries are worth keeping behind the next snapshot, 0 if nothing says how large they are.
+// fitTrailing returns the number of entries that are worth keeping before the next snapshot, 0 if their size is not known.
 func (n *Node) fitTrailing() uint64 {
 	since := n.adapter.since()
 	if since.entries == 0 {

@@ -31,7 +31,7 @@ type call struct {
 	identifyFn, authorizeFn, runFn func(*fsm.View)
 }
 
-// request is what a client asks for.
+// request holds what was read of a request: its target, database and arguments.
 type request struct {
 	w http.ResponseWriter
 	r *http.Request
@@ -56,7 +56,7 @@ type request struct {
 	publishing *messages.Publishing
 }
 
-// rights are what a request may: as whom, how often, and with how much memory.
+// rights hold the user of a request and its limits of rate and memory.
 type rights struct {
 	bearer  acl.Bearer
 	as      acl.Identity
@@ -77,7 +77,7 @@ type rights struct {
 	holding buffered.Holding // what the call has counted of the memory of all
 }
 
-// response is what a request is answered, and what became of its rows.
+// response holds the answer to a request and the outcomes of its rows.
 type response struct {
 	status   int
 	id       string // for logs, made when needed

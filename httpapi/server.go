@@ -157,7 +157,7 @@ type observers struct {
 	history *samples.History
 }
 
-// paths are what answers requests that are no commands.
+// paths route requests that are not commands.
 type paths struct {
 	router   *gin.Engine
 	roots    map[string]bool // see newRoots
@@ -167,7 +167,7 @@ type paths struct {
 	apart    bool             // the console has a listener of its own
 }
 
-// bounds are what clients may take of this node.
+// bounds limit the clients of this node.
 type bounds struct {
 	limits    Limits
 	connLimit *connlimit.Limiter

@@ -73,7 +73,7 @@ func (s Server) Suffrage() string {
 	return "nonvoter"
 }
 
-// Role is what a node is in its term.
+// A Role is a node's part in its term.
 type Role uint8
 
 // The roles. A node that has been shut down, or removed, has the last one.

@@ -41,7 +41,7 @@ const (
 	plain = "\x1b[0m"
 )
 
-// delivered prints one attempt, and the fate of a message that was not delivered.
+// delivered prints one attempt, and the disposition of a message that was not delivered.
 func (l *deliveryLog) delivered(a *queue.Attempt, result *queue.Result, disposition queue.Disposition) {
 	outcome, color := deliveryOutcome(result)
 	if l.color {

@@ -44,7 +44,7 @@ type conn struct {
 	looped
 }
 
-// looped is what a connection has for the event loop; see loop.go.
+// looped holds the state of a connection in the event loop; see loop.go.
 type looped struct {
 	socket            net.Conn
 	number            uint64

@@ -44,7 +44,7 @@ type Server struct {
 	serving
 }
 
-// serving is what a Server has while it serves.
+// serving holds the state of a Server that serves.
 type serving struct {
 	mu       sync.Mutex
 	lists    map[net.Listener]bool

@@ -91,8 +91,8 @@ func lastStates(c *queue.Schedule) map[string]string {
 	return m
 }
 
-// scheduleTarget is the schedule of the path and what is to be done with it. A destination stands in the place of an id when a
-// schedule is made, so acts are those of an id without slashes; deep reports whether anything follows the first segment.
+// scheduleTarget returns the schedule of the path and the act on it. A path that creates a schedule has a destination instead of an
+// id, so only an id without slashes has an act; deep reports whether anything follows the first segment.
 func (q *request) scheduleTarget() (id, act string, deep bool) {
 	id, act, deep = strings.Cut(strings.TrimSuffix(q.Rest(), "/"), "/")
 	if id = unescapePath(id); queue.ValidName(id) {

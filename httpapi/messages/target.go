@@ -21,7 +21,7 @@ func (t *Target) Root() string {
 	return root
 }
 
-// Rest is what follows the second segment of the path: of /v2/publish/https://example.com the destination.
+// Rest returns the path after its second segment: of /v2/publish/https://example.com the destination.
 func (t *Target) Rest() string {
 	_, rest, _ := strings.Cut(t.Path, "/")
 	_, rest, _ = strings.Cut(rest, "/")

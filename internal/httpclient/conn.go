@@ -84,7 +84,7 @@ func (c *conn) exchange(r *http.Request, out []byte) (answer *http.Response, sen
 	return nil, sent, err
 }
 
-// inline is how much is written over TLS before the answer is read, in bytes: the socket takes it at once.
+// inline bytes of a request are written over TLS before the answer is read: the socket takes them at once.
 const inline = 16 << 10
 
 // write writes a request, or begins to: what the socket does not take at once, and a body that is streamed, is written

@@ -17,7 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/socket"
 )
 
-// route is where a connection leads. Requests of one route may use each other's connections.
+// A route names the server of a connection and the way to it. Requests of one route share connections.
 type route struct {
 	https bool
 	addr  string // the server's, or, for http by a proxy, the proxy's
@@ -168,7 +168,7 @@ func (c *Client) connect(ctx context.Context, nc net.Conn, addr string) error {
 
 const proxyAuthorizationHeader = "Proxy-Authorization"
 
-// proxyAuthorization is what a proxy is told of who asks; empty without a name in its URL.
+// proxyAuthorization returns the Proxy-Authorization header for a proxy, empty if its URL has no user.
 func proxyAuthorization(proxy *url.URL) string {
 	if proxy.User == nil {
 		return ""

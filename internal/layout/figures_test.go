@@ -27,7 +27,7 @@ var figure = regexp.MustCompile(`(?:^|[^\w.,$-])([0-9][0-9.,]*)\s?(` + units + `
 // report is a part of a doc.go that tells of a measurement or a run: it has a date, a seed or a benchmark.
 var report = regexp.MustCompile(`\b20\d\d-\d\d-\d\d|\bseeds? \d|\bBenchmark[A-Z]|\bp99\b|\bmedian|processor time|[Mm]easured`)
 
-// dated is what belongs to the report of a run: a date, a seed, a commit, a median of what was measured.
+// dated matches the particulars of a run, which belong in its report: a date, a seed, a commit, a measured median.
 var dated = regexp.MustCompile(`\b20\d\d-\d\d-\d\d|\bseeds? \d{3,}|\bcommit [0-9a-f]{7,}|\b[Mm]edians? of \w+ turns|\bp99(?:\.9)? [A-Za-z ]*\d`)
 
 var scales = map[string]float64{

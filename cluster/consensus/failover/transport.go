@@ -29,7 +29,7 @@ func (t Transport) RequestPreVote(id raft.ServerID, to raft.ServerAddress, q *ra
 	return again(func() error { return t.NetworkTransport.RequestPreVote(id, to, q, a) })
 }
 
-// retryWithin is how long a vote is asked again: a dead connection fails at once, and a lost host is not asked again. Tests
+// retryWithin bounds the time in which a vote is asked again: a dead connection fails at once, and a lost host is not asked again. Tests
 // change it.
 var retryWithin = 100 * time.Millisecond
 
