@@ -3,6 +3,7 @@ package resp
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -219,12 +220,16 @@ func (d *serveDecision) selectWaiters(q *queue, v *fsm.View) {
 				continue
 			}
 		}
-		if p.tried >= q.touched {
+		again := p.tried < q.touched
+		if !again && v.Index() < p.triedIndex {
 			continue
 		}
 		has := v.Available(w.as, command.RESP, w.row, w.argv, q.key)
 		if has == 0 || (w.row.Wait.Ready == nil && taken >= has) {
 			continue
+		}
+		if !again { // its notification comes, and nobody behind gets the element before
+			return
 		}
 		if refusal := v.Refused(w.as, w.row, w.argv); refusal != nil { // the element is for the next
 			d.ended[w] = refusal
@@ -272,7 +277,7 @@ func (bc *blockedClients) serve(attempts []attempt) {
 			bc.failAttempt(attempts[i].w, err)
 			continue
 		}
-		bc.finishAttempt(attempts[i].w, values[i], attempts[i].q, index)
+		bc.finishAttempt(attempts[i].w, values[i], attempts[i].place, index)
 	}
 }
 
@@ -315,6 +320,9 @@ func (bc *blockedClients) hold(w *waiter) {
 func (bc *blockedClients) retryLater(w *waiter) {
 	w.proposed = false
 	bc.resumeDelivery(w)
+	for _, p := range w.places {
+		p.triedIndex = math.MaxUint64
+	}
 	time.AfterFunc(retryDelay, func() {
 		bc.mu.Lock()
 		defer bc.mu.Unlock()
@@ -348,17 +356,22 @@ func (bc *blockedClients) call(w *waiter, rows [][][]byte) (values []reply.Value
 	return results.Values, results.Index, err
 }
 
-// finishAttempt ends an attempt on the key of a queue, or on all keys of a call that has just
-// arrived (nil): an element or an error answers the waiter, null lets it wait on. A key of
+// finishAttempt ends an attempt in one of the waiter's places, or on all keys of a call that has just
+// arrived (nil), at a log index: an element or an error answers the waiter, null lets it wait on. A key of
 // another type has nothing for waiters, while a call that has just arrived is answered with
 // the error. Of a move the error may be about either key; selectWaiters answers the one about
 // its target, once this node has the state in which that is wrong.
-func (bc *blockedClients) finishAttempt(w *waiter, v reply.Value, q *queue, index uint64) {
+func (bc *blockedClients) finishAttempt(w *waiter, v reply.Value, p *place, index uint64) {
 	bc.mu.Lock()
 	defer bc.mu.Unlock()
-	wrongType := q != nil && v.IsError() && strings.HasPrefix(v.Text(), "WRONGTYPE ")
-	if q != nil && w.row.Wait.Ready == nil && !v.IsError() {
-		q.checkedIndex = max(q.checkedIndex, index)
+	wrongType := p != nil && v.IsError() && strings.HasPrefix(v.Text(), "WRONGTYPE ")
+	if p != nil && w.row.Wait.Ready == nil && !v.IsError() {
+		p.q.checkedIndex = max(p.q.checkedIndex, index)
+	}
+	for _, tried := range w.places {
+		if p == nil || p == tried {
+			tried.triedIndex = index
+		}
 	}
 	switch {
 	case !v.IsNil() && !wrongType:

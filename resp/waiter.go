@@ -34,6 +34,10 @@ type place struct {
 	q       *queue
 	element *list.Element
 	tried   uint64 // blockedClients.notified when its call was proposed last, 0 for never
+
+	// triedIndex is the log index at which its call found nothing last. An element in the state there, or later, stands for a
+	// notification that is still to come.
+	triedIndex uint64
 }
 
 // A queue holds the waiters of a key in the order of their arrival.

@@ -257,7 +257,7 @@ func (p *pool) inTurn(order, got []int) error {
 		}
 		seen[got[place]] = true
 		if got[place] < before[node] {
-			return wrong("on node %d a client got element %d before one that had waited longer", node+1, got[place])
+			return wrong("on node %d a client got element %d before one that had waited longer: in the order of their waiting clients %v got %v", node+1, got[place], order, got)
 		}
 		before[node] = got[place] + 1
 	}
