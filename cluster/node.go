@@ -118,7 +118,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 			made.release()
 		}
 	}()
-	if err := n.openDisk(); err != nil {
+	if err := n.openDisk(ctx); err != nil {
 		return nil, err
 	}
 	if err := n.openMux(); err != nil {
@@ -144,7 +144,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 }
 
 // openDisk opens the log store, which takes the directory's lock, and counts the boot.
-func (n *Node) openDisk() (err error) {
+func (n *Node) openDisk(ctx context.Context) (err error) {
 	dir := n.opts.DataDir
 	if n.identity, err = loadIdentity(dir, n.opts.NodeID); err != nil {
 		return err
@@ -179,11 +179,13 @@ func (n *Node) openDisk() (err error) {
 	if err := n.openPoison(); err != nil {
 		return err
 	}
-	if err := n.identity.boot(); err != nil {
+	if err := n.whenRoom(ctx, n.identity.boot); err != nil {
 		return err
 	}
-	n.incarnations, err = membership.OpenIncarnations(dir, n.identity.Boot, n.log.Warn)
-	return err
+	return n.whenRoom(ctx, func() (err error) {
+		n.incarnations, err = membership.OpenIncarnations(dir, n.identity.Boot, n.log.Warn)
+		return err
+	})
 }
 
 func (n *Node) openMux() (err error) {

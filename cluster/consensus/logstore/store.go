@@ -108,7 +108,7 @@ func (s *Store) judge(doing string, err error) error {
 		return err
 	case full:
 		s.counts.full.Add(1)
-		s.makeRoom()
+		s.MakeRoom()
 		return fmt.Errorf("log store: %s: %w: %w; free space on the disk of %s", doing, ErrNoSpace, err, s.opts.Dir)
 	}
 	if s.closed.Load() {
@@ -130,8 +130,8 @@ func (s *Store) fail(err error) {
 	}
 }
 
-// makeRoom gives up what is kept on the disk for later, and reports whether there was any.
-func (s *Store) makeRoom() bool {
+// MakeRoom gives up what is kept on the disk for later, and reports whether there was any.
+func (s *Store) MakeRoom() bool {
 	spares := s.wal != nil && s.wal.DropSpares()
 	return s.space.releaseReserve() || spares
 }
@@ -141,7 +141,7 @@ func (s *Store) makeRoom() bool {
 // its log. Appends do not get this: their error moves leadership elsewhere.
 func (s *Store) retryWithRoom(f func() error) error {
 	err := f()
-	if severityOf(err) == full && s.makeRoom() {
+	if severityOf(err) == full && s.MakeRoom() {
 		return f()
 	}
 	return err
