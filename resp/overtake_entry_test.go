@@ -11,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/scripttest"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/internal/testgate"
 	"github.com/trireme-dev/trireme/resp"
 	"github.com/trireme-dev/trireme/resp/resptest"
 )
@@ -21,7 +22,7 @@ func TestNobodyOvertakesBeforeNotifications(t *testing.T) {
 	e := resptest.NewEngine(t, 1_700_000_000_000)
 	var late *lateNotifications
 	var refill [][]byte
-	var refilled chan struct{}
+	var refilled *testgate.Gate
 	var step atomic.Int32 // since both wait: the first call fills, the second is that of the first client
 	step.Store(idle)
 	e.Before = func() {
@@ -35,7 +36,7 @@ func TestNobodyOvertakesBeforeNotifications(t *testing.T) {
 			e.Run(t, asAdmin(refill))
 			go func() { // waits for the registry, which is looking
 				late.release()
-				close(refilled)
+				refilled.Open()
 			}()
 		}
 	}
@@ -58,14 +59,14 @@ func TestNobodyOvertakesBeforeNotifications(t *testing.T) {
 			admin.AwaitBlocked(waiting)
 			clients = append(clients, c)
 		}
-		refill, refilled = nil, make(chan struct{})
+		refill, refilled = nil, testgate.New(t)
 		for _, word := range one {
 			refill = append(refill, []byte(word))
 		}
 		step.Store(0)
 		admin.Do(one...)
 		v := clients[0].Next()
-		<-refilled
+		refilled.Wait()
 		step.Store(idle)
 		if v.IsError() || v.IsNil() {
 			t.Errorf("the first client was answered %s", scripttest.Print(v))
