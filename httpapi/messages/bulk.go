@@ -75,6 +75,10 @@ func (a *API) StartBulk(w http.ResponseWriter, r *http.Request, k *Bulk, async b
 		return err
 	}
 	b, err := k.Ask(queue.BulkRequest{Act: queue.BulkStart, Matched: matched})
+	if err == nil && matched == 0 && b.Total == 0 && !b.Done() {
+		// There is nothing to do, as the reads that counted have seen: no further steps look for it in the log.
+		b, err = k.Ask(queue.BulkRequest{Act: queue.BulkStop, ID: b.ID})
+	}
 	wait := a.BulkWait
 	if wait <= 0 {
 		wait = bulkWait
