@@ -151,7 +151,7 @@ func newRouter(s *Server, table []route) (e *gin.Engine, err error) {
 	e.NoMethod(s.refuseForeign, func(g *gin.Context) {
 		if s.messages != nil && isMessages(callOf(g).path) {
 			g.Writer.Header().Del("Allow")
-			s.serveMessages(messages.OtherMethod(g.Request.URL.Path))(g)
+			s.serveMessages(s.messages.OtherMethod(g.Request.URL.Path))(g)
 			return
 		}
 		s.refuseOps(g, http.StatusMethodNotAllowed, "ERR method not allowed")

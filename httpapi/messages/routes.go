@@ -59,9 +59,17 @@ var (
 	NoMethod = &Route{Path: "/…", serve: func(*request) error { return errMethod }}
 )
 
-// OtherMethod answers a request to a path of which the router has only rows of other methods, once its token is known. Dead letters of
-// runs, and the description, are not found by a method that they do not take.
-func OtherMethod(routingPath string) *Route {
+// OtherMethod answers a request to a path of which the router has only rows of other methods, once its token is known. A row of any
+// method takes those too that the router has no name for, such as PROPFIND. Dead letters of runs, and the description, are not found by
+// a method that they do not take.
+func (a *API) OtherMethod(routingPath string) *Route {
+	rows := a.Routes()
+	for i := range rows {
+		row := &rows[i]
+		if root, _, _ := strings.Cut(row.Pattern(), "*"); row.Method == "" && strings.HasPrefix(routingPath, root) {
+			return row
+		}
+	}
 	below, dead := strings.CutPrefix(routingPath, "/v2/workflows/dlq")
 	act, id, _ := strings.Cut(strings.TrimPrefix(below, "/"), "/")
 	if routingPath == "/v2/openapi.yaml" || dead && act != "resume" && act != "restart" && (act != "callback" || id == "") {
