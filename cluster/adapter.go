@@ -25,7 +25,7 @@ type adapter struct {
 	outcomes  func([]fsm.Outcome) // this node's share is woken here
 	// charge is told how long an entry took, in the log and to apply.
 	charge func(now time.Time, took time.Duration, outcomes []fsm.Outcome)
-	// logged is what this node's log took for an entry of so many bytes.
+	// logged estimates how long this node's log took for an entry of so many bytes.
 	logged   func(bytes int) time.Duration
 	restored func()
 	// replaced is called when an entry has replaced the state by a backup's, after its outcomes were told.
@@ -140,7 +140,7 @@ func (a *adapter) restart() {
 	a.took.Store(0)
 }
 
-// since is what was applied since the last snapshot.
+// since returns the totals of what was applied since the last snapshot.
 func (a *adapter) since() appliedSince {
 	return appliedSince{bytes: a.bytes.Load(), entries: a.entries.Load(), commands: a.commands.Load(), took: time.Duration(a.took.Load())}
 }

@@ -24,8 +24,8 @@ func (n *Node) hello() transport.Hello {
 		Processes: n.processes()}
 }
 
-// record is what this node's state remembers of a node. Before the state has caught up,
-// the founders' disks are known from this node's own.
+// record returns what this node's state remembers of a node, and whether it does. Before the state has caught up, the
+// founders' disks are known from this node's own.
 func (n *Node) record(id string) (known fsm.NodeRecord, found bool) {
 	n.machine.View(0, [16]byte{}, func(v *fsm.View) { known, found = v.Node(id) })
 	if found {

@@ -33,8 +33,8 @@ func (n *Node) Freeze(ctx context.Context) (*fsm.Frozen, error) {
 // ErrBackupLevel says that not every node of the cluster answers that it knows the feature level of a backup.
 var ErrBackupLevel = errors.New("cluster: not every node is of a version that knows the backup's feature level, or not every node answers")
 
-// BackupRoom is how many bytes a backup may unpack to in this process: half of what its memory limit leaves free, because
-// a state takes more than its records. 0, unlimited, without a memory limit.
+// BackupRoom returns the most bytes to which a backup may unpack in this process: half of what its memory limit leaves
+// free, because a state takes more memory than its records. Without a memory limit it returns 0, which is unlimited.
 func BackupRoom() int64 {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 {
@@ -45,7 +45,7 @@ func BackupRoom() int64 {
 	return max(1, (limit-int64(m.HeapAlloc))/2)
 }
 
-// incoming is how backups that are being restored are named in the data directory.
+// incoming is the pattern of the names of backups in the data directory while they are restored.
 const incoming = "restore-*.tmp"
 
 // RestoreBackup replaces the state of this cluster, which has to be empty, by that of a backup; see
@@ -172,11 +172,11 @@ func (n *Node) callOff(id string) {
 	}
 }
 
-// patience is how long a restore retries while no node answers, beside the deadline of each request.
+// patience bounds how long a restore retries while no node answers, in addition to the deadline of each request.
 const patience = time.Minute
 
-// insist proposes what may be proposed again without harm until it has an outcome. A restore of much takes longer than
-// the deadline of a request.
+// insist proposes an operation until it has an outcome. The operation must be safe to propose again. A large restore
+// takes longer than the deadline of a request.
 func insist[A, R any](ctx context.Context, n *Node, op *fsm.Operation[A, R], arg A) (out R, err error) {
 	for began := time.Now(); ; {
 		out, err = fsm.Do(ctx, n, op, arg)

@@ -44,7 +44,7 @@ func listText(list []Peer) string {
 	return strings.Join(text, ",")
 }
 
-// adoption is what the node with the lowest id tells the others.
+// adoption is the message by which the node with the lowest id gives the others the cluster's id and the founders' disk ids.
 type adoption struct {
 	Cluster string
 	Disks   map[string]string

@@ -21,11 +21,10 @@ import (
 
 var writeCompat = flag.Bool("compat.write", false, "write testdata/compat for this binary's feature level anew")
 
-// compatKeys is how many keys the directories of testdata/compat hold; half of them were
-// written after the snapshot.
+// compatKeys is the number of keys in each directory of testdata/compat; half of them were written after the snapshot.
 const compatKeys = 40
 
-// oldOptions are those of a node on a directory of testdata/compat.
+// oldOptions returns the options of a node on a directory of testdata/compat.
 func oldOptions(t *testing.T, dir string, fatal func(string)) cluster.Options {
 	addr := clustertest.Ports(t, 1)[0]
 	return cluster.Options{

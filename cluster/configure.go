@@ -13,19 +13,18 @@ import (
 )
 
 const (
-	// membersInterval is how often the leader checks which servers must change.
+	// membersInterval is the interval at which the leader checks which servers must change.
 	membersInterval = 100 * time.Millisecond
 	// askTimeout bounds the questions with which the leader finds out who is there.
 	askTimeout = 500 * time.Millisecond
-	// drainTimeout is how long a node that leaves may take to finish what it does for
-	// clients. A process drains for ten seconds at most.
+	// drainTimeout bounds the time that a leaving node takes to finish its work for clients. A process drains for ten
+	// seconds at most.
 	drainTimeout = 15 * time.Second
-	// wantedVoters is how many voters a cluster has: a node that joins becomes one only
-	// while there are fewer.
+	// wantedVoters is the number of voters of a cluster: a node that joins becomes a voter only while there are fewer.
 	wantedVoters = 3
 )
 
-// What keeps the servers from being changed.
+// The reasons why the servers can't be changed.
 var (
 	// ErrNoServer says that the cluster has no server of that id.
 	ErrNoServer = errors.New("the cluster has no such node")

@@ -14,12 +14,12 @@ import (
 // copy would win, and the healthy process be rejected as an older one. So a new process of a node is only taken for it when the
 // one before doesn't answer any more at the address that the cluster knows. Who was there first stays.
 
-// firstTimeout is how long the process at the known address may take to answer. It is below transport.HandshakeTimeout, in
-// which the new process gets its answer.
+// firstTimeout bounds the wait for the process at the known address. It is below transport.HandshakeTimeout, within which
+// the new process gets its answer.
 const firstTimeout = 1500 * time.Millisecond
 
-// admitProcess judges the process that calls. Before raft listens to one that would follow another, and before it is remembered,
-// this node looks whether the other is still there.
+// admitProcess judges the process that calls. If it would replace an earlier process of its node, this node checks that the
+// earlier one no longer answers before raft listens to the new one and before it is remembered.
 func (n *Node) admitProcess(h transport.Hello, what transport.Purpose) error {
 	i := membership.Incarnation{Disk: h.Disk, Processes: h.Processes}
 	follows := n.incarnations != nil && n.incarnations.Follows(h.Node, i)

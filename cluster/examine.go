@@ -17,7 +17,7 @@ import (
 const (
 	// examineTimeout bounds the examination of one other node, in both directions.
 	examineTimeout = 5 * time.Second
-	// clockSamples is how many times another clock is read: the quickest answer counts.
+	// clockSamples is the number of times that another clock is read; the quickest answer counts.
 	clockSamples = 4
 )
 
@@ -75,10 +75,10 @@ func (n *Node) Examine(ctx context.Context) []PeerReport {
 	return n.examine(ctx, others)
 }
 
-// Address is where other nodes reach this one's cluster port.
+// Address returns the address at which other nodes reach this one's cluster port.
 func (n *Node) Address() string { return n.mux.Advertise() }
 
-// FeatureLevel is the feature level in force, as far as this node knows.
+// FeatureLevel returns the feature level in force, as far as this node knows.
 func (n *Node) FeatureLevel() uint32 { return uint32(n.level()) }
 
 // examine examines all concurrently.
@@ -122,8 +122,8 @@ func (n *Node) examineOne(ctx context.Context, p *PeerReport) {
 	}
 }
 
-// clockOf is how far the other side's wall clock is ahead of this one's, known within blur: half of the quickest
-// answer's time, and the millisecond in which clocks are sent.
+// clockOf returns by how much the other side's wall clock is ahead of this one's. The error is at most blur: half of
+// the quickest answer's time, plus a millisecond because clocks are sent in milliseconds.
 func clockOf(ctx context.Context, l *transport.Conn) (offset, blur time.Duration) {
 	blur = time.Hour
 	for range clockSamples {

@@ -27,7 +27,7 @@ var (
 
 const identityFile = "identity.json"
 
-// identity is who this disk is, written once and kept.
+// identity holds the ids of this disk and of its node and cluster, which do not change once they are written, and counts the starts on it.
 type identity struct {
 	NodeID    string `json:"node_id"`
 	DiskID    string `json:"disk_id"`

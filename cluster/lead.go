@@ -169,7 +169,7 @@ func (n *Node) proposeAlone(e *fsm.Entry, code uint16, body []byte) (any, error)
 	return outcomes[0].Value, outcomes[0].Err
 }
 
-// wallTime is what this node believes the wall clock to show at t, in unix milliseconds.
+// wallTime returns the wall clock's time at t, in unix milliseconds; a failpoint may shift it.
 func wallTime(t time.Time) int64 { return t.Add(failpoint.WallOffset()).UnixMilli() }
 
 // bootstrapState writes the first settings of a cluster that has none.
@@ -228,7 +228,7 @@ func (n *Node) keepConnections(ctx context.Context) {
 }
 
 const (
-	// spaceInterval is how often a leader checks whether its disk has room.
+	// spaceInterval is the interval at which a leader checks whether its disk has room.
 	spaceInterval = 250 * time.Millisecond
 	// yieldInterval is the least time between two handovers for want of disk space: where
 	// every disk is full, leadership must not wander.

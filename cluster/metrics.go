@@ -109,7 +109,7 @@ func (m *metrics) quarantined() (count float64) {
 	return count
 }
 
-// evicted is how many keys were evicted.
+// evicted returns the number of keys that were evicted.
 func (m *metrics) evicted() (keys float64) {
 	m.n.machine.View(0, [16]byte{}, func(v *fsm.View) { keys = float64(v.Evicted()) })
 	return keys
@@ -135,7 +135,7 @@ func (m *metrics) unlocking() { m.heldByWrite.Observe(time.Since(m.heldSince).Se
 
 func (m *metrics) forked(took time.Duration) { m.fork.Observe(took.Seconds()) }
 
-// store is what the log store reports.
+// store returns the hooks that count what the log store does.
 func (m *metrics) store() logstore.Hooks {
 	return logstore.Hooks{
 		Append: func(a logstore.Append) {

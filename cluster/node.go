@@ -53,7 +53,7 @@ type Node struct {
 	leadWG sync.WaitGroup
 }
 
-// disk is what lies in the data directory.
+// disk holds the parts of a node that lie in its data directory.
 type disk struct {
 	store     *logstore.Store
 	snapshots *logstore.SnapshotStore
@@ -63,7 +63,7 @@ type disk struct {
 	incarnations *membership.Incarnations
 }
 
-// network is how other nodes are reached.
+// network holds the parts of a node that reach other nodes.
 type network struct {
 	mux   *transport.Mux
 	port  atomic.Pointer[transport.Mux] // mux, for fatal
@@ -82,7 +82,7 @@ type replica struct {
 	changing  sync.Mutex // held by the leader while servers are changed
 }
 
-// lifecycle is what has become of the node.
+// lifecycle records how far the node's start and its end have come.
 type lifecycle struct {
 	running  atomic.Bool   // everything has been started
 	openTerm atomic.Uint64 // the term this node leads and has opened, or 0
@@ -92,8 +92,8 @@ type lifecycle struct {
 	yielded  atomic.Int64 // when leadership was last given up for want of disk space, unix nanoseconds
 }
 
-// Open starts a node: its disk, the cluster port, the handshake of a new cluster, and
-// raft last. It returns when raft runs; see Ready for when the node can serve.
+// Open starts a node: its disk, the cluster port, the handshake of a new cluster, and raft last. It returns when raft
+// runs; Ready reports when the node can serve.
 func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	opts.defaults()
 	n = &Node{opts: opts, log: opts.Log, started: time.Now(), clock: clock.New(opts.Now, wallTime)}
@@ -292,5 +292,5 @@ func (n *Node) SnapshotDir() string { return filepath.Join(n.opts.DataDir, "snap
 // Machine is the node's state machine, for callers that only read it.
 func (n *Node) Machine() *fsm.Machine { return n.machine }
 
-// leader is who leads as far as this node knows.
+// leader returns the leader, as far as this node knows.
 func (n *Node) leader() (consensus.Server, bool) { return n.consensus.Leader() }

@@ -13,23 +13,23 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// peerStatus is what a node answers about itself.
+// peerStatus is a node's answer about itself.
 type peerStatus struct {
 	Node, Disk, Cluster string
-	// Processes are those that the node's disk has had, the last one the one that answers.
+	// Processes are the processes of the node's disk, oldest first; the last one is answering.
 	Processes []transport.Process
-	// Phase is how far the node is on its way into a cluster.
+	// Phase is the node's progress on its way into a cluster.
 	Phase phase
 	// List is the static list the node was started with, as one text.
 	List string
 	// Disks are the disk ids of the founders, once adopted.
 	Disks map[string]string
-	// HTTP and Gossip are addresses, Version and Level those of the binary.
+	// HTTP and Gossip are addresses; Version and Level are the binary's.
 	HTTP, Gossip, Version string
 	Level                 uint32
 	// Arch is the processor architecture.
 	Arch string
-	// Servers are those of raft's configuration, as this node has it.
+	// Servers are the servers of raft's configuration, as this node has it.
 	Servers []Peer
 	// Drained says that the node leaves the cluster, and has finished what it did for
 	// clients.
@@ -44,7 +44,7 @@ type peerStatus struct {
 	Poison *PoisonEntry `json:",omitempty"`
 }
 
-// phase is how far a node is on its way into a cluster.
+// phase is a node's progress on its way into a cluster.
 type phase int
 
 // The phases: nothing on the disk; the cluster's id on the disk; raft runs.
@@ -73,7 +73,7 @@ func (n *Node) self() peerStatus {
 	return h
 }
 
-// errStatusOnly is what others hear from a node that doesn't run yet, while its machine is examined.
+// errStatusOnly answers other nodes while this one doesn't run yet because its machine is being examined.
 var errStatusOnly = errors.New("the node doesn't run yet: its machine is being examined")
 
 // PeerStatuses is Examine for a node that doesn't run yet: it opens the cluster port for as long as it takes, asks the

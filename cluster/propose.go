@@ -14,13 +14,12 @@ import (
 const (
 	// maxBatchBytes bounds entries as it bounds batches.
 	maxBatchBytes = session.MaxBatchBytes
-	// maxEntries is how many entries a leader has in raft at a time.
+	// maxEntries bounds the entries that a leader has in raft at a time.
 	maxEntries = 2
-	// overlapBytes is what must wait before an entry is begun while another is in flight.
-	// Small entries gain more from being one: on two cores SET over 64 connections
-	// makes 12 to 14 % less with two, and its requests cost a quarter more processor time
-	// on all nodes. Large ones gain from writing to the disks while the other is applied.
-	// Pipelines of 100 SETs over 16 connections make a tenth more with 32 KiB than with 64.
+	// overlapBytes is the size in bytes that must wait before an entry is begun while another is in flight. Small
+	// entries gain more from being one: on two cores SET over 64 connections makes 12 to 14 % less with two, and its
+	// requests cost a quarter more processor time on all nodes. Large ones gain from writing to the disks while the
+	// other is applied. Pipelines of 100 SETs over 16 connections make a tenth more with 32 KiB than with 64.
 	overlapBytes = 32 << 10
 	// maxRequestBytes is the largest request that can be an entry: raft's transport has no
 	// limit of its own, but an entry is held in memory several times on its way.
@@ -166,10 +165,10 @@ func (p *proposer) step(ctx context.Context) bool {
 	return true
 }
 
-// sharePause is how long to wait before looking again whether a database has paid off its debt.
+// sharePause is the wait before checking again whether a database has paid off its debt.
 const sharePause = 2 * time.Millisecond
 
-// retryPause is how long to wait before looking again who leads: a killed leader is replaced within some tens of
+// retryPause is the wait before looking for the leader again: a killed leader is replaced within some tens of
 // milliseconds.
 const retryPause = 3 * time.Millisecond
 

@@ -22,9 +22,9 @@ type Status struct {
 type NodeStatus struct {
 	ID, HTTP, Gossip, Cluster, Suffrage, State, Version string
 	AppliedIndex                                        uint64
-	// LastContactMs is how long ago the node last heard from its leader; 0 for the leader.
+	// LastContactMs is the time since the node last heard from its leader, in milliseconds; 0 for the leader.
 	LastContactMs int64
-	// Leaving is true of a node that is being taken out.
+	// Leaving is set while the node is being taken out.
 	Leaving bool
 	// Poison is the entry before which the node waits for its operator, nil if it waits for none.
 	Poison *PoisonEntry

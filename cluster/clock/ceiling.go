@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// ReadAhead is how far beyond the log's time a read may be placed, in milliseconds, once time has moved within the
-	// term.
+	// ReadAhead is the most by which a read may be placed beyond the log's time, in milliseconds, once time has moved
+	// within the term.
 	ReadAhead = 50
 	// LegacyReadAhead is the same up to feature level 1, from the first entry of a term on.
 	LegacyReadAhead = 200

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// hedgeDelay is how long a leader waits for the voters it asked before it asks the rest.
+	// hedgeDelay is the wait for the voters that were asked first before the leader asks the rest.
 	hedgeDelay = 10 * time.Millisecond
 	// confirmTimeout ends a confirmation that no majority answers.
 	confirmTimeout = time.Second

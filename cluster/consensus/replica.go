@@ -24,7 +24,7 @@ type Config struct {
 	ID string
 	// Heartbeat is the shortest heartbeat and election timeout, and the leader's lease.
 	Heartbeat time.Duration
-	// TrailingLogs is how many entries stay behind a snapshot at first.
+	// TrailingLogs is the number of entries that stay behind a snapshot at first.
 	TrailingLogs uint64
 
 	Store     *logstore.Store

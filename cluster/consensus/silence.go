@@ -7,10 +7,10 @@ import (
 
 // Raft looks for a silent leader at random: its timer runs one to two timeouts whatever the leader says meanwhile, so a
 // leader that stops is found after one to three of them; and a voter whose own timer has not ended refuses the pre-vote
-// of the one whose timer has, and who is stuck then for another. So each follower looks itself, package failover asks the
-// others, and raft's timer is held off meanwhile.
+// of the one whose timer has, which then waits for another timeout. So each follower looks itself, package failover asks
+// the others, and raft's timer is held off meanwhile.
 
-// lateTick is the time between two ticks from which on this process counts as one that stood still.
+// lateTick is the longest time between two ticks; after a longer one this process is taken to have stood still.
 const lateTick = 3 * delayInterval
 
 // silence records since when a follower could have heard its leader.
@@ -20,7 +20,7 @@ type silence struct {
 	from   time.Time // before it, silence says nothing
 	leader string
 	term   uint64
-	// timeout is how long a silent leader was not heard.
+	// timeout is the time without contact after which the leader counts as silent.
 	timeout time.Duration
 }
 

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// incarnationsFile is where incarnations are kept. The name is that of the first release.
+	// incarnationsFile is the name of the file that keeps incarnations, unchanged since the first release.
 	incarnationsFile = "acquaintances.json"
-	// KeptProcesses is how many of its processes a disk remembers. They fit into a Hello.
+	// KeptProcesses is the number of its newest processes that a disk remembers. They fit into a Hello.
 	KeptProcesses = 64
 )
 
@@ -67,7 +67,7 @@ type Incarnations struct {
 	change sync.Mutex
 }
 
-// stored is what the file holds.
+// stored is the content of the file.
 type stored struct {
 	Mine  []transport.Process    `json:"mine"`
 	Nodes map[string]peerProcess `json:"nodes"`

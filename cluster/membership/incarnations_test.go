@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
-// processes are those of a disk, the first of them its first start.
+// processes returns the incarnation of a disk with these processes, the first of which was its first start.
 func processes(names ...string) (i Incarnation) {
 	i.Disk = "d"
 	for n, name := range names {

@@ -102,7 +102,7 @@ type keyLog struct {
 	logged map[string]time.Time
 }
 
-// repeatAfter is how long a reason is not logged again.
+// repeatAfter is the least time between two log lines with the same reason.
 const repeatAfter = 10 * time.Second
 
 // foreign are memberlist's lines about callers that it can't read, and what they mean.

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// roster is who is around, in copies of our own. memberlist changes the nodes that it hands out at any time; only during
-// its notifications are they safe to read.
+// roster keeps copies of the members. memberlist may change the nodes that it hands out at any time; they are safe to
+// read only during its notifications.
 type roster struct {
 	mu    sync.Mutex
 	nodes map[string]listed // by name

@@ -39,7 +39,7 @@ func (p *Body) Bytes() []byte {
 	}
 }
 
-// Digest is that of its bytes. It is computed before they leave the memory.
+// Digest returns the digest of the payload's bytes. It is computed before they leave memory.
 func (p *Body) Digest() payload.Digest {
 	for {
 		if p.known.Load() {

@@ -15,7 +15,7 @@ import (
 
 const ordersFile = "quarantine.json"
 
-// Orders are those that this node knows, in the order in which it found them.
+// Orders holds the quarantine orders that this node knows, in the order in which it found them.
 type Orders struct {
 	dir  string
 	list []fsm.QuarantineOrder

@@ -16,7 +16,7 @@ type books struct {
 
 func newBooks() *books { return &books{NewLedger(), time.Unix(1000, 0)} }
 
-// entry is one that took so long, in equal parts for databases.
+// entry notes an entry that took so long, in equal parts for its databases.
 func (b *books) entry(took time.Duration, dbs ...string) {
 	var outcomes []fsm.Outcome
 	for _, db := range dbs {
@@ -26,8 +26,8 @@ func (b *books) entry(took time.Duration, dbs ...string) {
 	b.Note(b.at, took, outcomes)
 }
 
-// runs is what part of a time a database works that always has something to do, in entries of 50 ms, while others have
-// small requests, and for how long it was held at most.
+// runs simulates hogs, which always have an entry of 50 ms to apply, and others, which have small requests. It returns
+// the part of the time that each hog worked, and the longest time that one was held.
 func (b *books) runs(long time.Duration, hogs []string, others ...string) (parts map[string]float64, longest time.Duration) {
 	worked, waits, end := map[string]time.Duration{}, map[string]time.Duration{}, b.at.Add(long)
 	for b.at.Before(end) {
@@ -53,7 +53,7 @@ func (b *books) runs(long time.Duration, hogs []string, others ...string) (parts
 	return parts, longest
 }
 
-// TestAloneGetsEverything: a database that nobody else is active beside never waits.
+// TestAloneGetsEverything: a database never waits while no other is active.
 func TestAloneGetsEverything(t *testing.T) {
 	b := newBooks()
 	parts, longest := b.runs(20*time.Second, []string{"hog"})

@@ -41,7 +41,7 @@ type transit struct {
 	outcomes []fsm.Outcome
 }
 
-// request is what a client has asked for: an element of a list.
+// request is a client's request to append an element to a list, and its result.
 type request struct {
 	call  *Call
 	mark  string

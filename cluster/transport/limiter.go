@@ -28,13 +28,13 @@ type limiter struct {
 	byPeer     map[peer]int   // accepted connections
 }
 
-// peer is whose connections are counted together.
+// peer identifies the node or host whose connections are counted together.
 type peer struct {
 	name   string // a node id, or a host
 	proved bool
 }
 
-// peer is the node, or, as long as nothing proves that it is the node, the host.
+// peer returns the node, or the host as long as nothing proves which node calls.
 func (h *Hello) peer(host string) peer {
 	if h.Proved {
 		return peer{h.Node, true}
@@ -42,7 +42,7 @@ func (h *Hello) peer(host string) peer {
 	return peer{host, false}
 }
 
-// handshake is one that is not finished.
+// handshake is a handshake that is not finished.
 type handshake struct {
 	host string
 	conn net.Conn
@@ -50,8 +50,8 @@ type handshake struct {
 }
 
 // startHandshake counts a handshake with a host; endHandshake must follow unless there is an error. If there are too many, the
-// oldest of the host that has most is given up for one of a host that has fewer: whoever leaves handshakes half-made, from
-// however many addresses, keeps nobody out who finishes theirs.
+// oldest handshake of the host with the most is given up for one of a host with fewer. So unfinished handshakes, from however
+// many addresses, keep out nobody who finishes theirs.
 func (l *limiter) startHandshake(host string, c net.Conn) (*handshake, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

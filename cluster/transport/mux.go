@@ -17,8 +17,8 @@ import (
 // DialTimeout bounds how long a connection to another node takes to open.
 const DialTimeout = time.Second
 
-// mostRetransmit is how soon a connection between nodes goes on after a partition has healed, where the system can be told so: the
-// shortest that Linux takes. Calls that were under way hold up the client that made them until then.
+// mostRetransmit bounds the wait before a connection between nodes goes on after a partition has healed, on systems that let it be
+// set. It is the shortest that Linux takes. Calls that were under way hold up their clients until then.
 const mostRetransmit = time.Second
 
 // minHandshake is the least time that a handshake is given, however short the dial's timeout.
@@ -73,7 +73,7 @@ func newMux(c Config, node Callbacks, l net.Listener) *Mux {
 	return m
 }
 
-// noListener is that of a Mux without a port.
+// noListener is the listener of a Mux without a port.
 type noListener struct{}
 
 func (noListener) Accept() (net.Conn, error) { return nil, net.ErrClosed }

@@ -203,7 +203,7 @@ func (n *nodes) election(id string, transport raft.Transport) {
 	}
 }
 
-// leader is whom a member takes for the leader.
+// leader returns the id of the leader as a member sees it, empty if it knows none.
 func (n *nodes) leader(m *member) string {
 	_, id := m.raft.LeaderWithID()
 	return string(id)

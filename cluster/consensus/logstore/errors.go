@@ -68,7 +68,7 @@ func catch(err *error, path string, old bool) {
 	}
 }
 
-// severity is what an error of the database means for the process.
+// severity classifies the errors of the database by what the process must do.
 type severity int
 
 const (

@@ -18,7 +18,7 @@ type failing struct {
 	stable
 	mu   sync.Mutex
 	next []error // of the next writes and syncs; nil entries succeed
-	// written is how many bytes were written to the log's files.
+	// written counts the bytes that were written to the log's files.
 	written int64
 }
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// horizon is what the snapshots say about the log.
+// horizon sums up what the snapshots say about the log.
 type horizon struct {
 	known       bool      // false: the caller gave no list
 	any         bool      // there is at least one, sound or not

@@ -27,11 +27,9 @@ type Options struct {
 	Snapshots []Snapshot
 	// Heartbeat is raft's heartbeat timeout.
 	Heartbeat time.Duration
-	// Stall is how long a call on the disk may be stuck before the disk counts
-	// as stalled: max(2 s, 4 heartbeats).
+	// Stall is the time after which a disk with a stuck call counts as stalled. The default is max(2 s, 4 heartbeats).
 	Stall time.Duration
-	// LockTimeout is how long Open waits for another process to let go of the
-	// directory: 3 s.
+	// LockTimeout bounds how long Open waits for another process to release the directory. The default is 3 s.
 	LockTimeout time.Duration
 	// Space says how much free disk the node wants.
 	Space Space

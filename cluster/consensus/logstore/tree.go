@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// tree is what a look at the database's pages finds, without the database.
+// tree holds what is found by reading the database's pages directly, without opening the database.
 type tree struct {
 	meta  meta
 	live  uint64 // pages in use, both meta pages included

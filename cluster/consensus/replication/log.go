@@ -11,7 +11,7 @@ type Log struct {
 // Log is store, for raft.
 func (s *Sender) Log(store raft.LogStore) Log { return Log{store, s} }
 
-// IsMonotonic is that of the store.
+// IsMonotonic reports whether the store is monotonic.
 func (l Log) IsMonotonic() bool {
 	m, ok := l.LogStore.(raft.MonotonicLogStore)
 	return ok && m.IsMonotonic()

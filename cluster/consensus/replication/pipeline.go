@@ -61,7 +61,7 @@ type call struct {
 	future     *future // nil until raft asks for it
 }
 
-// future is what raft gets for an append.
+// future is the result of an append for raft: Error waits until it is known.
 type future struct {
 	request  *raft.AppendEntriesRequest
 	response *raft.AppendEntriesResponse

@@ -116,7 +116,7 @@ func (m *member) carried() int {
 	return m.calls
 }
 
-// Consumer is what raft takes calls from: those of its own transport, and ours.
+// consumer is a transport from whose channel raft takes calls: those of its own transport, and ours.
 type consumer struct {
 	replication.Transport
 	c <-chan raft.RPC

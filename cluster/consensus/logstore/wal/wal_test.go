@@ -50,7 +50,7 @@ func made(log uint32, index, term uint64) *raft.Log {
 	return l
 }
 
-// model is what the logs hold: the term of each entry.
+// model is the expected content of the logs: the terms of the entries from first on.
 type model map[uint32]*struct {
 	first uint64
 	terms []uint64
