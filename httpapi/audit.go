@@ -69,10 +69,10 @@ func (s *Server) auditedMessages(act string) gin.HandlerFunc {
 	}
 }
 
-// forwarded is what a proxy says of whom it calls for.
+// forwarded returns the client that a proxy calls for, by its own account.
 func forwarded(r *http.Request) string { return audit.Text(r.Header.Get("X-Forwarded-For")) }
 
-// caller is who gave the commands of a request.
+// caller returns the sender of a request's commands, for the audit log.
 func (c *call) caller() audit.Caller {
 	return audit.Caller{As: c.as, From: c.r.RemoteAddr, Forwarded: forwarded(c.r), Request: givenID(c.r), Session: console.SessionOf(c.r.Context())}
 }

@@ -76,9 +76,9 @@ func (d *direct) runInBatch() {
 
 var benchmarks = []struct {
 	name, method, target, body string
-	// allocations is what a request may cost: two of the edge, for the sync token, and
-	// what the engine of the test and the state machine take. batched is the same for one
-	// that the event loop runs, 0 if it runs none such.
+	// allocations bounds the allocations of a request: two of the edge, for the sync token, and those of the test's
+	// engine and the state machine. batched is the same for a request that the event loop runs, 0 if it runs no such
+	// request.
 	allocations, batched float64
 }{
 	{"GET", "POST", "/", `["GET","key:1"]`, 5, 9},

@@ -35,12 +35,12 @@ type call struct {
 type request struct {
 	w http.ResponseWriter
 	r *http.Request
-	// routing is what the router sees of a request to the API of messages, with routingURL.
+	// routing and routingURL form the request that the router sees for the API of messages.
 	routing    http.Request
 	routingURL url.URL
 
 	kind  kind
-	db    string // that the path names, empty for the default
+	db    string // the one that the path names, empty for the default
 	path  string // without the database and the first slash, not decoded
 	query string // not decoded
 

@@ -16,7 +16,7 @@ import (
 
 var fullLength = flag.Bool("full", false, "run the acceptance tests of the gateway in full length")
 
-// length is that of an acceptance test: a fraction unless -full is given.
+// length returns the length of an acceptance test: short unless -full is given.
 func length(full, short int) int {
 	if *fullLength {
 		return full
@@ -161,11 +161,11 @@ func TestBank(t *testing.T) {
 	t.Logf("%d moves, %d unknown, %d looks", moves.Load(), unknown.Load(), looks.Load())
 }
 
-// movesPerLeader is how many moves there are at least between two changes.
+// movesPerLeader is the least number of moves between two changes.
 const movesPerLeader = 50
 
-// look reads all accounts in one transaction, of which a write makes it go through the
-// log every other time.
+// look reads all accounts in one transaction. Every other time, at random, the transaction also has a write, so that it
+// goes through the log.
 func look(t *testing.T, g *gateway, accounts, total int) {
 	rows := []string{}
 	for i := range accounts {

@@ -53,8 +53,7 @@ func (c *call) wantsPage() bool {
 		len(c.r.Header["Authorization"]) == 0 && strings.Contains(c.r.Header.Get("Accept"), "text/html")
 }
 
-// noConsolePage is what a browser sees at the root of a node whose console is not there. It has only what every client
-// is told.
+// noConsolePage is the page at the root of a node without its console. It holds only what every client is told.
 const noConsolePage = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

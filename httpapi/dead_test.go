@@ -62,7 +62,7 @@ func deadLetters(p *office) []map[string]any {
 	return listOf(p.until("/v2/dlq", long("messages", 3)), "messages")
 }
 
-// labels are those of dead letters.
+// labels returns the labels of dead letters.
 func labels(list []map[string]any) string {
 	var all []string
 	for _, m := range list {

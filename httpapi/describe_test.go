@@ -72,8 +72,8 @@ func TestMessagesDescriptionIsServed(t *testing.T) {
 	}
 }
 
-// endpoints are those of section 2 of the protocol of messages, those of the protocol of workflows, and what documents and
-// tools of the reference call beside them.
+// endpoints lists the endpoints of section 2 of the protocol of messages and of the protocol of workflows, and those that
+// documents and tools of the reference call in addition.
 const endpoints = `
 POST /v2/publish/{destination}
 POST /v2/enqueue/{queue}/{destination}

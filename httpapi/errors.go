@@ -22,10 +22,10 @@ const (
 	applied outcome = "applied"
 )
 
-// errPanic is what a handler that panicked has said.
+// errPanic is the error of a handler that panicked.
 var errPanic = errors.New("httpapi: handler panicked")
 
-// failure is a reply that isn't a command's own.
+// failure is a reply that doesn't come from a command.
 type failure struct {
 	status  int
 	outcome outcome

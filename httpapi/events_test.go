@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// states are those of a list of events.
+// states returns the states of a list of events.
 func states(list []map[string]any) string {
 	var all []string
 	for _, v := range list {

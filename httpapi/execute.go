@@ -15,16 +15,16 @@ import (
 	"github.com/trireme-dev/trireme/node/stats"
 )
 
-// verdict is what a state says about the rows of a call.
+// verdict is the result of judging the rows of a call by a state.
 type verdict struct {
 	writes     bool         // a row that may run changes something
-	refusal    *reply.Value // the first row's that may not run
+	refusal    *reply.Value // of the first row that may not run
 	mayBeStale bool         // a newer state might not refuse
 	revoked    bool         // the token opens nothing any more
 }
 
-// execute judges the rows, runs them and answers. Reads go to a view, everything else through the
-// log; a batch is one request to it either way.
+// execute judges the rows, runs them and answers. Reads run on a view, everything else goes through the log; a batch is
+// one request either way.
 func (c *call) execute() {
 	c.began = time.Now()
 	if c.judge(); c.verdict.refusal != nil && c.mode != fsm.Pipeline {

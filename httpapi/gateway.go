@@ -144,10 +144,10 @@ func (c *call) prepare() *failure {
 	return nil
 }
 
-// wordBytes is what a word takes beside its bytes, which are the body's.
+// wordBytes is the memory of a word in addition to its bytes, which are the body's.
 const wordBytes = 24
 
-// holdWords counts the words of a large body before there are any.
+// holdWords reserves memory for the words of a large body before they are made.
 func (c *call) holdWords() *failure {
 	if len(c.body) < bodyStep || c.kind == kindPath {
 		return nil

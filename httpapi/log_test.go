@@ -37,7 +37,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// take is what was logged since the last call.
+// take returns what was logged since the last call.
 func (l *lines) take() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,7 +183,7 @@ func TestLogsNameRoutes(t *testing.T) {
 	}
 }
 
-// describedPaths are those of both descriptions.
+// describedPaths returns the paths of both descriptions.
 func describedPaths(t *testing.T) (list []string) {
 	t.Helper()
 	var admin struct{ Paths map[string]any }

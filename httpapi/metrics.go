@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/buffered"
 )
 
-// kind is what a request asked for, as metrics count it.
+// kind classifies requests for metrics.
 type kind uint8
 
 const (
@@ -33,7 +33,7 @@ var requestKinds = [kinds]struct{ label, path string }{
 	kindTransaction: {"multi-exec", "/multi-exec"}, kindStream: {"stream", "/{stream}"}, kindPreflight: {label: "preflight"}, kindOps: {label: "fixed"},
 }
 
-// statuses that get a counter of their own; any other is counted as such.
+// statuses have a counter each; all others share one.
 var statuses = []int{200, 400, 401, 403, 404, 405, 500, 503}
 
 // metrics are the collectors of the edge, resolved beforehand: a request only adds to

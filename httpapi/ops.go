@@ -117,8 +117,8 @@ func (s *Server) unlessOpen(g *gin.Context) {
 	}
 }
 
-// forwardingHeaders are what proxies add: a request with one of them comes from elsewhere,
-// whatever the address of its connection.
+// forwardingHeaders are the headers that proxies add: a request with one of them comes from elsewhere, whatever the
+// address of its connection.
 var forwardingHeaders = []string{
 	"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server", "X-Real-Ip",
 	"X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "X-Original-Forwarded-For",

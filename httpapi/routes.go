@@ -21,12 +21,12 @@ type route struct {
 	// path is the pattern in gin's form; described are the paths of the description that it stands for, nil for path alone.
 	path      string
 	described []string
-	// act is what the audit log records, empty for nothing.
+	// act is the act that the audit log records, empty if it records none.
 	act   string
 	serve gin.HandlersChain
 }
 
-// descriptions are the paths of the OpenAPI description that the row answers.
+// descriptions returns the paths of the OpenAPI description that the row answers.
 func (r *route) descriptions() []string {
 	if r.described != nil {
 		return r.described
@@ -177,7 +177,7 @@ func (s *Server) newRoots(table []route) map[string]bool {
 	return roots
 }
 
-// firstSegment is that of a path which begins with a slash.
+// firstSegment returns the first segment of a path, which begins with a slash.
 func firstSegment(path string) string {
 	first, _, _ := strings.Cut(path[1:], "/")
 	return first

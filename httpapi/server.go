@@ -31,21 +31,20 @@ import (
 	"github.com/trireme-dev/trireme/node/tracing"
 )
 
-// Engine is what the edge needs of the node: the log, reads, and the node's health.
+// Engine is the node as the edge needs it: the log, reads, and the node's health.
 //
-// Propose and Read are bounded by the engine's own deadline, so that the edge need not
-// make a timer for each request; their context ends when the client goes away.
+// Propose and Read are bounded by the engine's own deadline, so that the edge needs no timer for each request; their
+// context ends when the client goes away.
 type Engine interface {
 	fsm.Proposer
 	fsm.Reader
 	// Local runs fn once on the state of this node as it is, however old, and asks
 	// nobody. It serves early answers that are confirmed or checked again later.
 	Local(fn func(*fsm.View))
-	// Ready is nil if this node has a leader and has caught up with it; otherwise it
-	// says what is missing.
+	// Ready returns nil if this node has a leader and has caught up with it; otherwise the error says what is missing.
 	Ready() error
-	// Accepting is nil if this node accepts writes as far as its disk goes; otherwise it says how
-	// much room is missing. Such a node still answers reads.
+	// Accepting returns nil if this node's disk has room for writes; otherwise the error says how much is missing. Such
+	// a node still answers reads.
 	Accepting() error
 }
 
@@ -85,11 +84,10 @@ type Options struct {
 	History *samples.History
 	// Providers asks API destinations at once, for /llm; nil if there are none.
 	Providers messages.Provider
-	// Heartbeat is how often an idle stream shows that it lives; 0 is DefaultHeartbeat.
+	// Heartbeat is the interval at which an idle stream shows that it lives; 0 is DefaultHeartbeat.
 	Heartbeat time.Duration
-	// Test, if set, makes the handler of the paths under /test, which a development server
-	// has whose clock belongs to a test. permitted reports whether a request bears the
-	// admin token or the messages token.
+	// Test, if set, makes the handler of the paths under /test, for a development server whose clock is set by a test.
+	// permitted reports whether a request bears the admin token or the messages token.
 	Test func(permitted func(*http.Request) bool) http.Handler
 	// Log takes failures and, at debug level, every request. The default discards.
 	Log *slog.Logger
@@ -273,8 +271,8 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// idleTimeout is how long a connection may be without a request: long, because clients
-// rely on keep-alive for speed.
+// idleTimeout bounds the time for which a connection may be without a request. It is long because clients rely on
+// keep-alive for speed.
 const idleTimeout = 10 * time.Minute
 
 func (s *Server) newHTTPServer(log *slog.Logger) *http.Server {

@@ -114,8 +114,8 @@ func (p replicated[S, L]) answer(g *gin.Context) {
 	p.server.respond(g, now, err)
 }
 
-// log is that of the database which the request names, default without a name. The error is fsm.ErrNoDatabase, or that
-// of a read.
+// log returns the log of the database that the request names, of default if it names none. The error is
+// fsm.ErrNoDatabase or an error of the read.
 func (p replicated[S, L]) log(g *gin.Context) (fsm.Log, error) {
 	db, number := g.Query("database"), uint64(0)
 	if db == "" {

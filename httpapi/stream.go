@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// DefaultHeartbeat is how often an idle stream shows that it lives.
+	// DefaultHeartbeat is the interval at which an idle stream shows that it lives.
 	DefaultHeartbeat = 15 * time.Second
-	// streamWrite is how long a client may take for one piece of a stream.
+	// streamWrite bounds the time that a client may take for one piece of a stream.
 	streamWrite = 10 * time.Second
-	// streamPiece is about how many bytes a piece has.
+	// streamPiece is about the size of a piece in bytes.
 	streamPiece = 64 << 10
 )
 
@@ -113,7 +113,7 @@ func (c *call) authorizeStream(v *fsm.View, argv [][]byte) *reply.Value {
 // database names the keyspace of the request.
 func (c *call) database() string { return cmp.Or(c.db, fsm.DefaultDB) }
 
-// feed is where a stream's events come from.
+// feed is the source of a stream's events.
 type feed interface {
 	Wake() <-chan struct{}
 	// append writes what has come; the error says that nothing comes after it.

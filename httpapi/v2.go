@@ -73,8 +73,8 @@ func foreignOrigin(r *http.Request) bool {
 	return err != nil || u.Host == "" || !isLoopback(u.Host)
 }
 
-// messagesAccess is what a token opens as this node knows it; one that opens nothing here is
-// looked up in a state that holds everything acknowledged so far.
+// messagesAccess returns the access of a token, as this node knows it. A token that opens nothing here is looked up
+// again in a state that holds everything acknowledged so far.
 func (s *Server) messagesAccess(ctx context.Context, db, token string) (a messages.Access, err error) {
 	bearer := acl.ParseBearer([]byte(token))
 	var limits fsm.Quota
@@ -92,10 +92,9 @@ func (s *Server) messagesAccess(ctx context.Context, db, token string) (a messag
 	return a, s.meter.Rate(limits)
 }
 
-// accessOf is what a token opens in a database; an empty name leaves the database to the
-// token. The messages of default have tokens of their own; those of any other database are
-// open to its Standard token, to its Read Only token for reading, and to tokens of its users
-// as far as MSG.PUBLISH and MSG.GET are open to them.
+// accessOf returns the access of a token to a database; an empty name leaves the database to the token. The messages of
+// default have tokens of their own; those of any other database are open to its Standard token, to its Read Only token
+// for reading, and to tokens of its users as far as MSG.PUBLISH and MSG.GET are open to them.
 func accessOf(v *fsm.View, db string, token *acl.Bearer) messages.Access {
 	role, named := v.RoleOf(token), db != ""
 	if db == fsm.DefaultDB {

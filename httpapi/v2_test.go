@@ -22,7 +22,7 @@ type mail struct {
 	nodes *httpapitest.Nodes
 	token string
 	next  int
-	// header is that of the last answer.
+	// header is the header of the last answer.
 	header http.Header
 }
 

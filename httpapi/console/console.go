@@ -15,7 +15,7 @@ import (
 // another one.
 const DefaultBase = "/console"
 
-// Engine is what the console asks of the node.
+// Engine is the node as the console needs it.
 type Engine interface {
 	fsm.Proposer
 	fsm.Reader

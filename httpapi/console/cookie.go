@@ -22,7 +22,7 @@ const (
 	IdleTime = 30 * time.Minute
 	// MaxAge ends every session.
 	MaxAge = 12 * time.Hour
-	// renewAfter is how old the mark of the last use may be before it is set anew.
+	// renewAfter is the age at which the mark of the last use is set anew.
 	renewAfter = time.Minute
 )
 
@@ -51,11 +51,11 @@ func (c *Console) cookieName(kind string, secure bool) string {
 	return kind + hex.EncodeToString(mark[:4])
 }
 
-// session is what a cookie holds, sealed with a key that all nodes of the cluster derive
-// from its secret. So a session is good on every node, and needs no memory on any.
+// session is the content of a cookie, sealed with a key that all nodes of the cluster derive from its secret. So a
+// session is valid on every node, and no node has to remember it.
 type session struct {
 	ID string `json:"i"`
-	// Token is the credential, Database where it is presented ("" is default).
+	// Token is the credential, Database the database for which it is presented ("" is default).
 	Token    string `json:"t"`
 	Database string `json:"d,omitempty"`
 	// Began and Used are unix milliseconds, and Until if it is given: the end of a session
@@ -63,7 +63,7 @@ type session struct {
 	Began int64 `json:"b"`
 	Used  int64 `json:"u"`
 	Until int64 `json:"e,omitempty"`
-	// Person is who signed in at an identity provider.
+	// Person names the person who signed in at an identity provider.
 	Person string `json:"p,omitempty"`
 }
 
@@ -106,7 +106,7 @@ const (
 	cookieNamePurpose = "console cookie name"
 )
 
-// cipher is that of this cluster for a purpose.
+// cipher returns the cipher of this cluster for a purpose.
 func (c *Console) cipher(purpose string) (cipher.AEAD, error) {
 	var key [32]byte
 	c.o.Engine.Local(func(v *fsm.View) { key = v.Derive(purpose) })

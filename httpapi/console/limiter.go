@@ -15,7 +15,7 @@ const (
 	failureBurst = 10
 	failurePause = 6 * time.Second
 	maxAddresses = 10_000
-	// coarseCounts is how many counts there are for the networks of addresses that have none of their own.
+	// coarseCounts is the number of counts for the networks of addresses that have no count of their own.
 	coarseCounts = 4096
 )
 
@@ -47,7 +47,7 @@ func (l *limiter) networkOf(host string) *time.Time {
 	return &l.coarse[maphash.String(l.seed, host)%coarseCounts]
 }
 
-// owed is when a host owes nothing, and whether it has a count of its own. The lock is held.
+// owed returns the time at which a host owes nothing any more, and whether it has a count of its own. The lock is held.
 func (l *limiter) owed(host string) (free time.Time, own bool) {
 	if free, own = l.free[host]; own {
 		return free, true
@@ -55,7 +55,7 @@ func (l *limiter) owed(host string) (free time.Time, own bool) {
 	return *l.networkOf(host), false
 }
 
-// wait is how long an address has to wait for its next try; 0 lets it try.
+// wait returns the time that an address has to wait for its next try; 0 lets it try.
 func (l *limiter) wait(addr string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

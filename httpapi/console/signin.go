@@ -18,8 +18,7 @@ import (
 // maxSignIn is the most bytes of a request to sign in.
 const maxSignIn = 16 << 10
 
-// signIn is what a user signs in with: a token, a user's name and password, or the key
-// of a link.
+// signIn holds the credentials of a sign-in: a token, a user's name and password, or the key of a link.
 type signIn struct {
 	Token    string `json:"token"`
 	User     string `json:"user"`
@@ -28,8 +27,8 @@ type signIn struct {
 	Link     string `json:"link"`
 }
 
-// identity is whom a session stands for, as its page reads it. The page only hides by it
-// what the API would refuse.
+// identity describes the owner of a session, as its page reads it. The page uses it only to hide what the API would
+// refuse.
 type identity struct {
 	// Name is for people: the token's role, or the user.
 	Name string `json:"name"`
@@ -40,7 +39,7 @@ type identity struct {
 	Keyspace bool   `json:"keyspace"`
 	Database string `json:"database,omitempty"`
 	User     string `json:"user,omitempty"`
-	// Person is who signed in at an identity provider.
+	// Person names the person who signed in at an identity provider.
 	Person  string `json:"person,omitempty"`
 	Session string `json:"session"`
 }

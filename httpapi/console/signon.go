@@ -14,7 +14,7 @@ import (
 
 // IdentityProvider signs people in by the authorization code flow of OpenID Connect.
 type IdentityProvider interface {
-	// AuthURL is where the browser signs in.
+	// AuthURL returns the URL at which the browser signs in.
 	AuthURL(ctx context.Context, a Attempt) (string, error)
 	// Exchange trades the code that the browser has brought back for the person. An error that
 	// is ErrNotValid refuses the answer; after any other the provider may be asked again.
@@ -35,39 +35,39 @@ type Attempt struct {
 	Verifier string `json:"v"`
 }
 
-// Person is somebody whom an identity provider vouches for.
+// Person is a person whom an identity provider vouches for.
 type Person struct {
-	// Subject is who it is for the provider, Name for people.
+	// Subject identifies the person at the provider, Name is for people.
 	Subject, Name string
 	Groups        []string
 }
 
-// SignOn is what people may do who sign in at an identity provider.
+// SignOn configures what people may do who sign in at an identity provider.
 type SignOn struct {
-	// Roles are tried in their order: the first whose group a person has counts.
+	// Roles are tried in their order: the first whose group a person has applies.
 	Roles []GroupRole
 	// Redirect is the URL of the console's callback as browsers reach it. The default is the
 	// address that the browser has used.
 	Redirect string
-	// Age ends a session so long after the sign-in; 0 is MaxAge, which none outlives.
+	// Age is the time from the sign-in to the end of the session; 0 is MaxAge, which also bounds it.
 	Age time.Duration
 }
 
-// CallbackPath is where a provider sends browsers back to, below the console's base.
+// CallbackPath is the path, below the console's base, to which a provider sends browsers back.
 const CallbackPath = signOnPath + callback
 
 const (
-	// signOnPath is where the browser begins and ends a sign-in at an identity provider.
+	// signOnPath begins the paths at which the browser begins and ends a sign-in at an identity provider.
 	signOnPath = "/oidc/"
 	callback   = "callback"
-	// attemptAge is how long somebody may take to sign in there.
+	// attemptAge bounds the time that a person may take to sign in there.
 	attemptAge = 10 * time.Minute
 	// maxNext is the longest path that is opened after a sign-in.
 	maxNext = 1000
 )
 
-// pendingSignOn is what the attempt's cookie holds, sealed like a session: any node can
-// finish what another one began.
+// pendingSignOn is the content of the attempt's cookie, sealed like a session: any node can finish a sign-in that
+// another one began.
 type pendingSignOn struct {
 	Attempt
 	Next  string `json:"x"`
@@ -106,7 +106,7 @@ func (c *Console) beginSignOn(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// callbackURL is where the provider sends the browser back.
+// callbackURL returns the URL to which the provider sends the browser back.
 func (c *Console) callbackURL(r *http.Request) string {
 	if c.o.SignOn.Redirect != "" {
 		return c.o.SignOn.Redirect

@@ -221,7 +221,7 @@ func (k *conn) begin() {
 	}
 }
 
-// late is how long ago the request has begun that is being read.
+// late returns the time since the request that is being read began, 0 if none has.
 func (k *conn) late() time.Duration {
 	if k.begun.IsZero() {
 		return 0
@@ -229,11 +229,10 @@ func (k *conn) late() time.Duration {
 	return time.Since(k.begun)
 }
 
-// bodyStep is how much memory a body gets before it has come.
+// bodyStep is the memory in bytes that a body gets before it has arrived.
 const bodyStep = 64 << 10
 
-// readTo reads until in has end bytes. Its memory grows with what has come, not with what was
-// announced.
+// readTo reads until in has end bytes. Its memory grows with what has arrived, not with what was announced.
 func (k *conn) readTo(end int) error {
 	for len(k.in) < end {
 		k.room(min(end-len(k.in), max(bodyStep, len(k.in)-k.start)))

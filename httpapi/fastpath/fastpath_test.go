@@ -185,7 +185,7 @@ func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// seenRequest is what a handler was told of one request.
+// seenRequest records one request as a handler saw it.
 type seenRequest struct {
 	method, target, host, proto string
 	header                      string

@@ -31,15 +31,15 @@ type Request interface {
 	Reply()
 }
 
-// Result is how a request is answered that was run.
+// Result says how a request of a batch is to be answered.
 type Result uint8
 
 const (
 	// Small requests have a small reply.
 	Small Result = iota
-	// Large ones have a reply that the client may take long to read.
+	// Large requests have a reply that the client may take long to read.
 	Large
-	// Alone ones were not run: the handler answers them.
+	// Alone requests were not run: the handler answers them.
 	Alone
 )
 
@@ -52,12 +52,12 @@ const (
 )
 
 const (
-	// attachAfter is how many requests a connection has had answered by its goroutine when it attaches.
-	// Each time that the loop has little use for it, it takes twice as many.
+	// attachAfter is the number of requests that a connection's goroutine answers before the connection attaches. The
+	// number doubles, up to mostRounds, each time that the loop was of little use to it.
 	attachAfter = 4
 	mostRounds  = 4096
-	// quietTime is how long an attached connection is without a request before it gets a goroutine,
-	// which keeps the time limits.
+	// quietTime is the time without a request after which an attached connection gets a goroutine, which keeps the time
+	// limits.
 	quietTime = 30 * time.Second
 )
 
@@ -197,7 +197,7 @@ func (b *loop) serve(list []*conn) {
 	}
 }
 
-// gathered is what has arrived on a connection.
+// gathered says what has arrived on a connection.
 type gathered uint8
 
 const (

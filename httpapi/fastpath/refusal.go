@@ -156,7 +156,7 @@ func hexByte(c byte) string {
 	return string([]byte{digits[c>>4], digits[c&15]})
 }
 
-// maxQuoted is how many bytes of a client's words an error repeats.
+// maxQuoted bounds the bytes of a client's text that an error quotes.
 const maxQuoted = 64
 
 func quoted(s string) string {

@@ -50,7 +50,7 @@ type serving struct {
 	lists    map[net.Listener]bool
 	conns    map[*conn]bool
 	stopping atomic.Bool
-	// strangers is how much of MaxStrangers is held.
+	// strangers is the part of MaxStrangers that is held, in bytes.
 	strangers atomic.Int64
 	busy      sync.WaitGroup
 	fallback  *fallback
@@ -151,8 +151,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// Open is how many connections are on the fast path now; those that were handed to net/http
-// are not.
+// Open returns the number of connections on the fast path now, without those that were handed to net/http.
 func (s *Server) Open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,12 +196,11 @@ func (h *fallback) Close() error { h.once.Do(func() { close(h.end) }); return ni
 // Addr is the address of the first listener.
 func (h *fallback) Addr() net.Addr { return h.addr }
 
-// bufferedConn is a connection of which some bytes were read already.
+// bufferedConn is a connection from which some bytes were read already.
 type bufferedConn struct {
 	net.Conn
 	rest []byte
-	// late is how long ago the request has begun of which rest is a part: its time limits
-	// count from then.
+	// late is the age of the request that rest belongs to: its time limits count from its beginning.
 	late time.Duration
 	// refuse is Server.Refuse. first is what was read of the first request, for its second
 	// parameter; handled is set while a handler answers.

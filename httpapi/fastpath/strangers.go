@@ -12,12 +12,12 @@ import (
 // errCrowded says that connections without a token hold all that they may.
 var errCrowded = errors.New("fastpath: connections without a token hold all that they may")
 
-// share is what one connection holds of what all strangers may hold. Its methods are safe for concurrent use.
+// share is one connection's part, in bytes, of the memory for all strangers. Its methods are safe for concurrent use.
 type share struct {
 	n atomic.Int64
 }
 
-// hold makes the share n bytes, if there is room for as much. A smaller share always has room.
+// hold sets the share to n bytes if there is room, and releases all of it if not. There is always room for a smaller share.
 func (s *Server) hold(one *share, n int64) bool {
 	old := one.n.Swap(n)
 	if used := s.strangers.Add(n - old); n <= old || s.MaxStrangers <= 0 || used <= s.MaxStrangers {

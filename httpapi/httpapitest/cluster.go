@@ -83,12 +83,12 @@ type nodeEngine struct{ *cluster.Node }
 // Local runs fn on the node's state as it is.
 func (e nodeEngine) Local(fn func(*fsm.View)) { e.Machine().View(0, [16]byte{}, fn) }
 
-// readyWithin is how long a node may take to say that it is ready.
+// readyWithin bounds the time that a node may take to say that it is ready.
 const readyWithin = time.Second
 
 var errNotReady = errors.New("httpapitest: the node has no leader or has not caught up")
 
-// Ready is nil if the node can serve.
+// Ready returns nil if the node can serve.
 func (e nodeEngine) Ready() error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
 	defer cancel()

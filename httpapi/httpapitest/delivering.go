@@ -16,7 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
-// Prefixes are those of service headers at nodes that deliver.
+// Prefixes returns the prefixes of service headers at nodes that deliver.
 func Prefixes() []string { return []string{"Svc", "Upstash"} }
 
 // ServeDelivering starts n nodes that serve /v2, have signing keys, and deliver to

@@ -61,8 +61,7 @@ func (d *Description) sound() error {
 	return errors.Join(faults...)
 }
 
-// parameterWords are those that parameters may have; a comma in a line of YAML makes
-// others.
+// parameterWords are the words that parameters may have; a comma in a line of YAML makes others.
 var parameterWords = []string{"name", "in", "required", "schema", "description", "examples", "type"}
 
 func unknownWords(m map[string]any, words []string) error {
@@ -89,7 +88,7 @@ func walk(v any, visit func(map[string]any)) {
 	}
 }
 
-// Reply is what a request got, read to its end.
+// Reply is the reply to a request, read to its end.
 type Reply struct {
 	Status int
 	Header http.Header
@@ -130,8 +129,7 @@ func (d *Description) Check(method, target string, r Reply) error {
 	return nil
 }
 
-// operation is that of the templates that fit a path most exactly, nil if these have none
-// for the method.
+// operation returns the operation for a method among the templates that fit a path most exactly, nil if they have none.
 func (d *Description) operation(method, path string) map[string]any {
 	if path != "/" {
 		path = strings.TrimSuffix(path, "/")

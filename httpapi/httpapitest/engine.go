@@ -149,7 +149,7 @@ func (e *Engine) SetClock(now func() int64) {
 	e.now = now
 }
 
-// Calls is how many proposals and reads there were; local looks aren't counted.
+// Calls returns the numbers of proposals and of reads; calls of Local aren't counted.
 func (e *Engine) Calls() (proposals, reads int64) { return e.proposals.Load(), e.reads.Load() }
 
 // Propose applies one request at once.

@@ -15,9 +15,9 @@ type Index struct {
 	rows       map[string]IndexRow
 }
 
-// IndexRow is what an Index says of a sentence.
+// IndexRow is the entry of an Index for a sentence.
 type IndexRow struct {
-	// Silent: it only says that something is not shown.
+	// Silent says that the sentence only states that something is not shown.
 	Silent bool
 	// Open is the part of the product that is missing, empty if there is none.
 	Open string

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// schemaWords are those of JSON Schema that valid understands; a description may use no
-// others. The last ones say nothing about validity.
+// schemaWords are the words of JSON Schema that valid understands; a description may use no others. The last ones say
+// nothing about validity.
 var schemaWords = []string{"$ref", "allOf", "oneOf", "type", "required", "properties", "additionalProperties", "unevaluatedProperties", "items", "enum", "const",
 	"pattern", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "description", "default", "examples"}
 

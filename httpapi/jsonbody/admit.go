@@ -9,17 +9,17 @@ import (
 // MaxValues is the most values of a JSON body: what is read from one takes up to a hundred times as many bytes as it has.
 const MaxValues = 1_000_000
 
-// MaxSelected is the most values of a body that selects: each stays by itself, with its name.
+// MaxSelected is the most values of a body that selects: each is kept separately, with its name.
 const MaxSelected = 100_000
 
-// valueBytes is about what a value takes that was read.
+// valueBytes is about the memory of a value that was read.
 const valueBytes = 64
 
-// Bounds are how much of JSON a body may have.
+// Bounds limits the JSON of a body.
 type Bounds struct {
 	// Items is the most elements of the outermost array, Values the most values in all; 0 is MaxValues.
 	Items, Values int
-	// Raw names the member of each of them whose value is kept as it is written, so that its own values don't count.
+	// Raw names the member of each element whose value is kept as it is written, so that its own values don't count.
 	Raw string
 }
 
@@ -101,7 +101,7 @@ func (s *counter) count(most Bounds) {
 	s.items++ // commas stand between them
 }
 
-// stringEnd is where the quote is that ends a string.
+// stringEnd returns the position of the quote that ends a string.
 func stringEnd(text []byte, from int) int {
 	for from < len(text) {
 		n := bytes.IndexAny(text[from:], `"\`)

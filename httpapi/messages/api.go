@@ -19,7 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
-// Engine is what the API needs of the node.
+// Engine is the node as the API needs it.
 type Engine interface {
 	fsm.Proposer
 	fsm.Reader
@@ -28,8 +28,8 @@ type Engine interface {
 // Options are the parts of an API.
 type Options struct {
 	Engine Engine
-	// Access is what a token opens in a database. Without a name it is the database of the token; an error is one of the
-	// engine.
+	// Access returns the access of a token to a database, to the token's own if db is empty. An error is one of the
+	// engine's.
 	Access func(ctx context.Context, db string, token string) (Access, error)
 	// Fail answers an error of the engine to a request of the route that logs name so; wrote reports whether a write was proposed.
 	Fail   func(w http.ResponseWriter, r *http.Request, route string, err error, wrote bool)
@@ -38,11 +38,11 @@ type Options struct {
 	Ask Provider
 	// MaxBody is the largest body of a message, MaxBatch that of a batch, in bytes.
 	MaxBody, MaxBatch int64
-	// BulkWait is how long a request waits for a bulk action (0 = a minute).
+	// BulkWait bounds the wait of a request for a bulk action (0 = a minute).
 	BulkWait time.Duration
 }
 
-// Access is what a token opens: as whom, and the messages and workflows of which database.
+// Access describes what a token opens: its role, and the database whose messages and workflows it reaches.
 type Access struct {
 	// Role is NoRole, Messages, MessagesReadOnly or Admin.
 	Role acl.Role
@@ -185,7 +185,7 @@ func unescapePath(text string) string {
 	return text
 }
 
-// statuses are those of refusals by the state machine.
+// statuses lists the HTTP statuses for refusals by the state machine.
 var statuses = []struct {
 	err    error
 	status int

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// bulkWait is how long a request waits for a bulk action that it has not asked to run by itself.
+	// bulkWait bounds the wait of a request for a bulk action that it has not asked to run in the background.
 	bulkWait = time.Minute
 	// maxBulkPage is the most bulk actions of a page, bulkPage is the default.
 	maxBulkPage = 1000
 	bulkPage    = 100
 )
 
-// Bulk is what bulk actions are about: messages or runs.
+// Bulk describes the objects of bulk actions: messages or runs.
 type Bulk struct {
-	// Table gives those of a view.
+	// Table returns the table of bulk actions in a view.
 	Table func(*fsm.View) *queue.BulkTable
 	// Filter shows a coded filter by the names of its parameters.
 	Filter func(coded []byte) map[string][]string

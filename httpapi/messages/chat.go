@@ -14,8 +14,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/httpfield"
 )
 
-// chatPath is where old clients ask a language model and wait for its answer, under
-// /llm. Newer ones publish to api/llm.
+// chatPath is the path at which old clients ask a language model and wait for its answer. Newer ones publish to
+// api/llm.
 const chatPath = "/llm/v1/chat/completions"
 
 // chatAPI is the API destination that answers there.

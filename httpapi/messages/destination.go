@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/idn"
 )
 
-// target is where a message goes.
+// target is the destination of a message.
 type target struct{ url, group, api string }
 
 // readDestination reads a destination as a path or a batch item has it (raw), and

@@ -15,11 +15,11 @@ import (
 type explanation struct {
 	Reason string `json:"reason"`
 	Text   string `json:"text"`
-	// Since is when the waiting began, Next when it ends at the latest, or may end; both
-	// in unix milliseconds. Without Next it takes an event, not a time.
+	// Since is the time at which the waiting began, Next the time at which it ends at the latest, or may end; both in
+	// unix milliseconds. Without Next only an event ends it.
 	Since int64 `json:"since,omitempty"`
 	Next  int64 `json:"next,omitempty"`
-	// Behind is the message that has to come first, Ahead how many come first.
+	// Behind is the message that has to come first, Ahead the number of messages that come first.
 	Behind string `json:"behind,omitempty"`
 	Ahead  int    `json:"ahead,omitempty"`
 	// LastAttempt is the event of the attempt that ended last, if it is still kept.
@@ -131,7 +131,7 @@ func (n *explanation) advise(x *queue.Explanation, id string) {
 	}
 }
 
-// addressRefused is what the error of a delivery has if its address was refused: that of scheduler/egress.
+// addressRefused is in the error of a delivery whose address scheduler/egress refused.
 const addressRefused = "destination not allowed"
 
 // failedReason is the reason of a message that is a dead letter.

@@ -38,12 +38,12 @@ func renderFlowControl(n *queue.FlowControlInfo) *flowControl {
 	}
 }
 
-// flowControlActs are what may be done with a key, by the last segment of the path.
+// flowControlActs maps the last segment of a path to the act on a key.
 var flowControlActs = map[string]queue.Act{
 	"pause": queue.ActPause, "resume": queue.ActResume, "pin": queue.ActPin, "unpin": queue.ActUnpin, "resetrate": queue.ActResetRate, "reset": queue.ActReset,
 }
 
-// postFlowControl does with a key what the last segment of the path says. A key may hold slashes.
+// postFlowControl performs the act that the last segment of the path names on a key. A key may hold slashes.
 func (q *request) postFlowControl() error {
 	rest := strings.TrimSuffix(q.Rest(), "/")
 	i := strings.LastIndexByte(rest, '/')

@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
-// itemError is what is wrong with one item of a batch, counted from 0.
+// itemError is the error of one item of a batch; at counts from 0.
 type itemError struct {
 	at  int
 	err error

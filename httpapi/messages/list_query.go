@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
-// listQuery is what a request for a list, or for a change of many, selects.
+// listQuery is the selection of a request for a list or for a change of many objects.
 type listQuery struct {
 	filter queue.Filter
 	page   queue.Page
@@ -41,7 +41,7 @@ func (c *listQuery) selection() queue.DeadSelection {
 	return queue.DeadSelection{IDs: c.dead, Filter: c.filter, After: c.page.After}
 }
 
-// parameters are those of a query string and of a JSON body, without the token.
+// parameters returns the parameters of a query string and of a JSON body, without the token.
 func (q *request) parameters(query string) (url.Values, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {

@@ -16,7 +16,7 @@ type Route struct {
 	Path string
 	// Described are the paths of the OpenAPI description that the row answers; nil if Path is the only one. Logs name the first.
 	Described []string
-	// Act is what the audit log records; empty for nothing.
+	// Act is the act that the audit log records; empty if it records none.
 	Act string
 
 	as    string // the method by whose rules the request is judged, if not its own

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/scheduler/cron"
 )
 
-// previewed is how many of a schedule's next times its record shows.
+// previewed is the number of a schedule's next times that its record shows.
 const previewed = 5
 
 // schedule is a schedule as clients read it.

@@ -94,7 +94,7 @@ const (
 	batchPart = 4 << 20
 )
 
-// parseTurn is how many items of a batch are read before other goroutines run, some tenths of a millisecond.
+// parseTurn is the number of items of a batch that are read before other goroutines run, which takes some tenths of a millisecond.
 const parseTurn = 32
 
 // batch answers /v2/batch: it looks at every item before it publishes the first.
@@ -142,7 +142,7 @@ type parsed struct {
 	run *RunItem
 }
 
-// partOf is how many items go into the next request: such of one sort.
+// partOf returns the number of items that go into the next request: only messages, or only items of runs.
 func partOf(all []parsed) (n int) {
 	for size := 0; n < len(all) && (n == 0 || size < batchPart) && (all[n].run == nil) == (all[0].run == nil); n++ {
 		size += itemBytes + len(all[n].Body)

@@ -9,9 +9,9 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
-// Runs is what serves workflows: the messages that concern a run, and the paths of their own.
+// Runs serves workflows: the messages that concern a run, and the paths of workflows.
 type Runs interface {
-	// Submit takes in messages with workflow headers, in one piece, and returns an answer for each.
+	// Submit accepts messages with workflow headers, in one request to the log, and returns an answer for each.
 	Submit(r *http.Request, items []RunItem) (answers []any, err error)
 	// Routes are the rows of workflows in the table of routes.
 	Routes() []Route

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// Form is how the strings of a reply are written.
+// Form selects the encoding of the strings of a reply.
 type Form uint8
 
 // The forms. Base64 encodes every string but the status OK of a whole reply; RESP2 is

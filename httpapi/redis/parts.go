@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// textPart is how many bytes of a long text are encoded, or looked at, at a time: some tenths of a millisecond.
+// textPart is the number of bytes of a long text that are encoded, or looked at, at a time, which takes some tenths of a millisecond.
 const textPart = 64 << 10
 
 // StreamBatchElement is AppendBatchElement in parts: whenever dst has at least size bytes it is passed to flush, which
@@ -85,7 +85,7 @@ func (s stream) text(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// partOf is how many bytes of a text are its next part: no rune is cut.
+// partOf returns the number of bytes of a text's next part, which ends between two runes.
 func partOf(text string) int {
 	if len(text) <= textPart {
 		return len(text)

@@ -9,10 +9,10 @@ import (
 	"github.com/trireme-dev/trireme/internal/yield"
 )
 
-// MostWritten is how many bytes of a reply a byte of a value can become: a control character in JSON.
+// MostWritten is the most bytes of a reply that a byte of a value can become: a control character in JSON.
 const MostWritten = 6
 
-// Size is how many bytes AppendReply writes, found without writing them.
+// Size returns the number of bytes that AppendReply writes, without writing them.
 func Size(v reply.Value, f Form) int64 {
 	switch {
 	case f == RESP2:
@@ -84,7 +84,7 @@ func sizeEscaped(s string) (n int64) {
 	return n
 }
 
-// escaped is how long appendEscaped writes a byte.
+// escaped is the number of bytes that appendEscaped writes for each ASCII byte.
 var escaped = func() (t [utf8.RuneSelf]uint8) {
 	for c := range t {
 		t[c] = uint8(len(appendEscaped(nil, string(byte(c)))))

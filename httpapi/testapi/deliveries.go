@@ -22,7 +22,7 @@ type Delivery struct {
 	// At is cluster time when it was sent, unix milliseconds.
 	At        int64  `json:"at"`
 	MessageID string `json:"messageId"`
-	// Retried is how many retries there were before it.
+	// Retried is the number of retries before it.
 	Retried       string      `json:"retried"`
 	WorkflowRunID string      `json:"workflowRunId,omitempty"`
 	ScheduleID    string      `json:"scheduleId,omitempty"`
@@ -30,7 +30,7 @@ type Delivery struct {
 	URL           string      `json:"url"`
 	Header        http.Header `json:"header"`
 	Body          string      `json:"body"`
-	// Status is that of the answer, 0 if there was none; Error says why.
+	// Status is the status of the answer, 0 if there was none; Error says why.
 	Status         int         `json:"status"`
 	ResponseHeader http.Header `json:"responseHeader,omitempty"`
 	ResponseBody   string      `json:"responseBody,omitempty"`
@@ -99,7 +99,7 @@ func (c *Recorder) keep(d *Delivery) {
 	}
 }
 
-// Deliveries are those that match, the oldest first.
+// Deliveries returns the deliveries that match, oldest first.
 func (c *Recorder) Deliveries(match func(*Delivery) bool) []*Delivery {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,7 +27,7 @@ type Reply struct {
 	Status int               `json:"status,omitempty"`
 	Header map[string]string `json:"header,omitempty"`
 	Body   string            `json:"body,omitempty"`
-	// DelayMs is how long the answer waits, by the machine's clock.
+	// DelayMs is the delay of the answer in milliseconds, by the machine's clock.
 	DelayMs int64 `json:"delayMs,omitempty"`
 	// HangUp closes the connection without an answer.
 	HangUp bool `json:"hangUp,omitempty"`
@@ -129,10 +129,10 @@ func (k *Sinks) Received(name string) []Received {
 	return []Received{}
 }
 
-// sinkPath is what the paths of sinks begin with.
+// sinkPath begins the paths of sinks.
 const sinkPath = "/test/sink/"
 
-// Handler serves the sinks alone, for a server whose clock is nobody's. permitted is that of New.
+// Handler serves the sinks alone, for a server whose clock no test moves. permitted is as in New.
 func (k *Sinks) Handler(permitted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, of := strings.CutPrefix(r.URL.Path, sinkPath); of && name != "" {
@@ -143,7 +143,7 @@ func (k *Sinks) Handler(permitted func(*http.Request) bool) http.Handler {
 	})
 }
 
-// answer is that of a sink: requests come without a token; with one, GET shows what the sink has received and PUT gives it
+// answer answers for a sink. Requests come without a token; with one, GET shows what the sink has received and PUT sets
 // its script.
 func (k *Sinks) answer(w http.ResponseWriter, r *http.Request, name string, permitted bool) {
 	switch {

@@ -10,17 +10,17 @@ import (
 	"github.com/trireme-dev/trireme/internal/testclock"
 )
 
-// Node is what moves with the clock.
+// Node is the node that moves with the clock.
 type Node interface {
-	// Now is cluster time in unix milliseconds.
+	// Now returns cluster time in unix milliseconds.
 	Now() int64
 	// Tick brings the time of the state up to the clock's, and has what is due looked at.
 	Tick(ctx context.Context) error
-	// NextDue is the earliest time, in unix milliseconds, at which a message, a step, a wait
-	// or a schedule has something to do; false if there is none.
+	// NextDue returns the earliest time, in unix milliseconds, at which a message, a step, a wait or a schedule has
+	// something to do; ok is false if there is none.
 	NextDue() (unixms int64, ok bool)
-	// Deliveries is how many deliveries are claimed and have no result, and NextDue, both as of one
-	// moment.
+	// Deliveries returns the number of deliveries that are claimed and have no result, and the results of NextDue, both
+	// as of one moment.
 	Deliveries() (underWay int, due int64, ok bool)
 	// Changed is closed by the next change of the state.
 	Changed() <-chan struct{}
@@ -63,7 +63,7 @@ func (s *Stepper) lock(ctx context.Context) error {
 
 func (s *Stepper) unlock() { <-s.turn }
 
-// busy is what is under way or due now, nil if nothing is.
+// busy returns what is under way or due now, nil if nothing is.
 func (s *Stepper) busy() *Busy {
 	underWay, at, some := s.node.Deliveries()
 	b := Busy{UnderWay: underWay}

@@ -116,7 +116,7 @@ func First(list []string) string {
 	return list[0]
 }
 
-// CallbackInfo is how a failure callback went.
+// CallbackInfo describes the outcome of a failure callback.
 type CallbackInfo struct {
 	State           string              `json:"state"`
 	ResponseStatus  int                 `json:"responseStatus,omitempty"`

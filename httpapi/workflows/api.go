@@ -108,9 +108,9 @@ func show[T any](f func(*request) (T, error)) func(*request) error {
 	}
 }
 
-// parameters are those of the query string.
+// parameters returns the parameters of the query string.
 func (q *request) parameters() url.Values {
-	v, _ := url.ParseQuery(q.Query) // what can't be read is not there
+	v, _ := url.ParseQuery(q.Query) // parameters that can't be read are left out
 	return v
 }
 

@@ -17,7 +17,7 @@ import (
 // endpoint is left to fetch the log.
 const maxCurlBody = 16 << 10
 
-// target is where an entry is delivered.
+// target returns the URL to which an entry is delivered.
 func (e *explainer) target(at *workflow.Entry) string {
 	if at.URL != "" {
 		return at.URL

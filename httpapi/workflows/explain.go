@@ -21,18 +21,18 @@ type explanation struct {
 	Text   string `json:"text"`
 	// Step is the step that the run stands at, and the entry that leads to it.
 	Step *stepLog `json:"step,omitempty"`
-	// Since is when the waiting began, Next when something happens at the latest; both in
-	// unix milliseconds. Without Next it takes an event.
+	// Since is the time at which the waiting began, Next the latest time at which something happens; both in unix
+	// milliseconds. Without Next only an event ends the waiting.
 	Since int64 `json:"since,omitempty"`
 	Next  int64 `json:"next,omitempty"`
-	// LastAttempt is the last call that failed, and ErrorStepName the step that threw, if
-	// the SDK has named it; Attempts counts those of the entry that is being delivered,
-	// one that is under way too, and Allowed how many there may be.
+	// LastAttempt is the last call that failed, and ErrorStepName the step that threw, if the SDK has named it.
+	// Attempts counts the calls of the entry that is being delivered, including one under way, and Allowed is their
+	// limit.
 	LastAttempt   *stepError `json:"lastAttempt,omitempty"`
 	ErrorStepName string     `json:"errorStepName,omitempty"`
 	Attempts      int        `json:"attempts,omitempty"`
 	Allowed       int        `json:"allowed,omitempty"`
-	// Delivery says what keeps the message that is due, if one is.
+	// Delivery says what holds up the message that is due, if there is one.
 	Delivery *delivery `json:"delivery,omitempty"`
 	Awaits   []await   `json:"awaits,omitempty"`
 	// Mismatches name what the endpoint and this server don't agree on.

@@ -19,12 +19,12 @@ const (
 	maxPageBytes = 8 << 20
 )
 
-// listQuery is what a list shows.
+// listQuery selects the content of a list.
 type listQuery struct {
 	filter workflow.DeadFilter
 	limit  int
 	cursor string
-	// dead are the dead letters that are named; none: something is named that can't be.
+	// dead are the dead letters that are named; none says that a name can't be that of a dead letter.
 	dead []queue.Stamp
 	none bool
 	// trim is the most bytes of a text, negative for all.

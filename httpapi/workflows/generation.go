@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// sdkName is how the published client for JavaScript names itself in a telemetry header, before its version.
+// sdkName is the name of the published client for JavaScript in a telemetry header; its version follows.
 const sdkName = "@upstash/workflow@v"
 
 // singletonSDK is the first release of that client which expects a refusal when it starts a run whose id is taken by a run
@@ -45,8 +45,8 @@ func olderThan(version string, than [2]int) bool {
 	return false
 }
 
-// createdAt is which run of its id a message is meant for, if it says so; 0 if it doesn't, or if nodes of the first
-// release, which can't read it, may be in the cluster.
+// createdAt returns the creation time of the run that a message is meant for, among runs of the same id. It is 0 if the
+// message doesn't name it, or if the cluster may have nodes of the first release, which can't read it.
 func (a *API) createdAt(ctx context.Context, h *messages.Headers) int64 {
 	created, err := strconv.ParseInt(h.Field("workflow-createdat"), 10, 64)
 	if err != nil || created <= 0 || !a.level2(ctx) {

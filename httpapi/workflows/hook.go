@@ -15,10 +15,10 @@ import (
 // hookEvent is the form of the event ids that webhooks reach.
 var hookEvent = regexp.MustCompile(`^evt_[A-Za-z0-9_-]{15}$`)
 
-// errNoHook is every miss alike, so that nothing can be learnt from it.
+// errNoHook is the same for every miss, so that nothing can be learnt from it.
 var errNoHook = &messages.Error{Status: http.StatusNotFound, Text: "webhook not found"}
 
-// hookCall is what a wait for a webhook gives to the workflow.
+// hookCall is the result of a wait for a webhook, as the workflow gets it.
 type hookCall struct {
 	Method string              `json:"method"`
 	Header map[string][]string `json:"header"`

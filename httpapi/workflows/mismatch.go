@@ -29,7 +29,7 @@ func sdkHeader(header []queue.Field, name string) string {
 // errorStep is the step that an SDK says has thrown.
 func errorStep(a *workflow.Attempt) string { return sdkHeader(a.Header, "Error-Step-Name") }
 
-// protocolVersion is what SDKs say of themselves, and what this server speaks.
+// protocolVersion is the version of the protocol that this server speaks and that SDKs name.
 const protocolVersion = "1"
 
 // mismatchRule is a rule by which an attempt that failed shows a mismatch; empty if it doesn't.

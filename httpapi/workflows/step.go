@@ -66,7 +66,7 @@ type stepLog struct {
 	Errors []stepError `json:"errors,omitempty"`
 }
 
-// stepBody is what the JSON of a step says beside what the state machine knows of it.
+// stepBody holds the members of a step's JSON that the state machine doesn't keep.
 type stepBody struct {
 	Out         json.RawMessage `json:"out"`
 	SleepFor    json.RawMessage `json:"sleepFor"`
@@ -92,8 +92,8 @@ func (b *runBuilder) entryStep(e *workflow.Entry) *stepLog {
 	return n
 }
 
-// headers are those that the endpoint gets: the run's, and over them those of a message. Only the first delivery of a run
-// has what asks for the handshake.
+// headers returns the headers that the endpoint gets: the run's, overridden by a message's own. Only the first delivery
+// of a run has those that ask for the handshake.
 func (b *runBuilder) headers(own *queue.Options, first bool) map[string][]string {
 	m := b.Header(b.run.Header)
 	if !first {

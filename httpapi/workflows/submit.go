@@ -195,7 +195,7 @@ func number(text string) uint32 {
 	return uint32(n)
 }
 
-// step is what is read of a step's JSON.
+// step holds what is read from a step's JSON.
 type step struct {
 	workflow.Step
 	// until is sleepUntil in unix milliseconds.

@@ -48,14 +48,14 @@ func parseMoment(text string) (m moment, err error) {
 	return m, nil
 }
 
-// source returns the events of one run. They are made of its log when their turn may have come, and made again if they had
-// to make room.
+// source holds the events of one run. They are made from its log when their turn may have come, and made again if they
+// were dropped to make room.
 type source struct {
 	run *workflow.Run
-	// at is when its next event was; as long as counted is not set, no event is later.
+	// at is the time of its next event; until counted is set, it is an upper bound.
 	at      int64
 	counted bool
-	// left is how many events there still are, list those of them that are made.
+	// left is the number of events that remain, list those of them that are made.
 	left int
 	list []*runEvent
 }
@@ -141,7 +141,7 @@ func (t *timeline) count(s *source) {
 	t.settle(s)
 }
 
-// events are those of a run that are not too old.
+// events returns the events of a run that are not too old.
 func (t *timeline) events(r *workflow.Run) []*runEvent {
 	list := runEvents(t.store, r, t.now, t.trim)
 	for t.from > 0 && len(list) > 0 && list[len(list)-1].Time < t.from {
@@ -150,7 +150,7 @@ func (t *timeline) events(r *workflow.Run) []*runEvent {
 	return list
 }
 
-// passed is how many events of a run, from the newest on, are too new, or were told on a page before.
+// passed returns the number of events of a run, from the newest on, that are too new or were on an earlier page.
 func (t *timeline) passed(run uint64, list []*runEvent) (n int) {
 	for n < len(list) && (t.to > 0 && list[n].Time > t.to || t.begin.time > 0 && compareMoments(moment{time: list[n].Time, run: run}, t.begin) < 0) {
 		n++

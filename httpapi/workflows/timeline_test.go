@@ -54,7 +54,7 @@ func word(e *runEvent) string {
 	return text
 }
 
-// past is what has happened to some runs.
+// past is a random history of some runs.
 type past struct {
 	t     *rapid.T
 	flows *workflow.Store

@@ -8,7 +8,7 @@ const emailClaim = "email"
 // maxName is the longest name of a person in bytes: it travels in the session's cookie.
 const maxName = 200
 
-// nameOf is what people call somebody: an address, a user name, or the subject.
+// nameOf returns a name of the person for people: an address, a user name, or the subject.
 func nameOf(claims map[string]any, subject string) string {
 	for _, claim := range [...]string{emailClaim, "preferred_username", "name"} {
 		if name, _ := claims[claim].(string); name != "" {

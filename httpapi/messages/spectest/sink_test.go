@@ -107,7 +107,7 @@ func (s *sink) arrived(t testing.TB, target string, n int) []delivered {
 	}
 }
 
-// times is how often a URL was asked so far.
+// times returns how often a URL was asked so far.
 func (s *sink) times(target string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

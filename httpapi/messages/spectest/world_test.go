@@ -210,7 +210,7 @@ func (w *world) eventsOf(t testing.TB, id, state string) []record {
 	return v.list("events")
 }
 
-// states are those of events, in their order.
+// stateNames returns the states of events, in their order.
 func stateNames(list []record) string {
 	var all []string
 	for _, v := range list {

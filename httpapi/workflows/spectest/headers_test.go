@@ -40,7 +40,7 @@ var forwarded = []struct {
 	{"Expect", 0}, {"Host", 0}, {"Content-Length", 0}, {"Accept-Encoding", ofCall},
 }
 
-// sendersValue is that of every forwarded header, so that Connection names X-Hop.
+// sendersValue is the value of every forwarded header, so that Connection names X-Hop.
 const sendersValue = "x-hop"
 
 // passedOn sends each header with each kind of submission, in both spellings, and looks where it arrives.

@@ -226,7 +226,7 @@ var once = []claim{
 	}},
 }
 
-// callHeaders are those of the call of a run's first step.
+// callHeaders returns the headers of the call of a run's first step.
 func (w *world) callHeaders(id string) map[string]string {
 	h := w.stepHeaders(id, "m/ok")
 	delete(h, "upstash-forward-upstash-workflow-sdk-version")

@@ -33,7 +33,7 @@ func TestSpec(t *testing.T) {
 	})
 }
 
-// ids are those of the claims.
+// ids returns the ids of the claims.
 func ids() (all []string) {
 	for _, c := range claims() {
 		all = append(all, c.id)

@@ -184,7 +184,7 @@ func thirdParty(w http.ResponseWriter, rest string, nth int) {
 	io.WriteString(w, "third party")
 }
 
-// url is that of an endpoint of the app.
+// url returns the URL of an endpoint of the app.
 func (w *world) url(path string) string { return w.app.URL + "/" + path }
 
 // id makes a run id.
@@ -341,7 +341,7 @@ func (w *world) batch(want int, destination string, headers map[string]string, b
 	return w.ask(want, "POST", "/v2/batch", map[string]string{"Content-Type": "application/json"}, string(item))
 }
 
-// stepHeaders are those of a message of a run.
+// stepHeaders returns the headers of a message of a run.
 func (w *world) stepHeaders(id, path string) map[string]string {
 	return map[string]string{
 		"content-type": "application/json", "upstash-method": "POST", "upstash-workflow-init": "false", "upstash-workflow-runid": id,
@@ -380,7 +380,7 @@ func (w *world) end(id, result string) {
 	w.ask(200, "DELETE", "/v2/workflows/runs/"+id+"?cancel=false", map[string]string{"Content-Type": "text/plain"}, result)
 }
 
-// deliveries are those of a run so far, and delivery waits for the nth.
+// deliveries returns the deliveries of a run so far; delivery waits for the nth.
 func (w *world) deliveries(id string) []*delivery {
 	w.mu.Lock()
 	defer w.mu.Unlock()
