@@ -87,7 +87,7 @@ func (a *adapter) length(data []byte) int {
 	return n
 }
 
-// errStopped answers the entries behind one that could not be applied.
+// errStopped answers the entries after one that could not be applied.
 var errStopped = errors.New("cluster: this node has stopped at an earlier entry")
 
 // one applies one entry.
@@ -162,7 +162,7 @@ func (a *adapter) Reached(index uint64) bool { return a.m.Reached(index) }
 // Snapshot forks the state, in constant time. The fork is written out while applies go on.
 func (a *adapter) Snapshot() (write func(io.Writer) error, err error) {
 	if a.poisoned.Load() != nil {
-		return nil, fsm.ErrPoison // raft would take everything behind the entry for applied
+		return nil, fsm.ErrPoison // raft would take everything after the entry for applied
 	}
 	begin := time.Now()
 	a.restart()
@@ -189,8 +189,8 @@ func writeSnapshot(w io.Writer, f *fsm.Frozen) error {
 // maxWindow bounds what a damaged compressed snapshot may make the decoder allocate.
 const maxWindow = 64 << 20
 
-// Restore replaces the state by a snapshot's; on an error the state is as before. It is decompressed beside that, on
-// another core if there is one: what is read of it is then decoded, which takes longer.
+// Restore replaces the state by a snapshot's; on an error the state is as before. It is decompressed meanwhile, on
+// another core if there is one: decoding, which takes longer, goes on at the same time.
 func (a *adapter) Restore(r io.Reader) error {
 	dec, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {

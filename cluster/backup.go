@@ -17,8 +17,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// Freeze is the state of this node, in constant time, at a point that holds everything acknowledged before the call.
-// The errors are those of a linearizable read.
+// Freeze returns the state of this node, in constant time, at a point that holds everything acknowledged before the
+// call. The errors are the errors of a linearizable read.
 func (n *Node) Freeze(ctx context.Context) (*fsm.Frozen, error) {
 	p, err := n.point(ctx)
 	if err != nil {
@@ -49,9 +49,9 @@ func BackupRoom() int64 {
 const incoming = "restore-*.tmp"
 
 // RestoreBackup replaces the state of this cluster, which has to be empty, by that of a backup; see
-// docs/design/backup.md. The backup is written beside the data and looked at whole before anything enters the log.
-// The errors are those of fsm.VerifyBackup and of reading r, ErrBackupLevel, the refusals of fsm.StageBackup and
-// fsm.RestoreBackup, and those of a fsm.Proposer: after fsm.ErrUnknown the restore may have been done.
+// docs/design/backup.md. The backup is written to the data directory and verified completely before anything enters the
+// log. The errors are the errors of fsm.VerifyBackup and of reading r, ErrBackupLevel, the refusals of fsm.StageBackup
+// and fsm.RestoreBackup, and the errors of a fsm.Proposer: after fsm.ErrUnknown the restore may have been done.
 func (n *Node) RestoreBackup(ctx context.Context, r io.Reader) (out fsm.Restoration, err error) {
 	if err := n.refuseRestore(ctx); err != nil {
 		return out, err
@@ -186,7 +186,7 @@ func insist[A, R any](ctx context.Context, n *Node, op *fsm.Operation[A, R], arg
 	}
 }
 
-// replaced begins anew what a restored backup has ended: this process's session, and on the leader a clock that may lie
+// replaced renews what a restored backup has ended: this process's session, and on the leader the clock, which may be
 // behind the backup's.
 func (n *Node) replaced() {
 	n.proposer.dropLostSession()

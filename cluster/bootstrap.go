@@ -33,7 +33,7 @@ func ParsePeers(s string) ([]Peer, error) {
 	return list, nil
 }
 
-// listText is the list in one order, to compare between nodes.
+// listText returns the list in one order, to compare between nodes.
 func listText(list []Peer) string {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Peer) int { return cmp.Compare(a.ID, b.ID) })

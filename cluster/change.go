@@ -19,7 +19,7 @@ import (
 // changeWork bounds the leader's work on one question about servers.
 const changeWork = 8 * time.Second
 
-// leadingNow is the term that this node leads, and has opened; the lock that keeps
+// leadingNow returns the term that this node leads, and has opened; the lock that keeps
 // servers from being changed by two at a time is held until release is called.
 func (n *Node) leadingNow() (term uint64, release func(), err error) {
 	n.changing.Lock()
@@ -51,7 +51,7 @@ func (n *Node) answerJoin(payload []byte, answer func([]byte, error)) {
 	}()
 }
 
-// noJoin is a rejection for good.
+// noJoin returns a rejection for good.
 func noJoin(format string, args ...any) error {
 	return notJoined{fmt.Errorf(format, args...)}
 }
@@ -105,7 +105,7 @@ func (n *Node) addServer(ctx context.Context, q joinRequest) error {
 	return nil
 }
 
-// RemovedAddress is the address of a server whose own address another has now. Nobody
+// RemovedAddress returns the address of a server whose own address another has now. Nobody
 // can listen there: names of this domain have no address (RFC 2606).
 func RemovedAddress(id string) string { return id + removedSuffix }
 

@@ -33,7 +33,7 @@ var (
 	ErrUnsafe = errors.New("refused")
 )
 
-// Servers are the nodes of raft's configuration and their cluster addresses.
+// Servers returns the nodes of raft's configuration and their cluster addresses.
 func (n *Node) Servers() (all []Peer) {
 	for _, s := range n.consensus.Servers() {
 		all = append(all, Peer{ID: s.ID, Addr: s.Addr})
@@ -41,7 +41,7 @@ func (n *Node) Servers() (all []Peer) {
 	return all
 }
 
-// server is a server of raft's configuration.
+// server returns a server of raft's configuration.
 func (n *Node) server(id string) (consensus.Server, bool) {
 	for _, s := range n.consensus.Servers() {
 		if s.ID == id {
@@ -78,7 +78,7 @@ func (n *Node) recordNode(term uint64, r fsm.NodeRecord) (fsm.NodeRecord, error)
 	return v.(fsm.NodeRecord), nil
 }
 
-// alive are the servers that answer now, by id; this node is one of them.
+// alive returns the servers that answer now, by id; this node is one of them.
 func (n *Node) alive(ctx context.Context) map[string]peerStatus {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

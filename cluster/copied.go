@@ -32,7 +32,7 @@ func (n *Node) admitProcess(h transport.Hello, what transport.Purpose) error {
 	return n.judgeIncarnation(h.Node, i, h.Proved && !follows)
 }
 
-// refuseCopy is an error if another process of the same disk answers at the address of a server.
+// refuseCopy returns an error if another process of the same disk answers at the address of a server.
 func (n *Node) refuseCopy(node string, i membership.Incarnation) error {
 	if !n.running.Load() || node == n.opts.NodeID {
 		return nil

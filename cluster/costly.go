@@ -47,9 +47,9 @@ func (m *groupCommitter) separate() {
 	})
 }
 
-// committed tells the followers at once that a costly entry is committed, so that they apply it while the leader does. They
-// would hear of it when the leader has applied it, and then keep their readers waiting for as long again. It is called
-// before entries are applied.
+// committed tells the followers at once that a costly entry is committed, so that they apply it while the leader does.
+// Otherwise they would learn of it only when the leader has applied it, and then keep their readers waiting for as long
+// again. It is called before entries are applied.
 func (m *groupCommitter) committed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,8 +59,8 @@ func (m *groupCommitter) committed() {
 	}
 }
 
-// mayOverlap reports whether an entry may be begun behind one in flight: neither is a costly one, or kept waiting by the
-// other. The lock is held.
+// mayOverlap reports whether an entry may be begun while one is in flight: neither is costly, or keeps the other
+// waiting. The lock is held.
 func (c *costlyTurns) mayOverlap() bool { return !c.inFlight && !c.turn }
 
 // took notes the batches of an entry, which is written while a large one is under way or not; the lock is held.

@@ -14,8 +14,8 @@ type evictor struct {
 	victims fsm.Victims
 }
 
-// The estimate of what requests add to memory: their bytes, once more for what rows of a pipeline cost beside these, and
-// what a key costs. What exceeds it, the apply makes room for by itself.
+// The estimate of what requests add to memory: their bytes, as much again for what the rows of a pipeline cost in
+// addition, and the cost of a key. If they add more, the apply itself makes room.
 const (
 	growthPerRequest = 256
 	mostExtraGrowth  = 64 << 10
@@ -47,8 +47,8 @@ func grownBy(q *fsm.Request) string {
 	return string(name)
 }
 
-// makeRoom is a batch of the leader's own that evicts keys for batches which will be in one entry, nil while there is
-// room; and what is to be released when the entry has been applied.
+// makeRoom returns a batch of the leader's own that evicts keys for batches which will be in one entry, nil while there
+// is room; and what is to be released when the entry has been applied.
 func (m *groupCommitter) makeRoom(batches []*batch) (*batch, fsm.Room) {
 	machine, v := m.n.machine, &m.evictor.victims
 	if !machine.Evicts() {

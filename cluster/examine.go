@@ -39,7 +39,7 @@ type PeerReport struct {
 	There, Back Reach
 	// Offset is the time by which its clock is ahead of this node's, with an error of at most Blur.
 	Offset, Blur time.Duration
-	// Version and Level are those of its binary, State is raft's.
+	// Version and Level are its binary's, State is raft's.
 	Version string
 	Level   uint32
 	State   string

@@ -205,7 +205,7 @@ func (m *groupCommitter) done(in *entryInRaft) {
 	m.nudge()
 }
 
-// entry is an entry of this leader, stamped now.
+// entry returns an entry of this leader, stamped now.
 func (n *Node) entry(term uint64) *fsm.Entry {
 	e := &fsm.Entry{Term: term, Stamp: n.clock.Stamp()}
 	rand.Read(e.Seed[:])
@@ -242,7 +242,7 @@ func (m *groupCommitter) propose(in *entryInRaft, data []byte) {
 	if !m.enter(in) {
 		return
 	}
-	go func() { // it stays behind if raft has lost the entry
+	go func() { // it never ends if raft has lost the entry
 		outcomes, err := wait(p)
 		if !m.leave(in) {
 			return

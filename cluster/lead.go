@@ -126,9 +126,9 @@ func (n *Node) WhileLeading(fn func(ctx context.Context)) {
 	n.leaderWork = append(n.leaderWork, fn)
 }
 
-// beginTerm puts the first entry of a term into the log. It has no stamp: what time the log has come to is known when
-// everything before it is applied here, which is when its outcome comes. A clock that was opened earlier, by a machine
-// that lags, could go below what the former leader has handed out to reads.
+// beginTerm puts the first entry of a term into the log. It has no stamp: the time that the log has reached is known
+// only when everything before the entry is applied here, which is when its outcome comes. A clock that was opened
+// earlier, from a state machine that lags, could be behind the times that the former leader has given to reads.
 func (n *Node) beginTerm(term uint64) error {
 	e := &fsm.Entry{Term: term}
 	rand.Read(e.Seed[:])
@@ -151,7 +151,7 @@ func (n *Node) proposeAlone(e *fsm.Entry, code uint16, body []byte) (any, error)
 	var err error
 	answered := make(chan struct{})
 	p := n.consensus.Propose(e.Encode())
-	go func() { // it stays behind if raft has dropped the entry
+	go func() { // it never ends if raft has dropped the entry
 		outcomes, err = wait(p)
 		close(answered)
 	}()
@@ -272,7 +272,7 @@ func (n *Node) raiseLevel(ctx context.Context, term uint64) {
 	}
 }
 
-// commonLevel is the highest level that every server of the configuration knows; 0 if
+// commonLevel returns the highest level that every server of the configuration knows; 0 if
 // one doesn't answer.
 func (n *Node) commonLevel(ctx context.Context) env.Level {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)

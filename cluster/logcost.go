@@ -46,7 +46,7 @@ func (c *logCost) of(bytes int) time.Duration {
 	return time.Duration(took)
 }
 
-// storeHooks are told of what the log store does.
+// storeHooks returns the hooks of the log store: the metrics', which also measure the cost of appends.
 func (n *Node) storeHooks() logstore.Hooks {
 	hooks := n.metrics.store()
 	measured := hooks.Append

@@ -119,7 +119,7 @@ func (m *metrics) gauge(name, help string, f func() float64) {
 	m.all = append(m.all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f))
 }
 
-// Collectors are the node's metrics, for a registry.
+// Collectors returns the node's metrics, for a registry.
 func (n *Node) Collectors() []prometheus.Collector { return n.metrics.all }
 
 func (m *metrics) batch(requests int) { m.batches.Observe(float64(requests)) }

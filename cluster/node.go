@@ -101,7 +101,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 		n.machine = fsm.NewMachine()
 	}
 	n.lease.epoch = n.started
-	// Before the port opens: whom to admit depends on the machine.
+	// Before the port opens: the callers to admit depend on the machine.
 	hooks := &n.machine.Hooks
 	hooks.Digest, hooks.WantsDigest, hooks.Verdict, hooks.Random, hooks.Yield = n.digest, n.digests.wants, n.verdict, random, yield.Processor
 	n.longReads = newLongReads(func(now time.Time, db string) bool { return n.proposer.ledger.Others(now, db) })
@@ -250,7 +250,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.phase = phaseStarted
 	n.mu.Unlock()
 	n.running.Store(true)
-	n.peers.pool.Reset() // its connections are from before this node had a cluster id, or knew who is where
+	n.peers.pool.Reset() // its connections are from before this node had a cluster id, or knew the addresses of the others
 	lead, cancel := context.WithCancel(context.Background())
 	stop := n.stop
 	n.stop = func() { cancel(); n.leadWG.Wait(); stop() }
@@ -286,10 +286,10 @@ func (n *Node) openConsensus(founds bool) error {
 // Snapshot writes a snapshot now.
 func (n *Node) Snapshot() error { return n.consensus.Snapshot(n.fitTrailing()) }
 
-// SnapshotDir is the directory of the node's snapshots.
+// SnapshotDir returns the directory of the node's snapshots.
 func (n *Node) SnapshotDir() string { return filepath.Join(n.opts.DataDir, "snapshots") }
 
-// Machine is the node's state machine, for callers that only read it.
+// Machine returns the node's state machine, for callers that only read it.
 func (n *Node) Machine() *fsm.Machine { return n.machine }
 
 // leader returns the leader, as far as this node knows.

@@ -54,7 +54,7 @@ const (
 	phaseStarted
 )
 
-// self is this node's own status.
+// self returns this node's own status.
 func (n *Node) self() peerStatus {
 	n.mu.Lock()
 	h := peerStatus{Node: n.identity.NodeID, Disk: n.identity.DiskID, Cluster: n.identity.ClusterID, Disks: n.identity.Disks, Phase: n.phase}
@@ -76,9 +76,9 @@ func (n *Node) self() peerStatus {
 // errStatusOnly answers other nodes while this one doesn't run yet because its machine is being examined.
 var errStatusOnly = errors.New("the node doesn't run yet: its machine is being examined")
 
-// PeerStatuses is Examine for a node that doesn't run yet: it opens the cluster port for as long as it takes, asks the
-// nodes that the options name, and does nothing else. The error says what keeps this node from its directory, its
-// port or the cluster; what could be found out nevertheless comes with it.
+// PeerStatuses does what Examine does, for a node that doesn't run yet: it opens the cluster port for as long as it
+// takes, asks the nodes that the options name, and does nothing else. The error says what keeps this node from its
+// directory, its port or the cluster; the reports hold what was found out nevertheless.
 func PeerStatuses(ctx context.Context, o Options) ([]PeerReport, error) {
 	o.defaults()
 	id, err := readIdentity(o.DataDir, o.NodeID)
@@ -120,13 +120,13 @@ func (n *Node) openStatusOnly() error {
 // statusCallbacks is a node that doesn't run, as its transport sees it.
 type statusCallbacks struct{ n *Node }
 
-// Hello is this node's hello.
+// Hello returns this node's hello.
 func (c statusCallbacks) Hello() transport.Hello { return c.n.hello() }
 
 // Expected knows no peer: there is no configuration.
 func (c statusCallbacks) Expected(string) string { return "" }
 
-// Verify accepts everybody: raft doesn't run.
+// Verify accepts every process: raft doesn't run.
 func (c statusCallbacks) Verify(string, time.Duration) error { return nil }
 
 // Excluded does nothing: the examination shows the error.
@@ -148,8 +148,8 @@ func (c statusCallbacks) Handle(_ transport.Hello, _ transport.Kind, _ []byte, a
 	answer(nil, errStatusOnly)
 }
 
-// named are the nodes that the options name: those of the first configuration, or those of the cluster that this node is
-// to join.
+// named returns the nodes that the options name: the nodes of the first configuration, or of the cluster that this node
+// is to join.
 func (n *Node) named(ctx context.Context) (all []PeerReport, err error) {
 	list := n.opts.InitialCluster
 	if len(n.opts.Join) > 0 {

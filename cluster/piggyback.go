@@ -67,7 +67,7 @@ func (r *Piggyback) Wait(ctx context.Context) (any, error) {
 	return out.Value, out.Err
 }
 
-// attachPiggyback is the batch of the request that is attached to batches, nil if there is none.
+// attachPiggyback returns the batch of the request that is attached to batches, nil if there is none.
 func (m *groupCommitter) attachPiggyback(batches []*batch) *batch {
 	m.mu.Lock()
 	defer m.mu.Unlock()

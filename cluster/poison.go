@@ -54,7 +54,7 @@ func (a *adapter) holds(e *consensus.Entry) bool {
 	return !a.released(p, e)
 }
 
-// released looks into an entry behind the poison for the operator's word. If it has that, all entries before it are applied.
+// released looks for the operator's order in an entry after the poison. If the order is there, all entries before it are applied.
 func (a *adapter) released(p *PoisonEntry, e *consensus.Entry) bool {
 	var found fsm.QuarantineOrder
 	for _, n := range fsm.Orders(e.Data, e.Term) {
@@ -172,7 +172,7 @@ func (n *Node) guardPoison() {
 	}
 }
 
-// Poison is the entry before which this node waits for its operator, nil if it waits for none.
+// Poison returns the entry before which this node waits for its operator, nil if it waits for none.
 func (n *Node) Poison() *PoisonEntry { return n.adapter.poisoned.Load() }
 
 // poisonIfRunning is Poison for callers that may come while the node is opened.

@@ -55,7 +55,7 @@ func (p *proposer) nudge() {
 	}
 }
 
-// Accepting is nil while this node's disk has room for writes; otherwise it says how much is free and how much is needed.
+// Accepting returns nil while this node's disk has room for writes; otherwise the error says how much is free and how much is needed.
 func (n *Node) Accepting() error { return n.store.Accepting() }
 
 // Propose puts a request into the log and waits for its outcome; see fsm.Proposer.
@@ -85,7 +85,7 @@ func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, erro
 	return r.Value, r.Err
 }
 
-// sharing is the database of whose share a request is, empty while there is only one.
+// sharing returns the database that is charged for a request, empty while there is only one.
 func (n *Node) sharing(code uint16, body []byte) string {
 	if n.machine.Databases() < 2 || n.machine.Level() < env.Level2 {
 		return ""

@@ -193,7 +193,7 @@ func seed() (s [16]byte) {
 	return s
 }
 
-// point is a read point, asked for again while leaders change.
+// point returns a read point, asked for again while leaders change.
 func (n *Node) point(ctx context.Context) (readPoint, error) {
 	c := n.reader.join()
 	select {

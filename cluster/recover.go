@@ -105,7 +105,7 @@ func (n *Node) quarantine(ctx context.Context, database string) (fsm.QuarantineO
 	return order, err
 }
 
-// judgeQuarantine is an error that says why a database must not be put into quarantine.
+// judgeQuarantine returns an error that says why a database must not be put into quarantine.
 func (n *Node) judgeQuarantine(ctx context.Context, p *PoisonEntry, database string) error {
 	var past, waiting []string
 	for _, one := range n.Status(ctx).Nodes {

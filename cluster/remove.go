@@ -189,7 +189,7 @@ func (n *Node) spare(s consensus.Server) bool {
 	return found && record.Status == fsm.StatusMember && (record.Replaces == "" || !n.stays(record.Replaces))
 }
 
-// leaver is a server that leaves, empty if none does.
+// leaver returns a server that leaves, empty if none does.
 func (n *Node) leaver() string {
 	for _, s := range n.consensus.Servers() {
 		if record, _ := n.record(s.ID); record.Status != fsm.StatusMember {

@@ -44,9 +44,8 @@ func (l *sessionLease) holds() bool {
 	return at > 0 && time.Since(l.epoch)-time.Duration(at) < leaseTime
 }
 
-// readSession is a read of this node's own state under its lease. The lease is looked
-// at before and after: a process that was stopped in between has read too old a state.
-// served is false if the read has to be a linearizable one.
+// readSession reads this node's own state under its lease. It checks the lease before and after: a process that was
+// stopped in between has read too old a state. served is false if the read has to be a linearizable one.
 func (n *Node) readSession(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (got fsm.ReadAt, served bool, err error) {
 	if !n.lease.holds() {
 		return got, false, nil

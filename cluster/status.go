@@ -30,7 +30,7 @@ type NodeStatus struct {
 	Poison *PoisonEntry
 }
 
-// ID is this node's id.
+// ID returns this node's id.
 func (n *Node) ID() string { return n.opts.NodeID }
 
 // Status asks every node of the configuration how it does.
@@ -65,10 +65,10 @@ func (n *Node) Status(ctx context.Context) Status {
 // IsLeader reports whether this node leads and has opened its term.
 func (n *Node) IsLeader() bool { return n.openTerm.Load() != 0 }
 
-// LeadingTerm is the term that this node leads and has opened, 0 if it doesn't lead.
+// LeadingTerm returns the term that this node leads and has opened, 0 if it doesn't lead.
 func (n *Node) LeadingTerm() uint64 { return n.openTerm.Load() }
 
-// Now is cluster time in unix milliseconds as the leader's clock shows it, for timers.
+// Now returns cluster time in unix milliseconds as the leader's clock shows it, for timers.
 // On other nodes it is that of the last entry applied.
 func (n *Node) Now() int64 {
 	if n.openTerm.Load() == 0 {
@@ -77,7 +77,7 @@ func (n *Node) Now() int64 {
 	return n.clock.Peek()
 }
 
-// LeaderHTTP is the HTTP address of the leader, empty if it isn't known.
+// LeaderHTTP returns the HTTP address of the leader, empty if it isn't known.
 func (n *Node) LeaderHTTP(ctx context.Context) string {
 	leader, ok := n.leader()
 	if !ok {

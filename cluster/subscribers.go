@@ -68,7 +68,7 @@ func (n *Node) reachable(ctx context.Context, nodes []fsm.SubscribedNode) (ids [
 	return ids
 }
 
-// serverAddr is the address of a server of raft's configuration.
+// serverAddr returns the address of a server of raft's configuration.
 func (n *Node) serverAddr(id string) (string, bool) {
 	for _, s := range n.consensus.Servers() {
 		if s.ID == id {

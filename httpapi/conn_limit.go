@@ -98,7 +98,7 @@ func (s *Server) showsAdminToken(r *http.Request) bool {
 	return s.localRole(appendCredential(nil, r, query)) == acl.Admin
 }
 
-// closing is a whole reply for a connection that is closed after it.
+// closing returns a whole reply for a connection that is closed after it.
 func closing(outcomeNames []string, f *failure) []byte {
 	body := redis.AppendError(nil, f.text)
 	reply := fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n",
@@ -144,7 +144,7 @@ func (c *limitedConn) CloseWrite() error {
 	return nil
 }
 
-// Socket is the plain connection below, which may be read and written in place of this one; nil
+// Socket returns the plain connection below, which may be read and written in place of this one; nil
 // if there is more to it.
 func (c *limitedConn) Socket() net.Conn {
 	if plain, ok := c.Conn.(*net.TCPConn); ok && len(c.rest) == 0 {

@@ -17,7 +17,7 @@ func (s *Server) newConsole(o console.Options) (err error) {
 	return err
 }
 
-// Console is the console for a listener of its own; nil if there is none.
+// Console returns the console for a listener of its own; nil if there is none.
 func (s *Server) Console() http.Handler {
 	if s.console == nil {
 		return nil

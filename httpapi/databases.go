@@ -15,8 +15,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
-// databaseView is a database as /admin/databases shows it. Path is where its commands
-// are served. The tokens are known in the answer that made them and never again.
+// databaseView is a database as /admin/databases shows it. Path is the path at which its commands are served. Tokens
+// are only in the answer of the request that made them.
 type databaseView struct {
 	Name          string `json:"name"`
 	Path          string `json:"path"`

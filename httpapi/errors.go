@@ -84,7 +84,7 @@ func failureOf(err error, wrote bool) *failure {
 	return f
 }
 
-// badRequest is a request refused before anything ran.
+// badRequest returns a request refused before anything ran.
 func badRequest(text string) *failure {
 	return &failure{http.StatusBadRequest, notApplied, text}
 }

@@ -20,8 +20,8 @@ import (
 // because a router would decode, clean and redirect what are arguments here.
 func (c *call) serve() {
 	if len(c.r.TransferEncoding) > 0 {
-		// net/http has dropped a length that stood beside the chunks. A proxy that went
-		// by it would see another request behind this one: there must be none.
+		// net/http has dropped a length that was sent in addition to the chunks. A proxy that went by it would see
+		// another request after this one: there must be none.
 		c.w.Header()["Connection"] = closeValue
 	}
 	inDatabase := c.readTarget()

@@ -39,7 +39,7 @@ func newNames(prefixes []string) names {
 	return n
 }
 
-// get is the first value of a header under any of its names, empty if there is none.
+// get returns the first value of a header under any of its names, empty if there is none.
 func get(h http.Header, names []string) string {
 	for _, name := range names {
 		if v := h[name]; len(v) > 0 {

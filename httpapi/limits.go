@@ -87,13 +87,13 @@ func (l Limits) Check() error {
 	return nil
 }
 
-// exceeded is the refusal of a request for which there is no room now.
+// exceeded returns the refusal of a request for which there is no room now.
 func exceeded(what, setting string, limit, actual int) *failure {
 	return &failure{http.StatusServiceUnavailable, notApplied, "ERR " + what + " exceeded. Limit: " + strconv.Itoa(limit) +
 		", Actual: " + strconv.Itoa(actual) + ". Setting: " + setting}
 }
 
-// headTooLarge is the refusal of a request line and header above the limit, of which no
+// headTooLarge returns the refusal of a request line and header above the limit, of which no
 // more was read.
 func headTooLarge(limit int) *failure {
 	return &failure{http.StatusRequestHeaderFieldsTooLarge, notApplied, "ERR max header size exceeded. Limit: " + strconv.Itoa(limit) +
@@ -107,7 +107,7 @@ type inflight struct {
 	by    map[acl.Identity]int
 }
 
-// newInflight is nil without a limit.
+// newInflight returns nil without a limit.
 func newInflight(limit int) *inflight {
 	if limit <= 0 {
 		return nil

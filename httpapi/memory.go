@@ -38,7 +38,7 @@ func (c *call) hold(n int64) *failure {
 // reply is sent.
 func (c *call) keep(n int64) { c.holding.Keep(c.s.buffers, n) }
 
-// replySize is about how many bytes a reply has in memory.
+// replySize estimates how many bytes a reply has in memory.
 func replySize(v reply.Value) (n int64) {
 	n = int64(len(v.Text())) + 16
 	for _, e := range v.Elems() {
@@ -50,7 +50,7 @@ func replySize(v reply.Value) (n int64) {
 	return n
 }
 
-// errReplySize is the reply of a row that would exceed the reply limit of its request; actual is the size in bytes that was reached.
+// errReplySize returns the reply of a row that would exceed the reply limit of its request; actual is the size in bytes that was reached.
 func (c *call) errReplySize(actual int64) reply.Value {
 	return reply.Error("ERR max reply size of a request exceeded. Limit: " + strconv.FormatInt(c.s.limits.ReplyBytes, 10) +
 		" bytes, Actual: " + strconv.FormatInt(actual, 10) + " bytes. Setting: max-reply-size")

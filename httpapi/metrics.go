@@ -99,7 +99,7 @@ func watchFastPath(r prometheus.Registerer, l *fastpath.Server) error {
 	return nil
 }
 
-// slot is the index of a status in requests.
+// slot returns the index of a status in requests.
 func slot(status int) int {
 	if status == http.StatusOK {
 		return 0

@@ -109,8 +109,8 @@ func (s *Server) adminOnly(g *gin.Context) {
 	}
 }
 
-// unlessOpen is adminOnly, unless the listener is on loopback and the request was made there,
-// or the operator has opened these paths to everybody.
+// unlessOpen does what adminOnly does, unless the listener is on loopback and the request was made there, or the
+// operator has opened these paths to everybody.
 func (s *Server) unlessOpen(g *gin.Context) {
 	if !s.metricsPublic && (!s.metricsLocal || isForwarded(g.Request)) {
 		s.adminOnly(g)

@@ -44,7 +44,7 @@ var queryParameters = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// inQuery are the names of those that stand in a query; named are those that others refer to.
+// inQuery returns the names of the parameters in a query; named holds the parameters that references name.
 func inQuery(list []parameter, named map[string]parameter) (names []string) {
 	for _, p := range list {
 		if at := strings.LastIndexByte(p.Ref, '/'); at >= 0 {
@@ -57,7 +57,7 @@ func inQuery(list []parameter, named map[string]parameter) (names []string) {
 	return names
 }
 
-// ginPath is a path of openAPI as gin has it.
+// ginPath returns a path of openAPI in gin's form.
 func ginPath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)
 }

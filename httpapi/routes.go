@@ -34,7 +34,7 @@ func (r *route) descriptions() []string {
 	return (&messages.Route{Path: r.path}).Descriptions()
 }
 
-// routes is the table. Requests that no row takes are commands, unless they are below one of the table's own roots.
+// routes returns the table. Requests that no row takes are commands, unless they are below one of the table's own roots.
 func (s *Server) routes(registry *prometheus.Registry) []route {
 	list := s.healthRoutes(registry)
 	for _, one := range s.adminRoutes() {
@@ -54,7 +54,7 @@ func (s *Server) routes(registry *prometheus.Registry) []route {
 	return list
 }
 
-// healthRoutes are asked by those who watch the node.
+// healthRoutes returns the routes for those who watch the node.
 func (s *Server) healthRoutes(registry *prometheus.Registry) (list []route) {
 	metrics := gin.WrapH(promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}))
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -68,7 +68,7 @@ func (s *Server) healthRoutes(registry *prometheus.Registry) (list []route) {
 	return list
 }
 
-// adminRoutes are those under /admin, of which the changes are recorded. What is asked there without a change is not.
+// adminRoutes returns the routes under /admin. The audit log records requests that change something, and no others.
 func (s *Server) adminRoutes() []route {
 	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
 	row := func(method, path, act string, serve gin.HandlerFunc) route {
@@ -162,7 +162,7 @@ func newRouter(s *Server, table []route) (e *gin.Engine, err error) {
 // reservedRoots are the first segments of paths that are never commands, whether a row of the table takes them or not.
 var reservedRoots = map[string]bool{"admin": true, "v2": true, "llm": true, "console": true, "db": true, "test": true}
 
-// newRoots are the first segments of the paths that the router answers. Without the API of tests, /test/x is a command.
+// newRoots returns the first segments of the paths that the router answers. Without the API of tests, /test/x is a command.
 func (s *Server) newRoots(table []route) map[string]bool {
 	roots := maps.Clone(reservedRoots)
 	delete(roots, "test")
@@ -215,7 +215,7 @@ func (c *call) serveRouted() {
 	c.status, c.sent = w.status, w.sent
 }
 
-// callOf is the call that a handler of the router answers.
+// callOf returns the call that a handler of the router answers.
 func callOf(g *gin.Context) *call {
 	return g.Writer.(interface{ Unwrap() http.ResponseWriter }).Unwrap().(*recorder).c
 }

@@ -177,7 +177,7 @@ type bounds struct {
 	heartbeat time.Duration
 }
 
-// access says who may ask at all, and whom the metrics are for; see Options.
+// access says which clients may ask at all, and which may read the metrics; see Options.
 type access struct{ loopback, metricsPublic, metricsLocal bool }
 
 // New makes a server; Serve starts it. It fails if the options contradict themselves or
@@ -309,8 +309,8 @@ func newFastPath(s *Server) *fastpath.Server {
 	}
 }
 
-// refuseRequest is the reply to a request that is none: what every rejected command gets, as
-// clients show the error of that.
+// refuseRequest returns the reply to a malformed request, in the form of a rejected command, because clients show that
+// error.
 func (s *Server) refuseRequest(status int, why string) []byte {
 	f := &failure{status, notApplied, "ERR " + why}
 	if status == http.StatusRequestHeaderFieldsTooLarge {
@@ -343,8 +343,7 @@ func (s *Server) onFastPath(target []byte) bool {
 	return !s.roots[string(first)] && !redis.IsStream(string(first))
 }
 
-// cutSegment parts a path at the end of its first segment. An escape ends one too: what
-// is escaped is nobody's name.
+// cutSegment parts a path at the end of its first segment. An escape ends it too: no name has escapes.
 func cutSegment(path []byte) (first, rest []byte) {
 	end := bytes.IndexAny(path, "/?%")
 	if end < 0 {

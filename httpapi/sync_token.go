@@ -14,7 +14,7 @@ import (
 //	<cluster>.<index>.<n>   after a write
 //	<cluster>.<index>.<n>.<row>   after one that ran together with others
 
-// clusterTag is a short mark of a cluster: FNV-1a of its id.
+// clusterTag returns a short mark of a cluster: FNV-1a of its id.
 func clusterTag(clusterID string) uint32 {
 	h := uint32(2166136261)
 	for i := range len(clusterID) {
@@ -33,7 +33,7 @@ func appendToken(dst []byte, cluster uint32, index uint64, place int) []byte {
 	return dst
 }
 
-// tokenIndex is the log index that a token names, 0 for anything that isn't a token of
+// tokenIndex returns the log index that a token names, 0 for anything that isn't a token of
 // this cluster.
 func tokenIndex(token string, cluster uint32) uint64 {
 	mark, rest, _ := strings.Cut(token, ".")

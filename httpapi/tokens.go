@@ -61,7 +61,7 @@ type tokenView struct {
 	FormerUntil string `json:"formerUntil,omitempty"`
 }
 
-// tokenName is the name of a role's token under /admin/tokens; those of databases are called by their variables' names.
+// tokenName returns the name of a role's token under /admin/tokens; those of databases are called by their variables' names.
 func tokenName(role acl.Role) string {
 	for _, one := range clusterTokens {
 		if one.role == role {
@@ -74,7 +74,7 @@ func tokenName(role acl.Role) string {
 	return "token"
 }
 
-// instant is cluster time in a reply, empty for none.
+// instant returns cluster time in a reply, empty for none.
 func instant(unixms int64) string {
 	if unixms == 0 {
 		return ""

@@ -49,7 +49,7 @@ func (s *Server) serveMessages(row *messages.Route) gin.HandlerFunc {
 	}
 }
 
-// target is the request's target for the API of messages.
+// target returns the request's target for the API of messages.
 func (c *call) target() messages.Target {
 	return messages.Target{DB: c.db, Path: c.path, Query: c.query}
 }
@@ -125,7 +125,7 @@ var (
 	getRow     = [][]byte{[]byte("MSG.GET"), []byte("msg_")}
 )
 
-// roleIn is the role of an identity in its database.
+// roleIn returns the role of an identity in its database.
 func roleIn(v *fsm.View, as acl.Identity) acl.Role {
 	if as.User == acl.ReadOnlyName {
 		return acl.MessagesReadOnly

@@ -43,7 +43,7 @@ func (c *Ceiling) Applied(term uint64, clock int64, level env.Level) {
 	}
 }
 
-// Restored says that the state is that of a snapshot: nothing is known of the entries that led to it.
+// Restored says that the state comes from a snapshot: nothing is known of the entries that led to it.
 func (c *Ceiling) Restored(clock int64, level env.Level) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,7 +53,7 @@ func (c *Ceiling) Restored(clock int64, level env.Level) {
 	}
 }
 
-// Limit is the latest time at which a read may be placed now.
+// Limit returns the latest time at which a read may be placed now.
 func (c *Ceiling) Limit() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,8 +70,8 @@ func (c *Ceiling) limit() int64 {
 	return c.clock
 }
 
-// Floor is the time at which a new term starts: no read of an earlier term was placed later. It is 0 while the cluster
-// has no time.
+// Floor returns the time at which a new term starts: no read of an earlier term was placed later. It is 0 while the
+// cluster has no time.
 func (c *Ceiling) Floor() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

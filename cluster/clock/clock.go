@@ -29,8 +29,8 @@ type Clock struct {
 	inFlight []int64
 }
 
-// New is a clock that has not been opened. now is monotonic time, wall what the wall clock shows at a moment of it, in
-// unix milliseconds.
+// New returns a clock that has not been opened. now is monotonic time, wall what the wall clock shows at a moment of
+// it, in unix milliseconds.
 func New(now func() time.Time, wall func(time.Time) int64) *Clock {
 	return &Clock{now: now, wall: wall}
 }

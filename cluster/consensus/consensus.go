@@ -29,7 +29,7 @@ type Consensus interface {
 	Term() uint64
 	// Role returns what this node is in that term.
 	Role() Role
-	// Leader returns whom this node follows, or itself. It is false if this node knows of no leader.
+	// Leader returns the server that this node follows, or itself. It returns false if this node knows of no leader.
 	Leader() (Server, bool)
 	// LeadershipChanges delivers a value after this node has won or lost a term. Its reader must not stop.
 	LeadershipChanges() <-chan bool

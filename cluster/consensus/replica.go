@@ -133,7 +133,7 @@ func (r *Replica) config() *raft.Config {
 	return c
 }
 
-// Close ends this node's part: it hears nobody, and applies nothing any more.
+// Close ends this node's part: it accepts no calls and applies nothing any more.
 func (r *Replica) Close() (err error) {
 	if r.watcher != nil {
 		r.watcher.Stop()
@@ -165,7 +165,7 @@ func (r *Replica) Role() Role {
 	return Shutdown
 }
 
-// Leader returns whom this node follows, or itself. It is false if this node knows of no leader.
+// Leader returns the server that this node follows, or itself. It returns false if this node knows of no leader.
 func (r *Replica) Leader() (Server, bool) {
 	addr, id := r.raft.LeaderWithID()
 	return Server{ID: string(id), Addr: string(addr), Voter: true}, addr != ""

@@ -24,8 +24,9 @@ type silence struct {
 	timeout time.Duration
 }
 
-// tick notes, every delayInterval, that this process runs, and whom it follows. A leader is given a timeout at first, and
-// the longest time between two heartbeats after this process stood still: what the leader sent meanwhile is on its way.
+// tick notes, every delayInterval, that this process runs, and which leader it follows. It allows a new leader a whole
+// timeout, and after this process stood still the longest time between two heartbeats: what the leader sent meanwhile is
+// still on its way.
 func (s *silence) tick(now time.Time, leader string, term uint64, timeout time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,15 +46,16 @@ func (s *silence) of(leader string, term uint64, contact, now time.Time) bool {
 	return leader != "" && leader == s.leader && term == s.term && now.Sub(s.last) <= lateTick && !now.Before(s.from) && now.Sub(contact) >= s.timeout
 }
 
-// leaderSilent reports whether this node hears nothing of the leader that it follows.
+// leaderSilent reports whether this node hears nothing from the leader that it follows.
 func (r *Replica) leaderSilent() bool {
 	leader, _ := r.Leader()
 	return r.Role() == Follower && r.silence.of(leader.ID, r.Term(), r.LastContact(), time.Now())
 }
 
-// holdOff is the heartbeat timeout that raft gets while the leader is silent. Raft's timer, when it ends, lets a leader pass that
-// was heard within it, so with a little more than that it starts no election. Others may have a longer timeout, of
-// which patience is the longest and some time to ask them. After that raft gets the one that fits, and starts at once.
+// holdOff returns the heartbeat timeout that raft gets while the leader is silent. Raft's timer, when it ends, lets a
+// leader pass that was heard within it, so with a little more than that it starts no election. Others may have a longer
+// timeout, of which patience is the longest and some time to ask them. After that raft gets the one that fits, and
+// starts at once.
 func holdOff(unheard, timeout, patience time.Duration) time.Duration {
 	if unheard < patience {
 		return max(timeout, unheard+lateTick)

@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A follower that hears nothing of the leader for the heartbeat timeout starts an election. On a busy machine it may only
-// be its own process, or the leader's, that did not run. So the timeout follows the delays that this node observes: how
-// late its timers are, and how long it was without contact although the same leader goes on. Package failover finds the
-// death of the leader's process, whatever the timeout is.
+// A follower that hears nothing from the leader for the heartbeat timeout starts an election. On a busy machine the only
+// reason may be that its own process, or the leader's, did not run. So the timeout follows the delays that this node
+// observes: how late its timers are, and how long it was without contact although the same leader goes on. Package
+// failover finds the death of the leader's process, whatever the timeout is.
 //
 // The leader's lease is as long as the shortest heartbeat timeout, which raft demands. It protects nothing: reads are
 // confirmed by a majority, and a leader without one commits nothing. It only ends the leadership of a node that is cut

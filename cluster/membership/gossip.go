@@ -205,7 +205,7 @@ func (m *Members) Join(addrs []string) error {
 	return err
 }
 
-// Addr is the gossip address of this node.
+// Addr returns the gossip address of this node.
 func (m *Members) Addr() string { return m.self }
 
 // List returns the members, this node among them, in the order of their ids.

@@ -70,7 +70,7 @@ func (s *Store) write(list []*Body) error {
 	for _, p := range list {
 		bytes, whole := p.whole()
 		if !whole {
-			return errDamaged // whoever reads it gets it from another node
+			return errDamaged // its readers get it from another node
 		}
 		p.settle(bytes)
 		b = append(b, bytes...)
@@ -190,7 +190,7 @@ func (s *Store) Find(want []payload.Digest) (found [][]byte) {
 	return found
 }
 
-// everything are all payloads, in memory and on the disk.
+// everything returns all payloads, in memory and on the disk.
 func (s *Store) everything() (all []weak.Pointer[Body]) {
 	s.mu.Lock()
 	for _, y := range s.young {
@@ -205,7 +205,7 @@ func (s *Store) everything() (all []weak.Pointer[Body]) {
 	return all
 }
 
-// whole is Bytes without asking anybody; false if they can't be read.
+// whole does what Bytes does without asking other nodes; ok is false if the bytes can't be read.
 func (p *Body) whole() ([]byte, bool) {
 	if b := p.memory.Load(); b != nil {
 		return *b, true

@@ -61,7 +61,7 @@ type segments struct {
 	last uint32
 	// current is the one that is written to, nil if there is none.
 	current *segment
-	// files and bytes are those of all segments.
+	// files and bytes count the files and bytes of all segments.
 	files, bytes atomic.Int64
 }
 
@@ -80,7 +80,7 @@ func (t *segments) read(from place, n int) ([]byte, error) {
 	return b, nil
 }
 
-// writable is the segment that is written to; a new one begins behind size bytes.
+// writable returns the segment to write to; a new one begins after size bytes.
 func (t *segments) writable(dir string, size int64) (*segment, error) {
 	if t.current != nil && t.current.size < size {
 		return t.current, nil
@@ -120,7 +120,7 @@ func (t *segments) drop(g *segment) error {
 	return errors.Join(err, g.file.Close()) // who reads meanwhile looks for the new place
 }
 
-// after are all segments in the order of their numbers: those behind no first, then the others.
+// after returns all segments in the order of their numbers: those after no first, then the others.
 func (t *segments) after(no uint32) []*segment {
 	t.mu.RLock()
 	all := slices.Collect(maps.Values(t.all))

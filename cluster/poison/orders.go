@@ -38,7 +38,7 @@ func ReadOrders(dir string) (*Orders, error) {
 	return o, nil
 }
 
-// At are the orders that concern the entry at an index.
+// At returns the orders that concern the entry at an index.
 func (o *Orders) At(index uint64) (all []fsm.QuarantineOrder) {
 	for _, one := range o.list {
 		if one.Index == index {

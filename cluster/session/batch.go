@@ -43,8 +43,8 @@ func (t *Tracker) Take() *Batch {
 	return t.take(false)
 }
 
-// TakeMore is like Take, but may exceed the limit of batches in flight, for a batch that goes along with one of them.
-// It returns nil while none is in flight, or while a try has failed.
+// TakeMore does what Take does, but may exceed the limit of batches in flight, for a batch that goes along with one of
+// them. It returns nil while none is in flight, or while a try has failed.
 func (t *Tracker) TakeMore() *Batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -53,7 +53,7 @@ type account struct {
 	over time.Time // when its debt was above the allowance last
 }
 
-// NewLedger is a ledger without entries.
+// NewLedger returns a ledger without entries.
 func NewLedger() *Ledger { return &Ledger{accounts: map[string]*account{}} }
 
 // Note charges an entry, which took so long and ended at now, to the databases of its requests.

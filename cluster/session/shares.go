@@ -72,7 +72,7 @@ func (t *Tracker) admit(c *Call, now time.Time) bool {
 	return false
 }
 
-// tenant is the queue of a database; the lock is held.
+// tenant returns the queue of a database; the lock is held.
 func (t *Tracker) tenant(db string) *tenantQueue {
 	l := t.tenants[db]
 	if l == nil {
@@ -145,7 +145,7 @@ func (t *Tracker) heldReady() bool {
 	return false
 }
 
-// emptyHeld is for when all that waits is queued again; the lock is held.
+// emptyHeld forgets which requests are held, because all that wait are queued again. The lock is held.
 func (t *Tracker) emptyHeld() {
 	t.heldInFlight = false
 	for _, l := range t.tenants { // unordered: each is emptied alone
@@ -184,8 +184,8 @@ func (t *Tracker) settleShares(b *Batch, outcomes []fsm.Outcome) {
 	}
 }
 
-// database is of whose share a request of the batch is, empty if of nobody's. The node need not have known that there are
-// shares when it sent one that was deferred.
+// database returns the database that is charged for a request of the batch, empty for none. When the node sent a request
+// that was deferred, it need not have known that there are shares.
 func (b *Batch) database(i int, deferred bool) string {
 	if b.databases != nil && b.databases[i] != "" {
 		return b.databases[i]
@@ -197,7 +197,7 @@ func (b *Batch) database(i int, deferred bool) string {
 	return cmp.Or(string(name), fsm.DefaultDB)
 }
 
-// again has a request that was deferred, if somebody awaits it, sent once more; the lock is held.
+// again queues or holds a deferred request that a caller still awaits, so that it is sent once more; the lock is held.
 func (t *Tracker) again(db string, c *Call) {
 	switch {
 	case c == nil:

@@ -72,17 +72,17 @@ type Tracker struct {
 	heldInFlight bool
 }
 
-// New is a tracker without a session. now is monotonic time; wake is called, with the
+// New returns a tracker without a session. now is monotonic time; wake is called, with the
 // tracker locked, when there may be something to send.
 func New(now func() time.Time, wake func()) *Tracker {
 	return &Tracker{now: now, wake: wake, pending: map[uint64]*Call{}, seq: 1, low: 1, since: now(), most: maxPending}
 }
 
-// Add queues a request of nobody's share. The error is fsm.ErrStopping or fsm.ErrNoLeader: it was not
+// Add queues a request that no database is charged for. After an error, fsm.ErrStopping or fsm.ErrNoLeader, it was not
 // queued.
 func (t *Tracker) Add(code uint16, body []byte) (*Call, error) { return t.AddOf("", code, body) }
 
-// AddOf is Add for a request of a database's share; see Shares.
+// AddOf does what Add does, for a request that a database is charged for; see Shares.
 func (t *Tracker) AddOf(db string, code uint16, body []byte) (*Call, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

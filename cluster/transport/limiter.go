@@ -17,7 +17,7 @@ const (
 	maxUnproved       = 512 // of one host, where connections are plain: several nodes may run there
 )
 
-// ErrTooMany says that a peer, or everybody together, has too many connections open.
+// ErrTooMany says that a peer, or all peers together, have too many connections open.
 var ErrTooMany = errors.New("cluster: too many connections")
 
 // limiter counts the connections of a port.
@@ -81,7 +81,7 @@ func (l *limiter) startHandshake(host string, c net.Conn) (*handshake, error) {
 	return h, nil
 }
 
-// endHandshake is false if the handshake was given up.
+// endHandshake returns false if the handshake was given up.
 func (l *limiter) endHandshake(h *handshake) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -119,7 +119,7 @@ func (s *sendBuffer) drain(p piece, written int) {
 	}
 }
 
-// full reports whether a goroutine waits for the socket and more than fullBytes are behind it.
+// full reports whether a goroutine waits for the socket and more than fullBytes wait to be written after it.
 func (s *sendBuffer) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

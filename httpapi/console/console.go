@@ -25,7 +25,7 @@ type Engine interface {
 
 // Options are the parts of a Console. API and Engine are required.
 type Options struct {
-	// Engine knows whom credentials stand for, and which sessions have ended.
+	// Engine knows the identities of credentials, and the sessions that have ended.
 	Engine Engine
 	// API answers the requests of sessions; it sees them as if they had come without the
 	// console, with the credential in the Authorization header.
@@ -77,10 +77,10 @@ func New(o Options) (*Console, error) {
 	return c, err
 }
 
-// Base is the path at which browsers see the console.
+// Base returns the path at which browsers see the console.
 func (c *Console) Base() string { return c.o.Base }
 
-// Bases are the paths that the console serves, with all below them.
+// Bases returns the paths that the console serves, with all below them.
 func (c *Console) Bases() []string {
 	if c.o.Base == DefaultBase || strings.HasPrefix(c.o.Base, DefaultBase+"/") {
 		return []string{DefaultBase}
@@ -140,8 +140,8 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // picture can send one, and a page of another site only with a leave that is never given.
 const AskedBy = "X-Console"
 
-// fromPage refuses what no page of the console has asked, whatever the method: what another
-// site's page asks, and what a link asks that somebody opens who is signed in.
+// fromPage refuses requests, of any method, that don't come from a page of the console: requests of another site's
+// page, and of a link that a signed-in user opens.
 func (c *Console) fromPage(w http.ResponseWriter, r *http.Request) bool {
 	asked := r.Clone(r.Context())
 	asked.Method = http.MethodPost
@@ -158,7 +158,7 @@ func (c *Console) fromPage(w http.ResponseWriter, r *http.Request) bool {
 
 type sessionKey struct{}
 
-// SessionOf is the id of the console's session that a request came in, empty if it came
+// SessionOf returns the id of the console's session that a request came in, empty if it came
 // another way.
 func SessionOf(ctx context.Context) string {
 	id, _ := ctx.Value(sessionKey{}).(string)

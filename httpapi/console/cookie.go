@@ -39,9 +39,9 @@ const (
 // add one.
 const maxCookies = 8
 
-// cookieName is the name of a cookie of this cluster. Browsers keep cookies by host, whatever the port: the name has a mark of the
-// cluster, so that consoles of two clusters on one host don't overwrite each other's, while all nodes of one cluster read it, behind
-// whatever proxy.
+// cookieName returns the name of a cookie of this cluster. Browsers keep cookies by host, whatever the port: the name has a mark of
+// the cluster, so that consoles of two clusters on one host don't overwrite each other's, while all nodes of one cluster read it,
+// behind whatever proxy.
 func (c *Console) cookieName(kind string, secure bool) string {
 	var mark [32]byte
 	c.o.Engine.Local(func(v *fsm.View) { mark = v.Derive(cookieNamePurpose) })
@@ -117,7 +117,7 @@ func (c *Console) cipher(purpose string) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// seal is the text of a cookie that holds v.
+// seal returns the text of a cookie that holds v.
 func (c *Console) seal(purpose string, v any) (string, error) {
 	gcm, err := c.cipher(purpose)
 	if err != nil {
@@ -166,7 +166,7 @@ func (c *Console) unseal(purpose, text string, v any) bool {
 	return err == nil && json.Unmarshal(plain, v) == nil
 }
 
-// sessionIn is the session of a cookie, or says why it is over.
+// sessionIn returns the session of a cookie, or says why it is over.
 func (c *Console) sessionIn(text string) (*session, error) {
 	s := new(session)
 	if !c.unseal(sessionPurpose, text, s) {

@@ -33,7 +33,7 @@ func newLimiter(now func() time.Time) *limiter {
 	return &limiter{now: now, seed: maphash.MakeSeed(), free: map[string]time.Time{}}
 }
 
-// networkOf is the count of an address's network: of IPv4 the first 16 bits, of IPv6 the first 32.
+// networkOf returns the count of an address's network: of IPv4 the first 16 bits, of IPv6 the first 32.
 func (l *limiter) networkOf(host string) *time.Time {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		bits := 16

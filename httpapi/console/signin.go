@@ -89,8 +89,8 @@ var (
 	errCredentialGone = errors.New("your session has ended: its credential opens nothing any more")
 )
 
-// identify finds whom a session's credential stands for. A node may be behind: what opens
-// nothing here is looked up in a state that has everything acknowledged so far.
+// identify finds the identity of a session's credential. A node may be behind: a credential that opens nothing here is
+// looked up again in a state that has everything acknowledged so far.
 func (c *Console) identify(ctx context.Context, s *session) (who identity, err error) {
 	bearer := acl.ParseBearer([]byte(s.Token))
 	look := func(v *fsm.View) { who = identityOf(v, s, &bearer) }
@@ -218,7 +218,7 @@ func (c *Console) exchange(ctx context.Context, given *signIn) (*session, error)
 	return s, nil
 }
 
-// tokenOf is the bearer token of a user's name and password. Without a database the
+// tokenOf returns the bearer token of a user's name and password. Without a database the
 // credential chooses it, as over RESP.
 func tokenOf(v *fsm.View, given *signIn) (token, db string, found bool) {
 	password := acl.DigestOf(given.Password)

@@ -118,7 +118,7 @@ func (c *Console) callbackURL(r *http.Request) string {
 	return u.String()
 }
 
-// nextOf is the view to open after a sign-in: a path below the console's and nothing else.
+// nextOf returns the view to open after a sign-in: a path below the console's and nothing else.
 func nextOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || len(text) > maxNext || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.Contains(u.Path, "..") {
@@ -151,7 +151,7 @@ func (c *Console) endSignOn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit opens the session of whoever brings a code.
+// admit opens the session of a person who brings a code.
 func (c *Console) admit(w http.ResponseWriter, r *http.Request, p *pendingSignOn, code string) {
 	person, err := c.o.Provider.Exchange(r.Context(), p.Attempt, code)
 	if err != nil {
@@ -223,7 +223,7 @@ func (c *Console) sessionAs(ctx context.Context, role *GroupRole, who *Person) (
 	return s, nil
 }
 
-// attempt is the sign-in that this browser has begun with that state, nil if it has none or
+// attempt returns the sign-in that this browser has begun with that state, nil if it has none or
 // took too long.
 func (c *Console) attempt(r *http.Request, state string) *pendingSignOn {
 	cookie, err := r.Cookie(c.cookieName(attemptCookie, overTLS(r)))

@@ -174,7 +174,7 @@ func (k *conn) unfinished(err error) error {
 	return err
 }
 
-// readHead reads until the empty line and returns the place behind it.
+// readHead reads until the empty line and returns the position after it.
 func (k *conn) readHead() (int, error) {
 	scanned := k.start
 	k.waiting.Store(k.start == len(k.in))

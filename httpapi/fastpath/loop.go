@@ -163,10 +163,10 @@ func (k *conn) resume() error {
 // Number, Socket, LoopState, Leaves and HasInput are for the event loop.
 func (k *conn) Number() uint64 { return k.number }
 
-// Socket is the plain socket, if there is no more to the connection.
+// Socket returns the plain socket, if there is no more to the connection.
 func (k *conn) Socket() net.Conn { return k.socket }
 
-// LoopState is the event loop's record.
+// LoopState returns the event loop's record.
 func (k *conn) LoopState() *eventloop.State { return &k.loopState }
 
 // Leaves reports whether the connection ends or its client reads slowly.
@@ -321,7 +321,7 @@ func (k *conn) answerLarge() {
 	k.detached()
 }
 
-// replyPrepared is the reply to the prepared request, as far as it is still to be sent.
+// replyPrepared returns the reply to the prepared request, as far as it is still to be sent.
 func (k *conn) replyPrepared() (out []byte) {
 	request := k.prepared
 	k.prepared, k.start = nil, k.end

@@ -71,7 +71,7 @@ func (r *bufferedConn) sendRefusal(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// explain says why net/http refuses a request: text is what follows the status in its reply.
+// explain says why net/http refuses a request; text follows the status in its reply.
 func (r *bufferedConn) explain(status int, text string) string {
 	switch status {
 	case http.StatusNotImplemented:

@@ -37,7 +37,7 @@ func (r *reply) begin() {
 	r.status, r.body, r.close, r.sending, r.chunked, r.left, r.failed = 0, r.body[:0], false, false, false, 0, nil
 }
 
-// Header is the reply's header map.
+// Header returns the reply's header map.
 func (r *reply) Header() http.Header { return r.header }
 
 // WriteHeader sets the status, once.
@@ -203,7 +203,7 @@ type dated struct {
 
 var lastDate atomic.Pointer[dated]
 
-// date is the Date header now, made once a second.
+// date returns the Date header now, made once a second.
 func date() string {
 	now := time.Now()
 	if d := lastDate.Load(); d != nil && d.second == now.Unix() {

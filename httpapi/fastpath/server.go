@@ -28,9 +28,9 @@ type Server struct {
 	// connection may wait between requests.
 	HeadTime, BodyTime, WriteTime, IdleTime time.Duration
 
-	// Refuse makes the whole reply that is sent in place of net/http's own to a request that
-	// it refuses without a handler (400, 417, 431, 501, 505). why is what was wrong with the
-	// request. Without Refuse net/http's replies are sent.
+	// Refuse makes the whole reply that is sent in place of net/http's own to a request that it refuses without a
+	// handler (400, 417, 431, 501, 505). why says what was wrong with the request. Without Refuse net/http's replies
+	// are sent.
 	Refuse func(status int, why string) []byte
 	// MaxStrangers bounds the memory of all connections that have shown no token, in bytes,
 	// beyond the first buffer of each; 0 = unlimited. Crowded answers heads that exceed it.
@@ -193,7 +193,7 @@ func (h *fallback) Accept() (net.Conn, error) {
 // Close ends Accept.
 func (h *fallback) Close() error { h.once.Do(func() { close(h.end) }); return nil }
 
-// Addr is the address of the first listener.
+// Addr returns the address of the first listener.
 func (h *fallback) Addr() net.Addr { return h.addr }
 
 // bufferedConn is a connection from which some bytes were read already.
@@ -202,8 +202,8 @@ type bufferedConn struct {
 	rest []byte
 	// late is the age of the request that rest belongs to: its time limits count from its beginning.
 	late time.Duration
-	// refuse is Server.Refuse. first is what was read of the first request, for its second
-	// parameter; handled is set while a handler answers.
+	// refuse is Server.Refuse. first holds what was read of the first request, for the second parameter of refuse;
+	// handled is set while a handler answers.
 	refuse  func(status int, why string) []byte
 	first   []byte
 	handled atomic.Bool
@@ -219,7 +219,7 @@ func (r *bufferedConn) Close() error {
 	return r.Conn.Close()
 }
 
-// Below is the connection itself.
+// Below returns the connection itself.
 func (r *bufferedConn) Below() net.Conn { return r.Conn }
 
 // SetReadDeadline sets a limit that net/http counts from when it was given the connection.

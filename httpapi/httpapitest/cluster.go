@@ -16,8 +16,8 @@ import (
 	"github.com/trireme-dev/trireme/node/searchindex"
 )
 
-// Nodes is a cluster of real nodes on real sockets and disks, each behind an HTTP server
-// of its own, in one process. Its tokens are those of this package.
+// Nodes is a cluster of real nodes on real sockets and disks, each behind an HTTP server of its own, in one process.
+// Its tokens are the tokens of this package.
 type Nodes struct {
 	*clustertest.Cluster
 	// Addrs are the HTTP addresses, in the order of the nodes.
@@ -31,14 +31,14 @@ func ServeNodes(t testing.TB, n int, adjust func(*httpapi.Options)) *Nodes {
 	return ServeNodesOver(t, clustertest.NewNetwork(), n, adjust)
 }
 
-// ServeNodesOver is ServeNodes over a network that can cut nodes off from each other;
-// clients reach them all the same.
+// ServeNodesOver does what ServeNodes does, over a network that can cut nodes off from each other; clients reach them
+// nevertheless.
 func ServeNodesOver(t testing.TB, network *clustertest.Network, n int, adjust func(*httpapi.Options)) *Nodes {
 	t.Helper()
 	return serveNodes(t, network, n, nil, adjust)
 }
 
-// ServeNodesLed is ServeNodes with work for the leader, see cluster.Options.
+// ServeNodesLed does what ServeNodes does, with work for the leader; see cluster.Options.
 func ServeNodesLed(t testing.TB, n int, leading func(context.Context, *cluster.Node), adjust func(*httpapi.Options)) *Nodes {
 	t.Helper()
 	return serveNodes(t, clustertest.NewNetwork(), n, leading, adjust)
@@ -75,7 +75,7 @@ func serveNodes(t testing.TB, network *clustertest.Network, n int, leading func(
 	return nodes
 }
 
-// NodeEngine is a node as the HTTP edge wants it.
+// NodeEngine returns a node as the HTTP edge wants it.
 func NodeEngine(n *cluster.Node) httpapi.Engine { return nodeEngine{n} }
 
 type nodeEngine struct{ *cluster.Node }
@@ -104,7 +104,7 @@ type nodeHub struct {
 	node atomic.Pointer[cluster.Node]
 }
 
-// newNodeHub is a hub without a node, which ends with the test, after its node.
+// newNodeHub returns a hub without a node, which ends with the test, after its node.
 func newNodeHub(t testing.TB) *nodeHub {
 	l := &nodeHub{}
 	l.hub = pubsub.New(pubsub.Options{Log: l, Peers: l})
@@ -124,7 +124,7 @@ func (l *nodeHub) Propose(ctx context.Context, code uint16, body []byte) (any, e
 	return nil, fsm.ErrNoLeader
 }
 
-// Others are the ids of the other nodes.
+// Others returns the ids of the other nodes.
 func (l *nodeHub) Others() []string {
 	if n := l.node.Load(); n != nil {
 		return n.Others()

@@ -53,16 +53,16 @@ type Engine struct {
 	hubs             []*pubsub.Hub
 }
 
-// New is an engine whose cluster has been founded with the tokens above.
+// New returns an engine whose cluster has been founded with the tokens above.
 func New() *Engine { return founded(&Engine{now: func() int64 { return time.Now().UnixMilli() }}) }
 
-// NewCluster is New for one of several clusters: each number has a secret of its own.
+// NewCluster returns an engine as New does, for one of several clusters: each number has a secret of its own.
 func NewCluster(number uint64) *Engine {
 	return founded(&Engine{now: func() int64 { return time.Now().UnixMilli() }, cluster: number})
 }
 
-// NewStill is New with a clock of the test's, in unix milliseconds, and with the same seed
-// for every entry and every read, so that two engines answer the same.
+// NewStill returns an engine as New does, with the test's clock, in unix milliseconds, and with the same seed for every
+// entry and every read, so that two engines answer the same.
 func NewStill(now func() int64) *Engine { return founded(&Engine{now: now, still: true}) }
 
 func founded(e *Engine) *Engine {
@@ -77,7 +77,7 @@ func founded(e *Engine) *Engine {
 	return e
 }
 
-// Tokens are the digests of the tokens above.
+// Tokens returns the digests of the tokens above.
 func Tokens() acl.Tokens {
 	var t acl.Tokens
 	t[acl.Standard] = acl.DigestOf(Token)
@@ -239,21 +239,21 @@ func (e *Engine) Read(_ context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 // Local runs fn on the machine's state.
 func (e *Engine) Local(fn func(*fsm.View)) { e.Machine.View(0, [16]byte{}, fn) }
 
-// Ready is nil unless SetReady said otherwise.
+// Ready returns nil unless SetReady said otherwise.
 func (e *Engine) Ready() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.ready
 }
 
-// Accepting is nil unless SetAccepting said otherwise.
+// Accepting returns nil unless SetAccepting said otherwise.
 func (e *Engine) Accepting() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.accepting
 }
 
-// Level is the feature level of the machine.
+// Level returns the feature level of the machine.
 func (e *Engine) Level() (level env.Level) {
 	e.Local(func(v *fsm.View) { level = v.Level() })
 	return level

@@ -34,7 +34,7 @@ func (s *session) Propose(_ context.Context, code uint16, body []byte) (any, err
 	return v, applied
 }
 
-// NewHub is the hub of one more node, until the test ends. The name of the node and the
+// NewHub returns the hub of one more node, until the test ends. The name of the node and the
 // session that its counts belong to are those of Machine's state.
 func (e *Engine) NewHub(t testing.TB, adjust ...func(*pubsub.Options)) *pubsub.Hub {
 	t.Helper()

@@ -194,7 +194,7 @@ func (d *Description) validObject(s, v map[string]any) error {
 	return nil
 }
 
-// members are the properties of a schema and of those that it is made of.
+// members returns the properties of a schema and of those that it is made of.
 func (d *Description) members(s map[string]any) map[string]any {
 	all := map[string]any{}
 	parts, _ := s["allOf"].([]any)

@@ -48,7 +48,7 @@ func tooMany(what string, most int) error {
 	return &Error{http.StatusBadRequest, fmt.Sprintf("the body has more than %d %s: send several requests", most, what)}
 }
 
-// Hold counts bytes that a request takes beside its body, until it ends; its body may belong to somebody who counts.
+// Hold counts bytes that a request takes in addition to its body, until it ends, if its body counts them.
 func Hold(r *http.Request, n int64) error {
 	if r == nil {
 		return nil

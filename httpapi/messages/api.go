@@ -149,7 +149,7 @@ func (q *request) authenticate() (Access, error) {
 	return q.Access(q.r.Context(), q.DB, token)
 }
 
-// In is the API of the database that an access opens.
+// In returns the API of the database that an access opens.
 func (a *API) In(access Access) *API {
 	if access.DB == "" {
 		return a
@@ -161,7 +161,7 @@ func (a *API) In(access Access) *API {
 	return &in
 }
 
-// tokenOf is the token of a query string, empty if there is none. Most have none, and no
+// tokenOf returns the token of a query string, empty if there is none. Most have none, and no
 // escape in which a name could hide.
 func tokenOf(query string) string {
 	if !strings.Contains(query, tokenParameter) && !strings.Contains(query, "%") {
@@ -201,7 +201,7 @@ var statuses = []struct {
 	{runs.ErrFull, http.StatusTooManyRequests},
 }
 
-// refusal is the answer to an error that is no failure of the engine, nil for others.
+// refusal returns the answer to an error that is no failure of the engine, nil for others.
 func refusal(err error) *Error {
 	var one *itemError
 	if errors.As(err, &one) {

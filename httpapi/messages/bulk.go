@@ -209,7 +209,7 @@ func (a *API) CountBulk(ctx context.Context, page func(v *fsm.View, at uint64) (
 	return total, nil
 }
 
-// bulkOf are the bulk actions of messages; a start cancels those that f chooses.
+// bulkOf returns the bulk actions of messages; a start cancels those that f chooses.
 func (q *request) bulkOf(f *queue.Filter) *Bulk {
 	return &Bulk{
 		Table:  func(v *fsm.View) *queue.BulkTable { return v.Messages().Bulk() },

@@ -96,7 +96,7 @@ func (q *request) listDead() error {
 	return nil
 }
 
-// cursorText is the cursor of the page that follows, empty on the last one.
+// cursorText returns the cursor of the page that follows, empty on the last one.
 func cursorText(t queue.Stamp, more bool) string {
 	if !more {
 		return ""
@@ -139,7 +139,7 @@ func (q *request) deleteMany() error {
 	return nil
 }
 
-// overrides are the options that the headers of a retry put in place of the original's,
+// overrides returns the options that the headers of a retry put in place of the original's,
 // and the query string without those that stand there.
 func (q *request) overrides() (o queue.Options, query string, err error) {
 	asked, query := splitQuery(q.Query, q.Parser.Prefixes)

@@ -37,7 +37,7 @@ func (p *Parser) readDestination(raw, query string) (target, error) {
 	return target{}, errScheme
 }
 
-// withQuery appends a query to a URL, behind the one that it has and before its fragment.
+// withQuery appends a query to a URL, after the one that it has and before its fragment.
 func withQuery(text, query string) string {
 	if query == "" {
 		return text

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
-// explanation says why a message, a queue or a flow-control key is where it is.
+// explanation says why a message, a queue or a flow-control key is in its state.
 type explanation struct {
 	Reason string `json:"reason"`
 	Text   string `json:"text"`
@@ -137,7 +137,7 @@ const addressRefused = "destination not allowed"
 // failedReason is the reason of a message that is a dead letter.
 const failedReason = "failed"
 
-// shellWord is a name as one word of a shell.
+// shellWord returns a name as one word of a shell.
 func shellWord(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune(plainShell, r) }) || text == "" {
 		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"

@@ -14,7 +14,7 @@ import (
 // without the service's prefix.
 type fields map[string][]string
 
-// get is the first value of a field without blanks around it, empty if there is none.
+// get returns the first value of a field without blanks around it, empty if there is none.
 func (f fields) get(name string) string {
 	if v := f[name]; len(v) > 0 {
 		return strings.TrimSpace(v[0])
@@ -51,7 +51,7 @@ func (f fields) isBlank(name string) bool {
 	return len(v) > 0 && v[0] != "" && strings.TrimSpace(v[0]) == ""
 }
 
-// under are the fields whose names begin with a prefix, without it; nil if there are none.
+// under returns the fields whose names begin with a prefix, without it; nil if there are none.
 func (f fields) under(prefix string) fields {
 	var out fields
 	for name, values := range f {
@@ -65,8 +65,8 @@ func (f fields) under(prefix string) fields {
 	return out
 }
 
-// readFields takes the service headers out of a header. Where two prefixes name one
-// field, the last prefix wins: it is that of existing clients.
+// readFields takes the service headers out of a header. Where two prefixes name one field, the last prefix wins:
+// existing clients send it.
 func readFields(h http.Header, prefixes []string) fields {
 	f := fields{}
 	for _, prefix := range prefixes {
@@ -139,7 +139,7 @@ func (f fields) over(base fields) fields {
 	return f
 }
 
-// names are the field names in order, so that equal requests read equally.
+// names returns the field names in order, so that equal requests read equally.
 func (f fields) names() []string {
 	all := make([]string, 0, len(f))
 	for name := range f {
@@ -149,5 +149,5 @@ func (f fields) names() []string {
 	return all
 }
 
-// canonical is a header's name as it is stored and answered.
+// canonical returns a header's name as it is stored and answered.
 func canonical(name string) string { return textproto.CanonicalMIMEHeaderKey(name) }

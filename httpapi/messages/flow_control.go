@@ -76,7 +76,7 @@ func (q *request) listFlowControl() error {
 	return nil
 }
 
-// named are the parameters of the query string, of which only some names are taken.
+// named returns the parameters of the query string; only the given names are allowed.
 func (q *request) named(names ...string) (url.Values, error) {
 	values, err := url.ParseQuery(q.Query)
 	if err != nil {

@@ -50,7 +50,7 @@ func (h *Headers) Options() (queue.Options, error) {
 	return h.options(forwarded)
 }
 
-// OwnOptions is Options without the Content-Type of the request, which is that of a body with another purpose.
+// OwnOptions returns Options without the Content-Type of the request, which describes a body with another purpose.
 func (h *Headers) OwnOptions() (queue.Options, error) {
 	forwarded, err := h.parser.forwarded(&call{header: h.header}, h.fields)
 	if err != nil {

@@ -124,7 +124,7 @@ func (r *itemReader) blanks() {
 	}
 }
 
-// take reports whether c comes next, behind blanks, and steps behind it.
+// take reports whether c comes next, after blanks, and moves past it.
 func (r *itemReader) take(c byte) bool {
 	r.blanks()
 	if r.at == len(r.text) || r.text[r.at] != c {

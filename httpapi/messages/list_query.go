@@ -36,7 +36,7 @@ type listQuery struct {
 // larger ends early, with a cursor. One element is always shown.
 const maxPageBytes = 8 << 20
 
-// selection is the choice as an operation takes it.
+// selection returns the choice as an operation takes it.
 func (c *listQuery) selection() queue.DeadSelection {
 	return queue.DeadSelection{IDs: c.dead, Filter: c.filter, After: c.page.After}
 }
@@ -72,8 +72,7 @@ func (q *request) readDead(query string, in lists) (c listQuery, err error) {
 	return c, nil
 }
 
-// readDeadIDs reads ids of dead letters. Others are those of none, and so is an empty
-// list.
+// readDeadIDs reads ids of dead letters. Other ids, and an empty list, select none.
 func (c *listQuery) readDeadIDs(_ string, list []string) error {
 	for _, text := range split(list) {
 		if t, ok := queue.ParseStamp(text); ok {
@@ -150,12 +149,12 @@ func ReadTrim(name, text string) (int, error) {
 
 func (c *listQuery) show() view.Redactor { return view.Redactor{Trim: c.trim} }
 
-// eventSize is the most bytes of a body that an event shows.
+// eventSize returns the most bytes of a body that an event shows.
 func (c *listQuery) eventSize(v *queue.EventInfo) int {
 	return c.show().Size(len(v.Content.Body)) + c.show().Size(v.Response.BodySize())
 }
 
-// one is the value of a parameter that has a single one.
+// one returns the value of a parameter that has a single one.
 func one(list []string) string {
 	if len(list) == 0 {
 		return ""

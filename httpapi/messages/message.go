@@ -31,7 +31,7 @@ type message struct {
 	NotBefore  int64  `json:"notBefore"`
 	CreatedAt  int64  `json:"createdAt"`
 
-	// Explain is ours: why the message is where it is, if that was asked for.
+	// Explain is a Trireme extension: it says why the message is in its state, if that was asked for.
 	Explain *explanation `json:"explain,omitempty"`
 }
 

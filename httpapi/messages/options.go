@@ -60,8 +60,8 @@ func readOptions(f fields, forwarded []queue.Field) (o queue.Options, err error)
 	return o, nil
 }
 
-// readCallback reads a callback's URL and options, which stand behind its name. The
-// options of a callback that has no URL are passed over.
+// readCallback reads a callback's URL and options, whose names follow the callback's name. The options of a callback
+// without a URL are ignored.
 func readCallback(f fields, name string) (*queue.Callback, error) {
 	target := f.get(name)
 	if target == "" {

@@ -77,7 +77,7 @@ func (p *Parser) read(c *call, f fields, rest string) (out queue.Publication, er
 	return p.publicationTo(c, f, to)
 }
 
-// publicationTo reads what a call says beside its destination.
+// publicationTo reads what a call says in addition to its destination.
 func (p *Parser) publicationTo(c *call, f fields, to target) (out queue.Publication, err error) {
 	if to.group != "" && c.defaults != nil {
 		base, err := c.defaults(to.group)

@@ -21,7 +21,7 @@ type Publishing struct {
 
 	// scheduled: the path asks for a schedule, whatever the fields say.
 	scheduled bool
-	// Read beside the message: the fields of the request, and, of a message of a workflow run, that instead.
+	// Read in addition to the message: the fields of the request, or run for a message of a workflow run.
 	fields fields
 	run    *RunItem
 }

@@ -24,7 +24,7 @@ type Route struct {
 	serve func(*request) error
 }
 
-// Pattern is Path in lower case, but for the names of its parameters.
+// Pattern returns Path in lower case, except for the names of its parameters.
 func (r *Route) Pattern() string {
 	segments := strings.Split(r.Path, "/")
 	for i, segment := range segments {
@@ -35,7 +35,7 @@ func (r *Route) Pattern() string {
 	return strings.Join(segments, "/")
 }
 
-// Descriptions are the paths of the OpenAPI description that the row answers.
+// Descriptions returns the paths of the OpenAPI description that the row answers.
 func (r *Route) Descriptions() []string {
 	if r.Described != nil {
 		return r.Described
@@ -49,8 +49,8 @@ func (r *Route) Descriptions() []string {
 	return []string{strings.Join(segments, "/")}
 }
 
-// Name is the path by which logs name the row. They do not name the path of a request, in which destinations with their
-// credentials, webhooks and names of events stand.
+// Name returns the path by which logs name the row. They do not show the path of a request, which may contain
+// destinations with credentials, webhooks and names of events.
 func (r *Route) Name() string { return r.Descriptions()[0] }
 
 // NoPath and NoMethod answer requests that no row takes, once their token is known.
@@ -89,7 +89,7 @@ func (r Route) Open() Route {
 	return r
 }
 
-// Routes are the rows of the table of routes below /v2 and /llm.
+// Routes returns the rows of the table of routes below /v2 and /llm.
 func (a *API) Routes() []Route {
 	list := routes()
 	if a.Parser.APIs[chatAPI] != "" && a.Ask != nil {

@@ -72,7 +72,7 @@ func renderSchedule(c *queue.Schedule, defaultRetries int, now int64, full bool)
 	return n
 }
 
-// lastStates are the messages of the last tick and how they fare.
+// lastStates returns the messages of the last tick and their states.
 func lastStates(c *queue.Schedule) map[string]string {
 	if len(c.Messages) == 0 {
 		return nil
@@ -119,7 +119,7 @@ func (q *request) patchSchedule() error {
 	return errMethod
 }
 
-// pauseOrResume is false for a path that asks for neither.
+// pauseOrResume returns false for a path that asks for neither.
 func (q *request) pauseOrResume() (changed bool, err error) {
 	switch id, act, _ := q.scheduleTarget(); act {
 	case "pause":
@@ -168,7 +168,7 @@ func (q *request) changeSchedule(id string, act queue.Act) error {
 	return nil
 }
 
-// runSchedule publishes what a schedule publishes, beside its ticks.
+// runSchedule publishes the message of a schedule now, in addition to its ticks.
 func (q *request) runSchedule(id string) error {
 	if err := q.requireLevel2(); err != nil {
 		return err

@@ -47,7 +47,7 @@ func (q *request) enqueue() error {
 	return q.publish(name, destination, false)
 }
 
-// call is the request as one to publish.
+// call returns the request as one to publish.
 func (q *request) call(queueName, destination string, body []byte) *call {
 	return &call{
 		destination: destination, query: q.Query, header: q.r.Header, queue: queueName, body: body, callerIP: q.callerIP(), byToken: q.byToken,
@@ -68,7 +68,7 @@ func (q *request) answerPublished(n *queue.Receipt) error {
 	return nil
 }
 
-// receipt is the answer to one publication: an object, a list for a URL group, or what
+// receipt returns the answer to one publication: an object, a list for a URL group, or what
 // refused it.
 func receipt(n *queue.Receipt) any {
 	if n.Refused != nil {
@@ -85,8 +85,8 @@ func receipt(n *queue.Receipt) any {
 	return all[0]
 }
 
-// The bounds of a batch. Each part of at most batchPart bytes is an entry's request of
-// its own; itemBytes is about what an item takes beside its texts.
+// The bounds of a batch. Each part of at most batchPart bytes is a request of its own to the log; itemBytes is about
+// what an item takes in addition to its texts.
 const (
 	// MaxItems is the most items of a batch.
 	MaxItems  = 100_000

@@ -65,8 +65,8 @@ func trimRest(second, rest string) string {
 	return strings.TrimLeft(rest, "/")
 }
 
-// RoutingPath is the path by which the router finds the row of a path that begins with /v2 or /llm and names no database: in lower
-// case, and without slashes around what follows the second segment.
+// RoutingPath returns the path by which the router finds the row of a path that begins with /v2 or /llm and names no
+// database: in lower case, and without slashes around what follows the second segment.
 func RoutingPath(path string) string {
 	root, rest, _ := strings.Cut(path[1:], "/")
 	first, rest, _ := strings.Cut(rest, "/")

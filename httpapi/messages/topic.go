@@ -156,7 +156,7 @@ func (q *request) topic(name string) (n queue.Group, found bool, err error) {
 // message that it makes: they count while the call is read.
 var ofCall = []string{"header-forward", "content-based-deduplication"}
 
-// callDefaults are the fields of ofCall that a group names; a group is read once in a
+// callDefaults returns the fields of ofCall that a group names; a group is read once in a
 // request.
 func (q *request) callDefaults(name string) (fields, error) {
 	if f, known := q.groups[name]; known {

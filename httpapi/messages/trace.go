@@ -34,7 +34,7 @@ func (p *Parser) InheritTrace(item, request http.Header) {
 	item[queue.TraceStateHeader] = request[queue.TraceStateHeader]
 }
 
-// WithoutTrace is a header to be forwarded without the trace context of a delivery: SDKs send back what they were
+// WithoutTrace returns a header to be forwarded without the trace context of a delivery: SDKs send back what they were
 // sent, as if it were the user's.
 func WithoutTrace(header []queue.Field) []queue.Field {
 	out := header[:0:0]

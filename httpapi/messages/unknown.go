@@ -8,11 +8,11 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// warningHeader tells a client what was ignored of its request.
+// warningHeader tells a client which parts of its request were ignored.
 const warningHeader = "Svc-Warning"
 
-// otherFields are service headers that are known beside queue.Directives: of the request itself, and those that deliveries
-// carry, which come back when an endpoint passes on what it was sent.
+// otherFields are the service headers that are known in addition to queue.Directives: headers of the request itself, and
+// headers that deliveries carry, which come back when an endpoint passes on what it was sent.
 var otherFields = []string{
 	"feature-set", "request-id", "error-step-name", "nonretryable-error",
 	"signature", "message-id", "retried", "region", "caller-ip", "topic-name", "endpoint-name", "response-truncated",

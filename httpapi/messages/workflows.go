@@ -23,7 +23,7 @@ type Runs interface {
 
 // RunItem is a message with workflow headers.
 type RunItem struct {
-	// URL is the destination, checked like that of any message; Headers are what came with the message.
+	// URL is the destination, checked like that of any message; Headers are the headers of the message.
 	URL     string
 	Headers *Headers
 	queue.Options
@@ -40,7 +40,7 @@ func concernsRun(f fields) bool {
 		strings.EqualFold(f.get("workflow-init"), "true")
 }
 
-// runItem is a message with workflow headers; false if it is one without.
+// runItem returns a message with workflow headers; ok is false if it has none.
 func (q *request) runItem(c *call) (n RunItem, ok bool, err error) {
 	f := q.Parser.fieldsOf(c)
 	q.warn(f)
@@ -116,10 +116,10 @@ func (a *API) ReadJSON(w http.ResponseWriter, r *http.Request, most jsonbody.Bou
 	return (&request{API: a, w: w, r: r}).json(a.MaxBody, most)
 }
 
-// CallerIP is the address of the client.
+// CallerIP returns the address of the client.
 func CallerIP(r *http.Request) string { return (&request{r: r}).callerIP() }
 
-// UnescapePath is a path segment in its plain form.
+// UnescapePath returns a path segment in its plain form.
 func UnescapePath(text string) string { return unescapePath(text) }
 
 // ofRuns reports whether a list of dead letters is to be that of runs.

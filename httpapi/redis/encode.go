@@ -105,7 +105,7 @@ func appendBase64(dst []byte, s string) []byte {
 // appendEncoded writes s in base64, without quotation marks.
 func appendEncoded(dst []byte, s string) []byte {
 	n := base64.StdEncoding.EncodedLen(len(s))
-	// The encoder wants bytes: s is put behind the place of its encoded form.
+	// The encoder takes bytes: s is put after the place of its encoded form.
 	dst = slices.Grow(dst, n+len(s)+1)
 	start := len(dst)
 	raw := append(dst[start+n:start+n], s...)
@@ -121,7 +121,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(appendEscaped(append(slices.Grow(dst, len(s)+2), '"'), s), '"')
 }
 
-// appendEscaped is appendString without quotation marks.
+// appendEscaped does what appendString does, without quotation marks.
 func appendEscaped(dst []byte, s string) []byte {
 	for len(s) > 0 {
 		n := 0

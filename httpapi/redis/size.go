@@ -56,7 +56,7 @@ func sizeInt(n int64) int64 {
 // a view that keeps writes waiting may look at.
 const yieldAbove = 1 << 20
 
-// sizeString is the length of s as appendString writes it.
+// sizeString returns the length of s as appendString writes it.
 func sizeString(s string) int64 {
 	n := int64(2)
 	if len(s) > yieldAbove {
@@ -69,7 +69,7 @@ func sizeString(s string) int64 {
 	return n + sizeEscaped(s)
 }
 
-// sizeEscaped is the length of s as appendEscaped writes it.
+// sizeEscaped returns the length of s as appendEscaped writes it.
 func sizeEscaped(s string) (n int64) {
 	for i := 0; i < len(s); {
 		if s[i] < utf8.RuneSelf {
@@ -92,7 +92,7 @@ var escaped = func() (t [utf8.RuneSelf]uint8) {
 	return t
 }()
 
-// sizeRESP2 is about the length of the binary form: its strings as they are.
+// sizeRESP2 estimates the length of the binary form: its strings as they are.
 func sizeRESP2(v reply.Value) int64 {
 	n := int64(len(v.Text())) + 24
 	elems := v.Elems()

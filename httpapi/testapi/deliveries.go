@@ -81,7 +81,7 @@ func (c *Recorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p, nil
 }
 
-// serviceHeader is the value of a header of ours under either prefix.
+// serviceHeader returns the value of a header of ours under either prefix.
 func serviceHeader(h http.Header, name string) string {
 	return cmp.Or(h.Get("Svc-"+name), h.Get("Upstash-"+name))
 }
@@ -119,7 +119,7 @@ func (c *Recorder) Reset() {
 	c.count, c.bytes, c.kept = 0, 0, nil
 }
 
-// recordedBody keeps the beginning of a body that somebody reads, and gives it to end once.
+// recordedBody keeps the beginning of a body while it is read, and passes it to end once.
 type recordedBody struct {
 	io.ReadCloser
 	head bytes.Buffer

@@ -87,7 +87,7 @@ func NewSinks(now func() int64) *Sinks { return &Sinks{now: now, all: map[string
 
 var errSinks = errors.New("too many sinks: reset the server, or use fewer names")
 
-// named is the sink of that name; the lock is held.
+// named returns the sink of that name; the lock is held.
 func (k *Sinks) named(name string) (*sink, error) {
 	s := k.all[name]
 	if s == nil {
@@ -119,7 +119,7 @@ func (k *Sinks) Script(name string, replies []Reply) error {
 	return err
 }
 
-// Received are the requests that came to a sink, the oldest first.
+// Received returns the requests that came to a sink, the oldest first.
 func (k *Sinks) Received(name string) []Received {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -114,8 +114,7 @@ func (e *explainer) scan() (done map[uint32]bool, called []*workflow.Entry) {
 	return done, called
 }
 
-// steps are the numbers of steps that may be under way: those that are planned, and the
-// one behind the last.
+// steps iterates over the numbers of the steps that may be under way: the planned ones, and the one after the last.
 func (e *explainer) steps() func(func(uint32) bool) {
 	return func(yield func(uint32) bool) {
 		highest, going := uint32(0), true

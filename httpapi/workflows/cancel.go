@@ -51,7 +51,7 @@ func (q *request) selection() (params, error) {
 	return v, nil
 }
 
-// list are the values of a name, each of which may be a comma-separated list.
+// list returns the values of a name, each of which may be a comma-separated list.
 func (v params) list(name string) (list []string) {
 	for _, one := range v[name] {
 		for part := range strings.SplitSeq(one, ",") {
@@ -63,7 +63,7 @@ func (v params) list(name string) (list []string) {
 	return list
 }
 
-// whole are the values of a name that may hold commas.
+// whole returns the values of a name that may hold commas.
 func (v params) whole(name string) (list []string) {
 	for _, one := range v[name] {
 		if one = strings.TrimSpace(one); one != "" {
@@ -82,7 +82,7 @@ func (v params) get(name string) string {
 
 func (v params) truth(name string) bool { return strings.EqualFold(v.get(name), "true") }
 
-// number is a whole number of 0 or more; 0 if the name is not there.
+// number returns the value of a name, a whole number of 0 or more; 0 if the name is not there.
 func (v params) number(name string) (int64, error) {
 	text := v.get(name)
 	if text == "" {
@@ -151,7 +151,7 @@ func (v params) cancellation() (none, async bool, n workflow.Cancellation, err e
 	return v.nothing(filterNames(false)...), async, n, err
 }
 
-// bulkOf are the bulk actions of runs; a start cancels those that f chooses.
+// bulkOf returns the bulk actions of runs; a start cancels those that f chooses.
 func (q *request) bulkOf(f *workflow.Filter) *messages.Bulk {
 	return &messages.Bulk{
 		Table:  func(v *fsm.View) *queue.BulkTable { return v.Workflows().Bulk() },

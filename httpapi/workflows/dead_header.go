@@ -9,8 +9,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// startHeader is the header of the request that would start a run as it was started: what is forwarded, by its own names
-// as deliveries have it, and before it the service headers that configure the run, under the prefix that clients read.
+// startHeader returns the header of the request that would start a run as it was started: what is forwarded, by its own
+// names as deliveries have it, and before it the service headers that configure the run, under the prefix that clients
+// read.
 func startHeader(r *workflow.Run, failure *queue.Callback, prefix string) []queue.Field {
 	header := []queue.Field{}
 	add := func(name, value string) {
@@ -52,7 +53,7 @@ func configure(before string, o *queue.Options, add func(name, value string)) {
 	}
 }
 
-// flowValue is a Flow-Control-Value.
+// flowValue returns a Flow-Control-Value.
 func flowValue(f *queue.FlowControl) string {
 	var parts []string
 	if f.Parallelism > 0 {

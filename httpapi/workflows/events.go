@@ -41,8 +41,7 @@ func (q *request) events() (*eventPage, error) {
 	return page, cmp.Or(err, broken)
 }
 
-// readEventQuery reads what a list of events is to show. Their states are those of runs and
-// of steps.
+// readEventQuery reads what a list of events is to show. The states are states of runs and of steps.
 func (q *request) readEventQuery() (c *listQuery, states []string, err error) {
 	given := q.parameters()
 	var ends []workflow.RunState

@@ -56,8 +56,7 @@ type delivery struct {
 	running        bool
 }
 
-// explain answers why a run is where it is. Created tells apart runs of one id; 0 means
-// the newest.
+// explain answers why a run is in its state. created distinguishes runs of one id; 0 means the newest.
 func (q *request) explain(id string, created int64) (n *explanation, err error) {
 	err = q.view(func(v *fsm.View) {
 		if r := v.Workflows().Find(id, created); r != nil {
@@ -71,7 +70,7 @@ func (q *request) explain(id string, created int64) (n *explanation, err error) 
 	return n, err
 }
 
-// explainer explains one run. origin is how this server was asked, for curl lines.
+// explainer explains one run. origin is the address by which this server was asked, for curl lines.
 type explainer struct {
 	store    *workflow.Store
 	messages *queue.Store
@@ -97,7 +96,7 @@ func (e *explainer) explain() *explanation {
 	return e.out
 }
 
-// currentEntry is the entry whose delivery tells most: the one that failed, else the newest
+// currentEntry returns the entry whose delivery tells most: the one that failed, else the newest
 // that is still to be delivered (one that is being retried first), else the last one.
 func (e *explainer) currentEntry() (at *workflow.Entry, pos uint32) {
 	rank := func(n *workflow.Entry) int {

@@ -109,7 +109,7 @@ func (q *request) readDeadQuery() (*listQuery, error) {
 	return c, nil
 }
 
-// stamp is the cursor of a list of dead letters.
+// stamp returns the cursor of a list of dead letters.
 func (c *listQuery) stamp() (queue.Stamp, error) {
 	t, ok := queue.ParseStamp(c.cursor)
 	if c.cursor != "" && !ok {

@@ -11,7 +11,7 @@ import (
 type sender uint8
 
 const (
-	// ofCaller: whoever starts a run. What it forwards is meant, also a handshake that it asks for by hand.
+	// ofCaller: the client that starts a run. Everything that it forwards is intended, also a handshake that it asks for by hand.
 	ofCaller sender = iota
 	// ofStep: an SDK that answers a delivery. It sends back what it was sent under a prefix that it does not know, as if
 	// that were the user's.

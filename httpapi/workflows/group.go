@@ -118,7 +118,7 @@ func asleep(e *workflow.Entry, now int64) bool {
 	return (e.Type == workflow.SleepFor || e.Type == workflow.SleepUntil) && e.State == workflow.Pending && e.FirstAt > now
 }
 
-// details adds what the store knows of a step beside its entry.
+// details adds what the store knows of a step in addition to its entry.
 func (b *runBuilder) details(n *stepLog, step uint32) {
 	if call := b.calls[step]; call != nil && step > 0 {
 		answer, _ := b.store.AnswerTo(b.run.No, step)

@@ -22,7 +22,7 @@ func (a *API) optionsOf(m map[string][]string) (queue.Options, error) {
 	return a.runOptions(a.Parser.ReadHeaders(h))
 }
 
-// runOptions are the options of a message of a run, which is delivered at once.
+// runOptions returns the options of a message of a run, which is delivered at once.
 func (a *API) runOptions(h *messages.Headers) (queue.Options, error) {
 	o, err := h.Options()
 	if err != nil {
@@ -34,7 +34,7 @@ func (a *API) runOptions(h *messages.Headers) (queue.Options, error) {
 	return o, nil
 }
 
-// openObject is a JSON object in compact form without its closing brace, for the state machine to add members to.
+// openObject returns a JSON object in compact form without its closing brace, for the state machine to add members to.
 func openObject(text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	if err := json.Compact(&b, text); err != nil {

@@ -100,7 +100,7 @@ func madeHook(s *workflow.Store, user, run, event string) (made bool) {
 	return made
 }
 
-// hookURL is the address of a webhook that a run has made, empty if it has made none of that event.
+// hookURL returns the address of a webhook that a run has made, empty if it has made none of that event.
 func hookURL(s *workflow.Store, r *workflow.Run, event string) (found string) {
 	s.Log(r.No, func(_ uint32, e *workflow.Entry) bool {
 		if e.Type != workflow.CreateWebhook || e.Kind != workflow.StepEntry {
@@ -119,7 +119,7 @@ func hookURL(s *workflow.Store, r *workflow.Run, event string) (found string) {
 	return found
 }
 
-// hookTarget is the path and the query that were called, also of a target in absolute form.
+// hookTarget returns the path and the query that were called, also of a target in absolute form.
 func hookTarget(r *http.Request) string {
 	if strings.HasPrefix(r.RequestURI, "/") {
 		return r.RequestURI

@@ -38,7 +38,7 @@ func (q *request) logs() (*runPage, error) {
 	return page, nil
 }
 
-// runSize is about how much a run adds to a page, in bytes.
+// runSize estimates how much a run adds to a page, in bytes.
 func runSize(store *workflow.Store, r *workflow.Run, trim int) (n int) {
 	size := view.Redactor{Trim: trim}.Size
 	store.Log(r.No, func(_ uint32, e *workflow.Entry) bool {

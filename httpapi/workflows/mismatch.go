@@ -26,7 +26,7 @@ func sdkHeader(header []queue.Field, name string) string {
 	return ""
 }
 
-// errorStep is the step that an SDK says has thrown.
+// errorStep returns the step that an SDK says has thrown.
 func errorStep(a *workflow.Attempt) string { return sdkHeader(a.Header, "Error-Step-Name") }
 
 // protocolVersion is the version of the protocol that this server speaks and that SDKs name.
@@ -48,7 +48,7 @@ type failedAttempt struct {
 
 func (c *failedAttempt) from() string { return sdkHeader(c.Header, "Workflow-Sdk-Version") }
 
-// says is a rule about the text of an SDK's error.
+// says returns a rule about the text of an SDK's error.
 func says(part, text string) func(*failedAttempt) string {
 	return func(c *failedAttempt) string {
 		if strings.Contains(c.message, part) {
@@ -58,7 +58,7 @@ func says(part, text string) func(*failedAttempt) string {
 	}
 }
 
-// hasStatus is a rule about statuses of answers that are no SDK's.
+// hasStatus returns a rule about statuses of answers that are no SDK's.
 func hasStatus(text string, list ...int) func(*failedAttempt) string {
 	return func(c *failedAttempt) string {
 		for _, status := range list {

@@ -135,7 +135,7 @@ func (b *runBuilder) readBody(n *stepLog, e *workflow.Entry) {
 	}
 }
 
-// out is the output of a step: the text that the SDK sent, or the JSON that stood there
+// out returns the output of a step: the text that the SDK sent, or the JSON that stood there
 // instead; nil if there was none.
 func (b *runBuilder) out(raw json.RawMessage) *string {
 	if len(raw) == 0 || string(raw) == "null" {
@@ -145,7 +145,7 @@ func (b *runBuilder) out(raw json.RawMessage) *string {
 	return &out
 }
 
-// rawText is the text of a JSON string, or the JSON of another value.
+// rawText returns the text of a JSON string, or the JSON of another value.
 func rawText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -156,8 +156,8 @@ func rawText(raw json.RawMessage) string {
 
 var unitMillis = map[byte]float64{'s': 1000, 'm': 60_000, 'h': 3_600_000, 'd': 86_400_000}
 
-// durationText is a sleep in milliseconds: a number of seconds, or groups of a number and
-// a unit; 0 for what is neither.
+// durationText returns a sleep in milliseconds, from a number of seconds or from groups of a number and a unit; 0 for
+// anything else.
 func durationText(raw json.RawMessage) int64 {
 	text := strings.TrimSpace(rawText(raw))
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
@@ -207,7 +207,7 @@ func (b *runBuilder) call(n *stepLog, call, answer *workflow.Entry) {
 	n.CallResponseStatus, n.CallResponseHeaders, n.CallResponseBody = a.Status, view.Header(a.Header), &text
 }
 
-// toldBody is the body of an answer that is kept in the result of its step alone.
+// toldBody returns the body of an answer that is kept only in the result of its step.
 func (b *runBuilder) toldBody(answer *workflow.Entry) []byte {
 	result, ok := b.store.ResultOf(b.run.No, answer.Step.Number())
 	if !ok {
@@ -223,8 +223,8 @@ func (b *runBuilder) toldBody(answer *workflow.Entry) []byte {
 	return plainBytes(rawText(out.Body))
 }
 
-// plainBytes undoes that SDKs read the bytes of an answer as characters, one for each; a
-// text that can't have come about that way is what it is.
+// plainBytes restores the bytes of an answer that an SDK has read as one character for each byte. A text that can't
+// have come about that way is returned as it is.
 func plainBytes(text string) []byte {
 	plain := make([]byte, 0, len(text))
 	for _, r := range text {

@@ -123,7 +123,7 @@ func (a *API) readStart(n *workflow.Submission, h *messages.Headers) error {
 	return err
 }
 
-// refused is an answer upon which an SDK fails the step, visibly; by a 400 it would take the run for one that is over.
+// refused returns an answer upon which an SDK visibly fails the step; after a 400 it would take the run for finished.
 func refused(format string, args ...any) error {
 	e := messages.Invalid(format, args...)
 	e.Status = http.StatusPreconditionFailed
@@ -234,5 +234,5 @@ func readStep(text []byte) (s step, err error) {
 	return s, nil
 }
 
-// prefix is the one of service headers that endpoints read.
+// prefix returns the prefix of service headers that endpoints read.
 func (a *API) prefix() string { return a.Parser.Prefixes[len(a.Parser.Prefixes)-1] }

@@ -10,21 +10,21 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// moment is a place in the order of events, the newest first: of those of one time, those of the newer run come first,
-// and of one run as its log tells them. left is how many events of that time and run there still are, so that what comes
-// in front of it does not move it.
+// moment is a place in the order of events, the newest first. Events of one time are ordered by run, the newer first,
+// and events of one run as in its log. left is the number of events of that time and run that remain, so that new events
+// before it do not move it.
 type moment struct {
 	time int64
 	run  uint64
 	left int
 }
 
-// compareMoments is negative if a is newer than b, as far as time and run tell.
+// compareMoments returns a negative number if a is newer than b, judged by time and run.
 func compareMoments(a, b moment) int {
 	return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(b.run, a.run))
 }
 
-// String is the moment as a cursor.
+// String returns the moment as a cursor.
 func (m moment) String() string {
 	return strconv.FormatInt(m.time, 36) + "." + strconv.FormatUint(m.run, 36) + "." + strconv.Itoa(m.left)
 }
@@ -65,7 +65,7 @@ type timeline struct {
 	store *workflow.Store
 	now   int64
 	trim  int
-	// from and to bound the time of events (0 = unbounded); begin is where a page before this one has ended.
+	// from and to bound the time of events (0 = unbounded); begin is the place at which the page before this one has ended.
 	from, to int64
 	begin    moment
 	sources  []*source

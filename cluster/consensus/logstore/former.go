@@ -136,7 +136,7 @@ type formerCopy struct {
 	bytes               int
 }
 
-// all copies the entries of the database, and those of the journal that are behind them.
+// all copies the entries of the database, and the later ones of the journal.
 func (c *formerCopy) all(b *boltdb.BoltStore, t *tree, waiting *leftover) error {
 	for i := t.first; i <= t.last && i != 0; i++ {
 		l := &raft.Log{}
@@ -225,7 +225,7 @@ func (s *Store) writeFormerMark(index, term uint64) error {
 	return replaceFile(path+".new", path)
 }
 
-// formerSum is the checksum of an entry in the former format.
+// formerSum returns the checksum of an entry in the former format.
 func formerSum(l *raft.Log, ext []byte, place uint32) uint32 {
 	le := binary.LittleEndian
 	h := le.AppendUint64(nil, l.Index)
@@ -255,7 +255,7 @@ func unseal(l *raft.Log) bool {
 	return binary.LittleEndian.Uint32(tail[4:]) == formerSum(l, ext, binary.LittleEndian.Uint32(tail))
 }
 
-// seal is the opposite of unseal, for an entry that is a batch of its own.
+// seal reverses unseal, for an entry that is a batch of its own.
 func seal(l *raft.Log) {
 	sum := formerSum(l, l.Extensions, 0)
 	b := append(slices.Clone(l.Extensions), 0, 0, 0, 0)

@@ -13,8 +13,7 @@ import (
 // Options says where the store is and what it does about faults. Dir and Fatal
 // are required; for everything else zero means the default named below.
 type Options struct {
-	// Dir holds the log, raft.db and the store's small files beside it. It is made if
-	// it is missing.
+	// Dir holds the log, raft.db and the store's small files. It is made if it is missing.
 	Dir string
 	// Fatal is called once, from any goroutine, when the process must end:
 	// damage, a failed sync, a stalled disk. It must not wait for the store or
@@ -85,7 +84,7 @@ func realTicks(every time.Duration) (<-chan time.Time, func()) {
 	return t.C, t.Stop
 }
 
-// boltOptions are the database's settings. The free list is not written: it
+// boltOptions returns the database's settings. The free list is not written: it
 // grows with every burst and is part of every commit otherwise.
 func boltOptions(timeout time.Duration) *bbolt.Options {
 	return &bbolt.Options{

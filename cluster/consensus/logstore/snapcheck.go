@@ -56,7 +56,7 @@ func CheckSnapshots(dir string) ([]Snapshot, error) {
 	return list, nil
 }
 
-// snapshotFacts is the JSON file beside a state.
+// snapshotFacts is the content of the JSON file that accompanies a state.
 type snapshotFacts struct {
 	raft.SnapshotMeta
 	CRC []byte

@@ -58,7 +58,7 @@ var (
 	_ raft.MonotonicLogStore = (*Store)(nil)
 )
 
-// LogStore is the store to give raft as its log: this one behind a cache of the
+// LogStore returns the store to give raft as its log: this one behind a cache of the
 // newest entries, up to cacheEntries and cacheBytes. The cache lies above the checks, so what raft and the
 // state machine read from it are the very entries that were appended.
 func (s *Store) LogStore() raft.LogStore { return s.cache }

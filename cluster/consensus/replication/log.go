@@ -8,7 +8,7 @@ type Log struct {
 	sender *Sender
 }
 
-// Log is store, for raft.
+// Log returns store, for raft.
 func (s *Sender) Log(store raft.LogStore) Log { return Log{store, s} }
 
 // IsMonotonic reports whether the store is monotonic.

@@ -51,7 +51,7 @@ type Sender struct {
 	pipelines map[*pipeline]bool
 }
 
-// Over is t with the sender's pipelines.
+// Over returns t with the sender's pipelines.
 func (s *Sender) Over(t failover.Transport) Transport { return Transport{t, s} }
 
 // Started tells the sender its raft. Nothing is sent early before.
@@ -97,7 +97,7 @@ func (t tracked) Close() error {
 	return t.pipeline.Close()
 }
 
-// all is the open pipelines, in no order.
+// all returns the open pipelines, in no order.
 func (s *Sender) all() []*pipeline {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,7 @@ func clip(name string) string {
 	return strings.ToValidUTF8(name, "")
 }
 
-// groupsOf are the texts of a claim: a list or one. A claim of that very name counts before a
+// groupsOf returns the texts of a claim: a list or one. A claim of that very name counts before a
 // path into objects.
 func groupsOf(claims map[string]any, claim string) (groups []string) {
 	value, found := claims[claim]

@@ -20,7 +20,7 @@ import (
 // DefaultGroupsClaim is the claim with the groups unless an operator names another one.
 const DefaultGroupsClaim = "groups"
 
-// DefaultScopes are asked for unless an operator names others.
+// DefaultScopes returns the scopes that are asked for unless an operator names others.
 func DefaultScopes() []string { return []string{oidc.ScopeOpenID, "profile", "email"} }
 
 const (
@@ -38,7 +38,7 @@ const (
 type Options struct {
 	// Issuer is the URL at which the provider describes itself.
 	Issuer string
-	// ClientID and ClientSecret are those of the registered client; a public one has no secret.
+	// ClientID and ClientSecret are the registered client's; a public client has no secret.
 	ClientID, ClientSecret string
 	// Scopes default to DefaultScopes; openid is always among them.
 	Scopes []string

@@ -65,7 +65,7 @@ func (w *WAL) makeAhead() error {
 	return nil
 }
 
-// nextSegment returns the segments up to one that has room for n bytes behind its header. Those before it stay empty.
+// nextSegment returns the segments up to one that has room for n bytes after its header. Those before it stay empty.
 func (w *WAL) nextSegment(n int64) (all []*segment, err error) {
 	a := &w.ahead
 	a.mu.Lock()

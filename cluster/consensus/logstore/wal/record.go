@@ -47,7 +47,7 @@ const keptMemory = 4 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// saltSum is the sum that those of a segment begin with.
+// saltSum returns the sum with which the checksums of a segment's records begin.
 func saltSum(salt uint64) uint32 {
 	return crc32.Checksum(binary.LittleEndian.AppendUint64(nil, salt), castagnoli)
 }
@@ -180,7 +180,7 @@ type item struct {
 // errItem says that an item does not fit.
 var errItem = errors.New("an item of it does not fit its checksum")
 
-// readItems calls visit with each item of a body and its place there. It says whether the body is that of the head.
+// readItems calls visit with each item of a body and its place there. It reports whether the body belongs to the head.
 func readItems(h head, body []byte, seed uint32, visit func(i item, at int64)) error {
 	heads := seed
 	for at := int64(0); at < int64(len(body)); {

@@ -18,7 +18,7 @@ type found struct {
 	first   head // of the records that follow each other from the beginning; zero if there is none
 	last    head
 	lastAt  int64
-	beyond  uint64 // number of a sound record behind what is not one; 0: none
+	beyond  uint64 // number of a sound record after a damaged one; 0: none
 }
 
 type foundItem struct {
@@ -89,8 +89,9 @@ func readAll(f *os.File) ([]byte, error) {
 	return b, nil
 }
 
-// read reads the records up to the first that does not fit. That may be an append that was cut off, and so was never
-// acknowledged; a sound record behind it shows that it was, since each is synced before the next is begun.
+// read reads the records up to the first that does not fit. That one may be an append that was cut off, and so was
+// never acknowledged. A sound record after it proves damage instead, since each record is synced before the next is
+// begun.
 func (f *found) read(b []byte) error {
 	s := f.segment
 	for {

@@ -35,7 +35,7 @@ func segmentPath(dir string, number uint32) string {
 	return filepath.Join(dir, fmt.Sprintf("%010d%s", number, segmentSuffix))
 }
 
-// encodeHeader is a segment's first block.
+// encodeHeader returns a segment's first block.
 func encodeHeader(number uint32, salt uint64) []byte {
 	b := append(make([]byte, 0, headerRoom), headerMagic...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(number))

@@ -13,9 +13,9 @@ import (
 const (
 	// segmentSize is the default size of a segment in bytes.
 	segmentSize = 8 << 20
-	// spares is by default how many segments that nobody needs stay to be used again: as much as a log keeps behind a snapshot.
+	// spares is the default number of unused segments that are kept for reuse: as much as a log keeps behind a snapshot.
 	spares = 32
-	// controlRoom stays free behind the entries of a segment, so that a log can be shortened on a full disk.
+	// controlRoom is the space in bytes that stays free after the entries of a segment, so that a log can be shortened on a full disk.
 	controlRoom = 4 << 10
 	// mostRecord bounds a record: places and lengths have 32 bits.
 	mostRecord = math.MaxUint32 - headerRoom - controlRoom
@@ -97,7 +97,7 @@ func (w *WAL) logOf(id uint32) *Log {
 	return l
 }
 
-// segment is the segment of a number, which has to be there; the lock is held.
+// segment returns the segment of a number, which has to be there; the lock is held.
 func (w *WAL) segment(number uint32) *segment { return w.segments[number-w.segments[0].number] }
 
 // Append appends entries to one or several logs, as one record with one sync, and returns when that is done. The entries of a log
@@ -256,7 +256,7 @@ func (w *WAL) needless() []*segment {
 	return old
 }
 
-// roomFor is the segment that has room for so many bytes: the one in use, or the next.
+// roomFor returns the segment that has room for so many bytes: the one in use, or the next.
 func (w *WAL) roomFor(n int64) (*segment, error) {
 	s := w.segments[len(w.segments)-1] // only writers append to the list
 	if s.end+n <= s.size {
