@@ -33,9 +33,9 @@ func oldOptions(t *testing.T, dir string, fatal func(string)) cluster.Options {
 	}
 }
 
-// TestOldDirectories: a node starts on the data directory of every earlier level, finds
-// what was written, by the snapshot and by the log behind it, and goes on. One of a later
-// level is refused with the levels, and left as it is.
+// TestOldDirectories: a node starts on the data directory of every earlier level, finds what was written, in the
+// snapshot and in the log after it, and goes on. A directory of a later level is refused with an error that names the
+// levels, and left as it is.
 func TestOldDirectories(t *testing.T) {
 	if *writeCompat {
 		recordDirectory(t)
@@ -91,7 +91,7 @@ func newer(t *testing.T, dir string, level uint32) {
 	}
 }
 
-// listing are the names of a directory's snapshots and its identity.
+// listing returns the names of a directory's snapshots, and its identity.
 func listing(t *testing.T, dir string) string {
 	identity, err := os.ReadFile(filepath.Join(dir, "identity.json"))
 	if err != nil {
@@ -104,8 +104,7 @@ func listing(t *testing.T, dir string) string {
 	return string(identity) + strings.Join(names, "\n")
 }
 
-// recordDirectory writes the directory of a node of this binary's level: a snapshot, and a
-// log behind it.
+// recordDirectory writes the directory of a node of this binary's level: a snapshot, and a log after it.
 func recordDirectory(t *testing.T) {
 	dir := t.TempDir()
 	c := &clustertest.Cluster{T: t}

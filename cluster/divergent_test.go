@@ -14,8 +14,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
-// TestDivergentStateIsFound changes the state of one node behind the log's back. The digests that all nodes take and report
-// by themselves say so: that node stops, the others go on.
+// TestDivergentStateIsFound changes the state of one node without the log. The digests that all nodes take and report by
+// themselves reveal it: that node stops, the others go on.
 func TestDivergentStateIsFound(t *testing.T) {
 	var mu sync.Mutex
 	stopped := map[string]string{}

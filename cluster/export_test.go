@@ -15,12 +15,12 @@ const (
 	CallStatus  = callStatus
 )
 
-// ProposeBody is the payload of a CallPropose that runs one request.
+// ProposeBody returns the payload of a CallPropose that runs one request.
 func ProposeBody(code uint16, body []byte) []byte {
 	return (&batch{requests: []fsm.Request{{Code: code, Body: body}}}).encode()
 }
 
-// CommonLevel is the highest feature level that every server has answered, 0 if one doesn't answer.
+// CommonLevel returns the highest feature level that every server has answered, 0 if one doesn't answer.
 func (n *Node) CommonLevel(ctx context.Context) env.Level { return n.commonLevel(ctx) }
 
 // Pending returns the number of requests of this node that have no outcome yet.

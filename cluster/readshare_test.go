@@ -100,7 +100,7 @@ func TestTurnAndEndTogether(t *testing.T) {
 	}
 }
 
-// nobody is for a node on which no other database is active.
+// nobody says that no other database is active on the node.
 func nobody(time.Time, string) bool { return false }
 
 // TestLongReadsRest: while others are active, the place of a long read stays empty for restFactor times as long as it and the writing of its reply take, and not for

@@ -68,8 +68,8 @@ func TestDivergentNodeStops(t *testing.T) {
 	}
 }
 
-// TestCertaintyTravels: a node that forwarded a batch hears from the leader whether it is certain that nothing was applied, and
-// an answer that doesn't fit the batch makes nothing certain.
+// TestCertaintyTravels: the leader tells a node that forwarded a batch whether it is certain that nothing was applied. An
+// answer that doesn't fit the batch makes nothing certain.
 func TestCertaintyTravels(t *testing.T) {
 	b := &batch{requests: make([]fsm.Request, 2), lowWater: fsm.LowWater{Session: 7}}
 	for _, sure := range []bool{true, false} {

@@ -84,7 +84,7 @@ func TestHogDoesNotHoldANeighbour(t *testing.T) {
 	}
 }
 
-// figure is the sum of a metric of all nodes.
+// figure returns the sum of a metric of all nodes.
 func figure(t *testing.T, nodes []*cluster.Node, name string) (sum float64) {
 	t.Helper()
 	for _, n := range nodes {

@@ -102,7 +102,7 @@ func TestSnapshotsWriteNoMoreThanTheLog(t *testing.T) {
 	}
 }
 
-// TestTrailingEntries holds how much of the log stays behind a snapshot.
+// TestTrailingEntries checks how much of the log stays behind a snapshot.
 func TestTrailingEntries(t *testing.T) {
 	o := defaultOptions()
 	for name, c := range map[string]struct {

@@ -63,7 +63,7 @@ func TestCommandsOfManyConnectionsRunTogether(t *testing.T) {
 	}
 }
 
-// TestFailuresOfBatches has an engine fail under attached connections: each of them hears it.
+// TestFailuresOfBatches makes the engine fail under attached connections: each of them is told.
 func TestFailuresOfBatches(t *testing.T) {
 	g := newGateway(t)
 	for range 8 { // the connection attaches

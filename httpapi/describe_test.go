@@ -32,8 +32,7 @@ func asDescribed(t testing.TB, method, target string, r httpapitest.Reply) {
 	}
 }
 
-// TestMessagesDescriptionIsServed: everybody reads the description, and what is not as it
-// says is found.
+// TestMessagesDescriptionIsServed: every client can read the description, and replies that differ from it are found.
 func TestMessagesDescriptionIsServed(t *testing.T) {
 	m := startMail(t)
 	want, err := os.ReadFile("messages/openapi.yaml")
@@ -196,8 +195,8 @@ func TestDescriptionAndRouterAgree(t *testing.T) {
 	}
 }
 
-// exempt are requests that mean something else than their path seems to say: a schedule's
-// place is also that of a destination, and a flow-control key may end in a word.
+// exempt reports whether a request means something else than its path seems to say: the path of a schedule is also the
+// path of a destination, and a flow-control key may end in a word.
 func exempt(method, path string) bool {
 	switch path {
 	case "/v2/schedules/{destination}":

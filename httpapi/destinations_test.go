@@ -125,7 +125,7 @@ func (m *mail) step(run, to, body string, header ...string) (int, string) {
 	return m.do("POST", "/v2/batch", jsonOf([]any{map[string]any{"destination": to, "headers": headers, "body": body}}))
 }
 
-// records are the stored messages, groups, schedules and runs, as bytes.
+// records returns the stored messages, groups, schedules and runs, as bytes.
 func (m *mail) records() (all []string) {
 	m.Helper()
 	node := m.nodes.Nodes[0]

@@ -215,7 +215,7 @@ func TestGroupedEvents(t *testing.T) {
 		}
 		seen[id] = true
 	}
-	// A state is that of the last event: what nobody has looked at since.
+	// A state is the state of the last event, which nothing has changed since.
 	created := listOf(p.object(p.want(200, "", "GET", "/v2/logs?groupBy=messageId&state=CREATED", "")), "groups")
 	if len(created) != 1 || created[0]["messageId"] != waits {
 		t.Error(created)

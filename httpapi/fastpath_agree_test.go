@@ -40,7 +40,7 @@ type way struct {
 // from then on.
 const leave = "OPTIONS /livez HTTP/1.1\r\nHost: h\r\n\r\n"
 
-// twoWays are two servers whose clocks and chances are the same.
+// twoWays returns two servers whose clocks and chances are the same.
 func twoWays(t testing.TB, adjust func(*httpapi.Options)) (fast, slow *way) {
 	t.Helper()
 	now := time.Now().UnixMilli()
@@ -113,7 +113,7 @@ func (w *way) send(request string) string {
 	return text + string(body)
 }
 
-// state is all that the server's state holds.
+// state returns the whole state of the server.
 func (w *way) state() string {
 	var b bytes.Buffer
 	if err := w.engine.Machine.Fork().Write(&b); err != nil {
@@ -147,7 +147,7 @@ func (w *way) onFastPath() float64 {
 	return -1
 }
 
-// counted are the metrics of requests that do not tell the time.
+// counted returns the metrics of requests that do not tell the time.
 func (w *way) counted() string {
 	all, err := w.metrics.Gather()
 	if err != nil {
@@ -169,7 +169,7 @@ func (w *way) counted() string {
 // mailHead begins the headers of a request with the messages token.
 const mailHead = "Host: 127.0.0.1:8080\r\nAuthorization: Bearer " + httpapitest.MessagesToken + "\r\n"
 
-// mailRequest is a request to the API of messages. Lines are those of its header.
+// mailRequest returns a request to the API of messages. lines are the lines of its header.
 func mailRequest(method, target, body string, lines ...string) string {
 	head := method + " " + target + " HTTP/1.1\r\n" + mailHead
 	for _, line := range lines {
@@ -181,7 +181,7 @@ func mailRequest(method, target, body string, lines ...string) string {
 	return head + "\r\n" + body
 }
 
-// raw is a request without the usual token.
+// rawMail returns a request without the usual token.
 func rawMail(method, target, lines string) string {
 	return method + " " + target + " HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n" + lines + "\r\n"
 }
@@ -278,8 +278,8 @@ var mailRequests = []string{
 // odd reports whether a request is one that the fast path leaves to net/http.
 var odd = regexp.MustCompile("^OPTIONS|^\\S+ (http:|/llm|/v2/workflows/(logs|hooks|runs/\\S*[%/])|/v2/publish/\\S*%zz|\\S*(#|caf))|Transfer-Encoding|Expect|\r\nPragma|\r\nTE:|odd'name")
 
-// TestFastPathAgreesWithNetHTTP: every request is answered on the fast path as it is behind net/http,
-// and leaves the same state and the same figures.
+// TestFastPathAgreesWithNetHTTP: every request gets the same answer on the fast path as from net/http, and leaves the
+// same state and the same metrics.
 func TestFastPathAgreesWithNetHTTP(t *testing.T) {
 	fast, slow := twoWays(t, nil)
 	var ids []string

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi"
 )
 
-// adminOperations are those under /admin in the description: method and path, with "x" for what a path names.
+// adminOperations returns those under /admin in the description: method and path, with "x" for what a path names.
 func adminOperations(t *testing.T) (list [][2]string) {
 	t.Helper()
 	text, err := os.ReadFile("openapi.json")

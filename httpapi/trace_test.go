@@ -43,7 +43,7 @@ func startTraced(t *testing.T, keep bool) *traced {
 	return w
 }
 
-// next are the next n requests to the destination; all have to have this trace context.
+// next returns the next n requests to the destination; all have to have this trace context.
 func (w *traced) next(n int, parent, state string) (paths map[string]int) {
 	w.Helper()
 	paths = map[string]int{}

@@ -64,7 +64,7 @@ func newWall(t *testing.T) *wall {
 	return w
 }
 
-// state is all that a has, as its snapshot would hold it.
+// state returns all that a has, as its snapshot would hold it.
 func (w *wall) state() string {
 	var b strings.Builder
 	w.g.engine.Machine.View(0, [16]byte{}, func(v *fsm.View) {
@@ -86,7 +86,7 @@ func (w *wall) state() string {
 
 var parameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// targets are a described path with the names of what a has made, at each place where b may send it.
+// targets returns a described path with the names of the things that a has made, at each place where b may send it.
 func (w *wall) targets(path string) []string {
 	filled := parameter.ReplaceAllStringFunc(path, func(p string) string {
 		if id, known := w.ids[p[1:len(p)-1]]; known {

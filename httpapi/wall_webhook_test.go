@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// runs is all that a database has of workflows, as its snapshot would hold it.
+// runs returns all workflow data of a database, as its snapshot would hold it.
 func (w *wall) runs(db string) string {
 	var b strings.Builder
 	w.g.engine.Machine.View(0, [16]byte{}, func(v *fsm.View) {

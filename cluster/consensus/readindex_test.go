@@ -48,7 +48,7 @@ func TestConfirmationNamesTheTerm(t *testing.T) {
 }
 
 // TestConfirmationNeedsAMajority: a read point holds when as many other voters as make a majority with the leader are in its
-// term. Fewer are not enough, whoever answers first.
+// term. Fewer are not enough, in whatever order they answer.
 func TestConfirmationNeedsAMajority(t *testing.T) {
 	leader := start(t, 1)[0]
 	leader.lead(t)

@@ -18,7 +18,7 @@ func processes(names ...string) (i Incarnation) {
 	return i
 }
 
-// many are more processes than a disk remembers.
+// many returns an incarnation with count processes, more than a disk remembers.
 func many(count int) Incarnation {
 	i := Incarnation{Disk: "d"}
 	for n := range count {

@@ -33,7 +33,7 @@ func open(t *testing.T, o Options) *Store {
 	return s
 }
 
-// text is a payload of n bytes that no other number has.
+// text returns a payload of n bytes that no other number has.
 func text(i, n int) []byte {
 	r := rand.New(rand.NewPCG(uint64(i), 1))
 	b := make([]byte, n)
@@ -62,7 +62,7 @@ func same(t *testing.T, list []payload.Payload) {
 	}
 }
 
-// segmentsOn are the files on the disk.
+// segmentsOn returns the files on the disk.
 func segmentsOn(t *testing.T, s *Store) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(s.dir, "*.seg"))
@@ -72,7 +72,7 @@ func segmentsOn(t *testing.T, s *Store) []string {
 	return list
 }
 
-// TestPayloadsAreReadBack: what went to the disk, over several segments, is what came, and nothing of it is in memory.
+// TestPayloadsAreReadBack: payloads that went to the disk, over several segments, are read back unchanged, and none of them is in memory.
 func TestPayloadsAreReadBack(t *testing.T) {
 	s := open(t, Options{size: 1 << 20})
 	list := keep(t, s, 2000)
@@ -126,7 +126,7 @@ func TestOldPayloadsGo(t *testing.T) {
 	same(t, list)
 }
 
-// TestBringersWait: those who bring more than there is room for write it themselves, so memory is bounded whoever else works.
+// TestBringersWait: callers that bring more than memory has room for write it themselves, so memory is bounded whatever else runs.
 func TestBringersWait(t *testing.T) {
 	s := open(t, Options{young: 64 << 10})
 	list := keep(t, s, 400)

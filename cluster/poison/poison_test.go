@@ -57,7 +57,7 @@ func TestMarkOutlivesAKill(t *testing.T) {
 func TestMarkCounts(t *testing.T) {
 	dir := t.TempDir()
 	for i, c := range []struct {
-		leaves uint64 // where the process is when it ends, 0 for nowhere
+		leaves uint64 // the entry at which the process ends, 0 for none
 		forget bool   // it has applied the suspect
 		poison bool   // as it is told at its start
 	}{

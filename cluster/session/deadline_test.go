@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// TestDeadlines: who has waited for the deadline hears what is known, and younger ones go on waiting.
+// TestDeadlines: a call that has reached its deadline gets what is known, and younger calls go on waiting.
 func TestDeadlines(t *testing.T) {
 	b := newBench(t)
 	sent := b.add("sent")

@@ -62,8 +62,8 @@ func TestAloneGetsEverything(t *testing.T) {
 	}
 }
 
-// TestHogLeavesOthersTheirShare: beside others that use little, a database of large requests gets a third of a share and no more, and is never
-// kept waiting for long.
+// TestHogLeavesOthersTheirShare: while others use little, a database with large requests gets a third of a share and no more, and never waits
+// for long.
 func TestHogLeavesOthersTheirShare(t *testing.T) {
 	for others := 1; others <= 64; others *= 8 {
 		b := newBooks()

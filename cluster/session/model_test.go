@@ -58,9 +58,9 @@ func newTrial(t *rapid.T) *trial {
 	return m
 }
 
-// TestLedgerAgainstTheMachine: whatever happens to batches and their answers, what a client hears is true: an answer means
-// that its request was applied once, with that answer; a refusal means that it was not and never will be; and in the end
-// everybody has heard something.
+// TestLedgerAgainstTheMachine: whatever happens to batches and their answers, what a client is told is true. An answer
+// means that its request was applied once, with that answer; a refusal means that it was not and never will be. In the end
+// every client has been told something.
 func TestLedgerAgainstTheMachine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newTrial(t)
@@ -234,7 +234,7 @@ func (m *trial) restore() {
 	m.tracker.Restored(m.own.Awaits)
 }
 
-// restored is a machine that has read a snapshot of the leader's.
+// restored returns a machine that has read a snapshot of the leader's.
 func (m *trial) restored() *fsm.Machine {
 	var b bytes.Buffer
 	if err := m.leader.Fork().Write(&b); err != nil {
@@ -247,7 +247,7 @@ func (m *trial) restored() *fsm.Machine {
 	return n
 }
 
-// registration puts a registration of this process into the log; nobody hears of it.
+// registration puts a registration of this process into the log; the tracker is not told.
 func (m *trial) registration() uint64 {
 	g := fsm.Registration{Node: "n1", Disk: "d", Boot: 1}
 	out := m.put(&fsm.Entry{Requests: []fsm.Request{{Code: fsm.Register.Code, Body: fsm.Register.Body(g)}}}, 0)

@@ -105,8 +105,8 @@ func TestLargeRequestsGoOneByOne(t *testing.T) {
 	s.sends(s.batch(), 4, 4)
 }
 
-// TestHeldTravelApart: what has waited for its database's share goes in batches of its own, one at a time, beside those of
-// others, of which as many are in flight as ever.
+// TestHeldTravelApart: requests that have waited for their database's share go in batches of their own, one at a time.
+// They don't reduce the batches of others in flight.
 func TestHeldTravelApart(t *testing.T) {
 	s := newSharing(t)
 	s.owe(50 * time.Millisecond)
@@ -184,8 +184,8 @@ func TestDeferredComesAgain(t *testing.T) {
 	s.wants(calls[3], Result{Value: "hog"})
 }
 
-// TestDeferredUnawares: a request that was sent as nobody's, because its node did not know yet that there are shares, is
-// sent again like any other; so it is by a tracker that keeps none.
+// TestDeferredUnawares: a request that was charged to no database, because its node did not know yet that there are
+// shares, is sent again like any other, also by a tracker that keeps no shares.
 func TestDeferredUnawares(t *testing.T) {
 	body := fsm.InDatabase.Body(fsm.Owned{Database: "hog", Code: fsm.Publish.Code})
 	for _, shares := range []bool{true, false} {
@@ -316,7 +316,7 @@ func TestSharesLoseNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkTake is a request's way into a batch and out of it, without shares, with some but no debts.
+// BenchmarkTake measures the way of a request into a batch and out of it: without shares, and with shares but no debts.
 func BenchmarkTake(b *testing.B) {
 	for _, databases := range []int{0, 1, 8} {
 		b.Run(fmt.Sprintf("databases=%d", databases), func(b *testing.B) {

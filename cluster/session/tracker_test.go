@@ -20,7 +20,7 @@ type bench struct {
 	wakes int
 }
 
-// newBench is a tracker that knows a leader and has session 1.
+// newBench returns a tracker that knows a leader and has session 1.
 func newBench(t *testing.T) *bench {
 	b := &bench{t: t, at: time.Unix(1000, 0)}
 	b.Tracker = New(func() time.Time { return b.at }, func() { b.wakes++ })
@@ -78,7 +78,7 @@ func sequences(k *Batch) (list []uint64) {
 	return list
 }
 
-// answers are outcomes of a batch's requests, all of one status.
+// answers returns outcomes of a batch's requests, all with one status.
 func answers(k *Batch, s fsm.Status) (list []fsm.Outcome) {
 	for _, q := range k.Requests {
 		o := fsm.Outcome{Session: q.Session, Seq: q.Seq, Code: q.Code, Status: s}
@@ -264,7 +264,7 @@ func TestLateAnswerOfAGivenUpPack(t *testing.T) {
 	}
 }
 
-// TestRestoredOver: a snapshot has jumped over the entries of some requests, whose outcome nobody saw.
+// TestRestoredOver: a snapshot has replaced the entries of some requests, whose outcomes this node never saw.
 func TestRestoredOver(t *testing.T) {
 	b := newBench(t)
 	x, y := b.add("x"), b.add("y")
@@ -275,7 +275,7 @@ func TestRestoredOver(t *testing.T) {
 	b.waits(y, z)
 }
 
-// TestEndTellsEverybody: who stops says of each request what is known.
+// TestEndTellsEverybody: a tracker that stops answers each request with what is known of it.
 func TestEndTellsEverybody(t *testing.T) {
 	b := newBench(t)
 	x := b.add("x")

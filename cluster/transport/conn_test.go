@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// pair is a TCP connection, from both sides.
+// pair returns a TCP connection, from both sides.
 func pair(t *testing.T) (here, there net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -31,7 +31,7 @@ func (g *given) SetWriteDeadline(time.Time) error { return nil }
 
 func sent(b []byte) *given { return &given{in: bytes.NewReader(b)} }
 
-// judge counts those whom it is asked about.
+// judge counts the callers that it is asked about.
 type judge struct {
 	silent
 	asked *int

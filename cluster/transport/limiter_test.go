@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// silent accepts everybody.
+// silent accepts every caller.
 type silent struct{ rejected chan error }
 
 func (silent) Hello() Hello                       { return Hello{Node: "n1"} }
@@ -98,7 +98,7 @@ func TestHalfMadeHandshakes(t *testing.T) {
 	c.Close()
 }
 
-// TestRoomForHandshakes: the one that is given up is the oldest of the host that has most, and of as many nobody's is.
+// TestRoomForHandshakes: the handshake that is given up is the oldest of the host with the most; between hosts with equally many, none is.
 func TestRoomForHandshakes(t *testing.T) {
 	var l limiter
 	begin := func(host string) (*handshake, net.Conn, error) {

@@ -124,7 +124,7 @@ func TestSessionStandsForItsCredential(t *testing.T) {
 	}
 }
 
-// TestSignOutEndsCopies ends a session whose cookie somebody has copied.
+// TestSignOutEndsCopies ends a session whose cookie was copied.
 func TestSignOutEndsCopies(t *testing.T) {
 	b := serve(t, console.Options{})
 	b.signIn(map[string]string{"token": httpapitest.Token})
@@ -308,8 +308,8 @@ func TestLinkSignsInOnce(t *testing.T) {
 	}
 }
 
-// TestLinksAskNothing opens every path of the API, and every command, as a link does that somebody opens who is signed in as
-// the admin: from the address bar, from a message, from a bookmark. None is asked; and a command needs POST even from a page.
+// TestLinksAskNothing opens every path of the API, and every command, as a link that a signed-in admin opens: from the
+// address bar, from a message, from a bookmark. None of them runs; and a command needs POST even from a page.
 func TestLinksAskNothing(t *testing.T) {
 	b := serve(t, console.Options{})
 	if r := b.signIn(map[string]string{"token": httpapitest.AdminToken}); r.status != 200 {

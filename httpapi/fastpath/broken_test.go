@@ -70,8 +70,8 @@ func (c cutRequest) Reply() {
 	c.answer(c.w, c.r)
 }
 
-// TestNothingFollowsABrokenReply sends a second request behind one whose reply does not come whole, because its length is not what
-// the head has told or the client did not read it in time: the client would take the second reply for the rest of the first.
+// TestNothingFollowsABrokenReply sends a second request after one whose reply is not complete, because its length differs from the
+// head's or the client did not read it in time. The client would take the second reply for the rest of the first.
 func TestNothingFollowsABrokenReply(t *testing.T) {
 	for path, cut := range cutReplies {
 		for _, attached := range []bool{false, true} {

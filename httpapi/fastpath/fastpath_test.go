@@ -223,7 +223,7 @@ func (c *scripted) SetDeadline(time.Time) error      { return nil }
 func (c *scripted) SetReadDeadline(time.Time) error  { return nil }
 func (c *scripted) SetWriteDeadline(time.Time) error { return nil }
 
-// throughFastPath are the requests that the fast path answers of one connection's input.
+// throughFastPath returns the requests that the fast path answers of one connection's input.
 func throughFastPath(input string, piece int) (all []seenRequest) {
 	s := &Server{MaxHead: 4 << 10, MaxBody: 4 << 10, HeadTime: time.Minute, BodyTime: time.Minute, WriteTime: time.Minute, IdleTime: time.Minute,
 		HTTP: &http.Server{}, Plain: func([]byte) bool { return true }}
@@ -235,7 +235,7 @@ func throughFastPath(input string, piece int) (all []seenRequest) {
 	return all
 }
 
-// throughNetHTTP are the first n requests of one connection's input as net/http's server
+// throughNetHTTP returns the first n requests of one connection's input as net/http's server
 // would read them.
 func throughNetHTTP(input string, n int) (all []seenRequest, err error) {
 	in := bufio.NewReader(strings.NewReader(input))

@@ -110,7 +110,7 @@ func (c *client) send(s string) {
 	}
 }
 
-// reply reads one reply. Of the body only the end is returned, which is that of the request.
+// reply reads one reply. Of the body it returns only the end, which is the end of the request.
 func (c *client) reply() (together, body string) {
 	c.t.Helper()
 	a, err := http.ReadResponse(c.r, nil)

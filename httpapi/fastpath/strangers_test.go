@@ -35,7 +35,7 @@ func (l knownListener) Accept() (net.Conn, error) {
 
 type strangersKey struct{}
 
-// strangersServer takes a request with any token for one of somebody known. Strangers may hold most bytes together.
+// strangersServer accepts every token as valid. Strangers may hold most bytes together.
 func strangersServer(t *testing.T, most int64) (addr string, s *Server) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

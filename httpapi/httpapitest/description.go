@@ -98,7 +98,7 @@ type Reply struct {
 // Operation names an operation of a description.
 type Operation struct{ Method, Path string }
 
-// Operations returns all of them, by path and method.
+// Operations returns all operations, sorted by path and method.
 func (d *Description) Operations() (all []Operation) {
 	for path, item := range object(d.root["paths"]) { // unordered: sorted below
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// list is words for a table: each in brackets, so that empty ones and blanks show.
+// list returns words for a table: each in brackets, so that empty ones and blanks show.
 func list(argv [][]byte) string {
 	var b strings.Builder
 	for _, a := range argv {

@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// rows is a batch of n commands of one word form.
+// rows returns a batch of n commands of one word form.
 func rows(n int, row string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(row+",", n), ",") + "]"
 }

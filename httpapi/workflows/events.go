@@ -68,9 +68,9 @@ func (q *request) readEventQuery() (c *listQuery, states []string, err error) {
 	return c, states, err
 }
 
-// gather takes in the runs that a filter chooses. Its dates are those of events.
+// gather adds the runs that a filter selects. Its dates are dates of events.
 func (t *timeline) gather(f workflow.Filter) {
-	if len(f.Exact) == 0 { // which nothing else counts beside
+	if len(f.Exact) == 0 { // with Exact no other filter counts
 		t.from, t.to = f.From, f.To
 	}
 	f.From, f.To = 0, 0

@@ -97,7 +97,7 @@ func writeError(errno syscall.Errno) error {
 	return &os.PathError{Op: "write", Path: "raft.db", Err: errno}
 }
 
-// TestFailedAppendIsNotServed: what a failed append left behind is neither served nor kept.
+// TestFailedAppendIsNotServed: the remains of a failed append are neither served nor kept.
 func TestFailedAppendIsNotServed(t *testing.T) {
 	dir, d := t.TempDir(), &deaths{}
 	s, f := openFailing(t, quiet(dir, d))

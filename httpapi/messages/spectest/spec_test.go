@@ -12,7 +12,7 @@ type claim struct {
 	run func(*testing.T, *world)
 }
 
-// claims are all of them, in the order of the specification.
+// claims returns all claims, in the order of the specification.
 func claims() []claim {
 	var all []claim
 	for _, part := range [][]claim{intro, keys, deadLetters, events, published, states, eventFilters, destinations, publishing, callbacks, times, limits, routing, errorTexts, delivery, resources} {

@@ -249,7 +249,7 @@ var revivals = []claim{
 	}},
 }
 
-// count is the length of a list, as a value.
+// count returns the length of a list, as a value.
 func (v value) count() value { return value{fmt.Sprint(v.len())} }
 
 // breakRun starts a run whose third step fails for good as long as it is broken, by its

@@ -12,7 +12,7 @@ const (
 	ofStep                 // one for a step
 	ofCallback             // one that tells of a call
 	ofFailure              // that of the failure callback
-	ofCall                 // the call of a third party, whose header is that of the call
+	ofCall                 // the call of a third party, which gets the call's own header
 	toEndpoint = ofStart | ofStep | ofCallback | ofFailure
 )
 

@@ -120,7 +120,7 @@ var logs = []claim{
 		w.is("invokedWorkflowRunBody", invoke.at("invokedWorkflowRunBody"), `{"n":1}`)
 		w.true(invoke.at("invokedWorkflowRunHeaders").v != nil, "%v", invoke)
 	}},
-	{"WP-14.3", func(t *testing.T, w *world) { // the type of the last group while somebody else has to finish
+	{"WP-14.3", func(t *testing.T, w *world) { // the type of the last group while another party has to finish
 		id := w.start("m/ok", "", nil)
 		w.delivery(id, 1)
 		w.submit(id, "m/ok", run(1))

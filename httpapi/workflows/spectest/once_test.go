@@ -11,7 +11,7 @@ import (
 
 // once are the rows of the protocol's section 16, and how deliveries carry the log.
 var once = []claim{
-	{"WP-5.3", func(t *testing.T, w *world) { // a delivery carries the log up to its entry, and nothing behind it
+	{"WP-5.3", func(t *testing.T, w *world) { // a delivery carries the log up to its entry, and nothing after it
 		id := w.start("m/ok", "p", nil)
 		w.delivery(id, 1)
 		for n := 1; n <= 3; n++ {
@@ -241,7 +241,7 @@ func (w *world) callHeaders(id string) map[string]string {
 	return h
 }
 
-// callback is the delivery by which a run is told of a call, nil if none has come.
+// callback returns the delivery by which a run is told of a call, nil if none has come.
 func (w *world) callback(id string) *delivery {
 	for _, d := range w.deliveries(id) {
 		if d.header.Get("Upstash-Workflow-Callback") == "true" {

@@ -213,7 +213,7 @@ func (w *world) try(method, path string, headers map[string]string, body string)
 	return p.StatusCode, string(answer)
 }
 
-// ask is try of what has to answer a status, and returns the JSON.
+// ask does what try does, fails the test unless the status is want, and returns the JSON.
 func (w *world) ask(want int, method, path string, headers map[string]string, body string) value {
 	w.Helper()
 	status, text := w.try(method, path, headers, body)
@@ -366,7 +366,7 @@ func (w *world) wait(id, path, event, timeout string, step int, kind string) (st
 	return w.try("POST", "/v2/wait/"+event, h, body)
 }
 
-// waits is wait that has to be accepted.
+// waits does what wait does, and fails the test unless it is accepted.
 func (w *world) waits(id, path, event, timeout string, step int) {
 	w.Helper()
 	if status, text := w.wait(id, path, event, timeout, step, "Wait"); status/100 != 2 {
@@ -393,7 +393,7 @@ func (w *world) delivery(id string, nth int) *delivery {
 	return w.deliveries(id)[nth-1]
 }
 
-// log is a run as logs tell it.
+// log returns a run as logs show it.
 func (w *world) log(id string) value {
 	w.Helper()
 	return w.ask(200, "GET", "/v2/workflows/logs?workflowRunId="+id, nil, "").at("runs", 0)
@@ -423,7 +423,7 @@ func (w *world) fail(mode string, payload string, own map[string]string) (string
 	return id, w.state(id, "RUN_FAILED")
 }
 
-// letter is the dead letter of a failed run.
+// letter returns the dead letter of a failed run.
 func (w *world) letter(id string) value {
 	w.Helper()
 	return w.ask(200, "GET", "/v2/workflows/dlq/"+w.log(id).at("dlqId").String(), nil, "")
@@ -449,7 +449,7 @@ func (o *office) breaks(name string, broken bool) {
 	o.broken[name] = broken
 }
 
-// workflows are those below /flows/.
+// workflows returns those below /flows/.
 func (o *office) workflows() map[string]endpoint.Workflow {
 	run := func(c *endpoint.Context, name string) endpoint.Lazy {
 		return endpoint.Run(name, func() any { return o.did(c.RunID + "/" + name) })
