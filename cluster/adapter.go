@@ -40,7 +40,7 @@ type adapter struct {
 	poisonGuard
 	stopped bool // an entry could not be applied: none is any more
 
-	// Of what was applied since the last snapshot.
+	// Totals of what was applied since the last snapshot; took is in nanoseconds.
 	bytes, entries, commands, took atomic.Int64
 }
 
@@ -75,7 +75,7 @@ func (a *adapter) Apply(entries []consensus.Entry) []any {
 	return results
 }
 
-// length returns for how many bytes of the log the outcomes of an entry are charged: the rest of a large entry, for its fragments too.
+// length returns the number of log bytes that the outcomes of an entry are charged for: the end of a large entry is charged for its fragments too.
 func (a *adapter) length(data []byte) int {
 	n := len(data)
 	switch {
@@ -122,7 +122,7 @@ func (a *adapter) one(e *consensus.Entry) any {
 	return outcomes
 }
 
-// commandsIn counts the commands that outcomes are of.
+// commandsIn counts the commands that outcomes belong to.
 func commandsIn(outcomes []fsm.Outcome) (n int64) {
 	for i := range outcomes {
 		if r, ok := outcomes[i].Value.(fsm.Results); ok {

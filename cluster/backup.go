@@ -92,7 +92,7 @@ func (n *Node) refuseRestore(ctx context.Context) error {
 	return err
 }
 
-// spool writes what comes into a file of the data directory.
+// spool writes r into a file of the data directory.
 func (n *Node) spool(r io.Reader) (*os.File, error) {
 	file, err := n.SpoolFile()
 	if err != nil {
@@ -106,7 +106,7 @@ func (n *Node) spool(r io.Reader) (*os.File, error) {
 	return file, nil
 }
 
-// removeIncoming removes what a process that died was receiving.
+// removeIncoming removes the files that a process was receiving when it died.
 func removeIncoming(dir string) {
 	left, _ := filepath.Glob(filepath.Join(dir, incoming)) // the pattern is right
 	for _, name := range left {
@@ -114,7 +114,7 @@ func removeIncoming(dir string) {
 	}
 }
 
-// verifyFile looks at everything in a backup. What the log's readers would stop at ends this request alone.
+// verifyFile verifies everything in a backup. So a fault that would stop every reader of the log only ends this request.
 func verifyFile(file *os.File) (b fsm.Backup, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -138,7 +138,7 @@ func (n *Node) knowLevel(ctx context.Context, b fsm.Backup) error {
 	return fmt.Errorf("%w: %d", ErrBackupLevel, b.Level)
 }
 
-// bring has all nodes keep the file in parts: a backup, or messages for a database.
+// bring makes all nodes keep the file, in parts: a backup, or messages for a database.
 func (n *Node) bring(ctx context.Context, file io.ReaderAt, size int64, database string) (ref fsm.BackupRef, err error) {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
@@ -163,7 +163,7 @@ func (n *Node) bring(ctx context.Context, file io.ReaderAt, size int64, database
 	return ref, err
 }
 
-// callOff forgets the parts that have come. If that fails, they expire.
+// callOff forgets the parts that have arrived. If that fails, they expire.
 func (n *Node) callOff(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

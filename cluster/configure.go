@@ -51,8 +51,8 @@ func (n *Node) server(id string) (consensus.Server, bool) {
 	return consensus.Server{}, false
 }
 
-// recordFounders has the log remember the disks of the nodes that founded the cluster,
-// as far as it doesn't.
+// recordFounders records in the log the disks of the nodes that founded the cluster, as far as the log doesn't have
+// them.
 func (n *Node) recordFounders(term uint64) {
 	n.mu.Lock()
 	disks := n.identity.Disks
@@ -69,7 +69,7 @@ func (n *Node) recordFounders(term uint64) {
 	}
 }
 
-// recordNode has the log remember a node and returns the record that the log has then.
+// recordNode records a node in the log, and returns the record that the log has then.
 func (n *Node) recordNode(term uint64, r fsm.NodeRecord) (fsm.NodeRecord, error) {
 	v, err := n.command(term, fsm.AdmitNode.Code, fsm.AdmitNode.Body(r))
 	if err != nil {
@@ -139,8 +139,8 @@ func (n *Node) setServer(ctx context.Context, s consensus.Server) error {
 	return n.settle(ctx, func() (uint64, error) { return n.consensus.SetServer(s) })
 }
 
-// settle changes the servers and waits until this node's own machine is past that: the next change, and the next look at
-// the voters, begin after it.
+// settle changes the servers and waits until this node's own machine has applied the change: the next change, and the
+// next look at the voters, begin after it.
 func (n *Node) settle(ctx context.Context, change func() (index uint64, err error)) error {
 	index, err := change()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // A copy of a data directory in use is a node that counts one start more than the process that runs: by their starts alone the
-// copy would win, and the healthy process be rejected as an older one. So a new process of a node is only taken for it when the
-// one before doesn't answer any more at the address that the cluster knows. Who was there first stays.
+// copy would win, and the healthy process be rejected as an older one. So a new process of a node is accepted only when the one
+// before doesn't answer any more at the address that the cluster knows. The process that was there first stays.
 
 // firstTimeout bounds the wait for the process at the known address. It is below transport.HandshakeTimeout, within which
 // the new process gets its answer.

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// costlyTurns has the batches of databases that have used their share of the apply's time enter the log in entries of
-// their own, in turn with those of others: who waits for one costly entry does not share the next with another.
-// docs/design/fairness.md has the reasons. The lock of the group committer guards it.
+// costlyTurns puts the batches of databases that have used their share of the apply time into entries of their own, in
+// turn with the entries of others: a request that has waited for one costly entry does not share the next entry with
+// another costly batch. docs/design/fairness.md has the reasons. The lock of the group committer guards it.
 type costlyTurns struct {
 	waiting  int  // such batches in the queue
 	inFlight bool // one is in an entry that raft has
 	turn     bool // others had an entry while one waited, so the next is theirs
 }
 
-// costly reports whether a batch is of such a database. Its node sends the requests of one apart from others, so the first
-// says it.
+// costly reports whether a batch belongs to such a database. Nodes send its requests apart from others, so the first
+// request of a batch decides.
 func (n *Node) costly(b *batch) bool {
 	if len(b.requests) == 0 {
 		return false

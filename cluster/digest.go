@@ -17,7 +17,7 @@ const (
 	digestShare = 20
 )
 
-// digests are the digests of the state that this node takes.
+// digests keeps track of the digests that this node takes of its state.
 type digests struct {
 	begins uint64       // entries from here on are new: those before are applied again, at a start
 	busy   atomic.Bool  // one is being taken

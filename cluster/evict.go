@@ -38,7 +38,7 @@ func growthOf(batches []*batch) (all []fsm.Growth) {
 	return all
 }
 
-// grownBy names the database that a request adds to, empty if it is of none.
+// grownBy names the database that a request adds to, empty if it adds to none.
 func grownBy(q *fsm.Request) string {
 	name, owned := fsm.DatabaseOf(q.Code, q.Body)
 	if owned && len(name) == 0 {
@@ -76,7 +76,7 @@ func (v *evictor) release(r fsm.Room) {
 	v.mu.Unlock()
 }
 
-// evictExcess evicts what is beyond the limit without a write: the limit may have been lowered.
+// evictExcess evicts the keys beyond the limit without waiting for a write: the limit may have been lowered.
 func (n *Node) evictExcess(ctx context.Context, term uint64) {
 	for ctx.Err() == nil {
 		var v fsm.Victims

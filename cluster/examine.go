@@ -24,7 +24,7 @@ const (
 // probeRequest asks the other side to open a connection to the asking node.
 type probeRequest struct{ Node, Addr string }
 
-// probeAnswer says what became of it.
+// probeAnswer is the result of a probe.
 type probeAnswer struct {
 	Took   time.Duration
 	Failed string
@@ -57,7 +57,7 @@ type PeerReport struct {
 type Reach struct {
 	// Took is the time for a connection and an answer.
 	Took time.Duration
-	// Err is why there was none.
+	// Err says why there was no answer.
 	Err error
 	// Unasked says that the other side's version doesn't know how to try.
 	Unasked bool

@@ -12,7 +12,7 @@ import (
 const (
 	// fragmentBytes is the length of a fragment of a large entry: all others may have to wait for one.
 	fragmentBytes = 512 << 10
-	// undivided is up to how many bytes of requests an entry is written whole.
+	// undivided is the most bytes of requests with which an entry is written whole.
 	undivided = 768 << 10
 )
 

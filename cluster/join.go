@@ -21,7 +21,7 @@ import (
 // configure.go). Every step can be repeated, so a crash in between costs nothing.
 
 const (
-	// joinPause lies between two tries to be added.
+	// joinPause is the pause between two tries to be added.
 	joinPause = 100 * time.Millisecond
 	// joinTimeout bounds one question to one node. The leader calls back before it answers.
 	joinTimeout = 5 * time.Second

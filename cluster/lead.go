@@ -143,8 +143,8 @@ func (n *Node) command(term uint64, code uint16, body []byte) (any, error) {
 	return n.proposeAlone(e, code, body)
 }
 
-// proposeAlone puts one request into an entry of its own and waits for its outcome, which is unknown if raft ends first: what that
-// had queued for itself or for the state machine it drops without a word.
+// proposeAlone puts one request into an entry of its own and waits for its outcome, which is unknown if raft ends first: raft
+// silently drops the entries that it had queued for itself or for the state machine.
 func (n *Node) proposeAlone(e *fsm.Entry, code uint16, body []byte) (any, error) {
 	e.Requests = []fsm.Request{{Code: code, Body: body}}
 	var outcomes []fsm.Outcome

@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// errRemoved is why a removed node stops.
+// errRemoved is the reason for which a removed node stops.
 var errRemoved = errors.New("the cluster has removed this node")
 
 // leaveInterval is the interval at which a node checks whether it is to leave.

@@ -44,7 +44,7 @@ func (n *Node) refuseMessages(ctx context.Context, ref fsm.MessageImport) error 
 	return errors.Join(err, refused)
 }
 
-// checkRecords reads all of a file as every node will. What the log's readers would stop at ends this request alone.
+// checkRecords reads all of a file as every node will. So a fault that would stop every reader of the log only ends this request.
 func checkRecords(file *os.File) (size int64, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -17,7 +17,7 @@ type metrics struct {
 	entryBytes prometheus.Histogram
 	apply      prometheus.Histogram
 	fork       prometheus.Histogram
-	// Of how long the state was held at a time.
+	// The times for which the state's lock was held.
 	heldByWrite, heldByRead prometheus.Observer
 	heldSince               time.Time // by a write; guarded by the machine's lock
 

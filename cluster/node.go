@@ -22,7 +22,7 @@ import (
 )
 
 // Node is one node of a cluster: it joins the transport, raft and its log store, the state machine, group commit and
-// reads. What each does is in its own file; doc.go has the whole.
+// reads. What each does is in its own file; doc.go describes the whole.
 type Node struct {
 	opts    Options
 	log     *slog.Logger

@@ -47,9 +47,8 @@ type Options struct {
 	Heartbeat time.Duration
 	// DiskStall is the time after which a call stuck on the disk ends the node; see logstore.Options.
 	DiskStall time.Duration
-	// Bootstrap returns the cluster's first settings; it is called by the leader, with
-	// first set while the state has none. again asks to replace the tokens of a state
-	// that has.
+	// Bootstrap returns the cluster's first settings; it is called by the leader, with first set while the state has
+	// none. again asks to replace the tokens of a state that has settings.
 	Bootstrap func(first bool) (f fsm.Bootstrap, again bool)
 	// SnapshotThreshold and SnapshotBytes are the number of entries and the bytes of entries between snapshots of a
 	// small state; a large one waits for more (see snapshots.go). TrailingLogs bounds the entries that stay behind a

@@ -16,7 +16,7 @@ import (
 // PoisonEntry is an entry before which a node waits for its operator.
 type PoisonEntry struct {
 	Index, Term uint64
-	// Request is which of its requests the processes ended at, from 1; 0 if it was none of them.
+	// Request is the number of the entry's request at which the processes ended, from 1; 0 if it was none of them.
 	Request uint64
 	fsm.Passage
 }

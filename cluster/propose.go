@@ -138,8 +138,7 @@ func (p *proposer) run(ctx context.Context) {
 	}
 }
 
-// step sends one batch, or finds out why not. It is false when there is nothing to do
-// until the next nudge.
+// step sends one batch, or finds out why not. It returns false when there is nothing to do until the next nudge.
 func (p *proposer) step(ctx context.Context) bool {
 	pause := p.Paused()
 	if p.Idle() || ctx.Err() != nil {

@@ -116,7 +116,7 @@ func (l *longReads) leave(db string) {
 	}
 }
 
-// giveUp takes back a read that waits; it is false if that runs already.
+// giveUp withdraws a read that waits; it returns false if the read runs already.
 func (l *longReads) giveUp(db string, turn chan struct{}) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

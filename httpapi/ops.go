@@ -209,7 +209,7 @@ func (s *Server) replaceNode(g *gin.Context) {
 	s.respond(g, gin.H{"result": removalResult(gone)}, err)
 }
 
-// removalResult says whether a node is gone, or about to go.
+// removalResult reports whether a node is gone, or about to go.
 func removalResult(gone bool) string {
 	if gone {
 		return "OK"

@@ -75,7 +75,7 @@ type slowVoters struct {
 	until map[string]time.Time
 }
 
-// add has voters asked last for a while.
+// add marks voters to be asked last for a while.
 func (s *slowVoters) add(late []Server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

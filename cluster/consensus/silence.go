@@ -52,10 +52,10 @@ func (r *Replica) leaderSilent() bool {
 	return r.Role() == Follower && r.silence.of(leader.ID, r.Term(), r.LastContact(), time.Now())
 }
 
-// holdOff returns the heartbeat timeout that raft gets while the leader is silent. Raft's timer, when it ends, lets a
-// leader pass that was heard within it, so with a little more than that it starts no election. Others may have a longer
-// timeout, of which patience is the longest and some time to ask them. After that raft gets the one that fits, and
-// starts at once.
+// holdOff returns the heartbeat timeout that raft gets while the leader is silent. When raft's timer ends, raft accepts
+// a leader that was heard within the timeout, so with a timeout a little longer than the silence it starts no election.
+// Other nodes may have a longer timeout: patience is the longest of them plus some time to ask them. After that raft
+// gets its usual timeout, and starts an election at once.
 func holdOff(unheard, timeout, patience time.Duration) time.Duration {
 	if unheard < patience {
 		return max(timeout, unheard+lateTick)

@@ -226,8 +226,8 @@ func (w *Watcher) dead(leader raft.Server, term uint64) (bool, net.Conn) {
 // campaign runs until there is a leader or raft itself has taken over, or a leader that was only silent is heard.
 func (w *Watcher) campaign(leader raft.Server, term uint64, silent bool) {
 	r, watched := w.c.Raft, term
-	// What the leader sent last is still being stored here and there; who asks
-	// for votes before it is may find the other ahead, and be stuck.
+	// The voters still store what the leader sent last. A candidate that asks for votes before that may find another
+	// ahead of it, and be stuck.
 	if !w.sleep(poll) {
 		return
 	}

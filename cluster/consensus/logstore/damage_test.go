@@ -40,7 +40,7 @@ func copyNode(t *testing.T, from string) string {
 	return to
 }
 
-// intact says whether a store holds exactly what closedNode wrote.
+// intact reports whether a store holds exactly what closedNode wrote.
 func intact(s *Store) bool {
 	first, err := s.FirstIndex()
 	last, err2 := s.LastIndex()

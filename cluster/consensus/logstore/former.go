@@ -37,7 +37,7 @@ const (
 )
 
 // elsewhere is the high-water mark that stays in the former format's place. A binary of that version would take the directory for
-// one of an empty log and vote with it; so it refuses it, for the log has less than it had.
+// one of an empty log and vote with it; with this mark it refuses the directory, because the log has less than the mark says.
 const elsewhere = math.MaxUint64
 
 // isFormer reports whether the directory is in the former format.
@@ -51,8 +51,8 @@ func (s *Store) isFormer() (bool, error) {
 }
 
 // upgrade brings a directory of the former format into this one: the log first, under another name until it is whole. With the mark
-// the directory is one of this format; then the former entries go. A crash before the mark has all of it done again, for the
-// former version may have gone on meanwhile; one after it has the rest done.
+// the directory is one of this format; then the former entries go. After a crash before the mark all of it is done again, because
+// the former version may have gone on meanwhile; after a crash later only the rest is done.
 func (s *Store) upgrade(t *tree) error {
 	former, err := s.isFormer()
 	if err != nil {

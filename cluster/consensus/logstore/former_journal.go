@@ -43,8 +43,8 @@ func (o *leftover) last() uint64 {
 	return o.logs[len(o.logs)-1].Index
 }
 
-// readFormerJournal reads what is not yet in the database. After an orderly end that is
-// nothing, and the file is not looked at.
+// readFormerJournal reads what is not yet in the database. After an orderly end there is nothing, and the file is not
+// read.
 func (s *Store) readFormerJournal(t *tree) (*leftover, error) {
 	if string(t.conf[formerCleanKey]) == "1" {
 		return nil, nil

@@ -59,7 +59,7 @@ func (s *Store) fit(h horizon) error {
 	return s.setAside(h.broken)
 }
 
-// stale says whether the newest sound snapshot replaces the whole log: it is
+// stale reports whether the newest sound snapshot replaces the whole log: it is
 // ahead of it, or of another history (a crash came between the arrival of the
 // snapshot and the emptying of the log).
 func (s *Store) stale(h horizon) bool {

@@ -41,7 +41,7 @@ type Options struct {
 	ScrubEvery time.Duration
 	// Hooks observe; nil ones are skipped.
 	Hooks Hooks
-	// Logger gets what happens at open and what goes wrong; nil is silence.
+	// Logger logs what happens at open and what goes wrong; nil logs nothing.
 	Logger *slog.Logger
 
 	ticks func(every time.Duration) (c <-chan time.Time, stop func()) // tests
