@@ -17,15 +17,15 @@ type Admin interface {
 	// TransferLeader moves leadership to the node of that id, or to the node whose log is furthest if the id is empty,
 	// and returns when it has moved.
 	TransferLeader(ctx context.Context, to string) error
-	// Drain has this node leave its clients before a stop, and returns when the time of --drain is over. If ctx ends
+	// Drain makes clients leave this node before a stop, and returns when the time of --drain is over. If ctx ends
 	// before that, Drain returns and the node goes on draining.
 	Drain(ctx context.Context) error
-	// RemoveNode takes a node out of the cluster, below three voters only by force. gone
-	// is false if it is this node, which goes as soon as it has answered.
+	// RemoveNode takes a node out of the cluster, and below three voters only by force. gone is false if it is this
+	// node, which leaves as soon as it has answered.
 	RemoveNode(ctx context.Context, id string, force bool) (gone bool, err error)
-	// ReplaceNode has the node with, a non-voter, take the place of the other.
+	// ReplaceNode gives the place of a node to the node with, which is a non-voter.
 	ReplaceNode(ctx context.Context, id, with string) (gone bool, err error)
-	// Examine has this node look at its machine and at the nodes around it. The report is answered as JSON.
+	// Examine examines this node's machine and the other nodes. The report is answered as JSON.
 	Examine(ctx context.Context) any
 	// History returns the last hours of all nodes.
 	History(ctx context.Context) samples.Cluster

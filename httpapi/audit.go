@@ -13,8 +13,8 @@ import (
 // reasonKey is the name under which a handler leaves the text of its refusal.
 const reasonKey = "audit.reason"
 
-// audited records an act under /admin with what became of it. It goes before the check
-// of the token: who was denied is recorded too.
+// audited records an act under /admin with its outcome. It runs before the token is checked, so that denied requests
+// are recorded too.
 func (s *Server) audited(act string) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		if act != "" && s.audit != nil {
@@ -37,7 +37,7 @@ func (s *Server) recordAct(g *gin.Context, act string) {
 	s.audit.Write(r)
 }
 
-// setOutcome says what became of an act, by the reply.
+// setOutcome sets the outcome of an act from its reply.
 func (s *Server) setOutcome(r *audit.Record, status int, header http.Header) {
 	switch {
 	case status < http.StatusBadRequest:

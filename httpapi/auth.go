@@ -71,8 +71,8 @@ func (c *call) confirm() *failure {
 	return nil
 }
 
-// identify reads the identity of the request's token, whether it may do everything, and the cluster's id. There is no
-// cache to outlive a change of the tokens: hashing a token is cheaper than a map.
+// identify reads the identity of the request's token, whether it may do everything, and the cluster's id. It uses no
+// cache, which could outlive a change of the tokens: hashing a token is cheaper than a map.
 func (c *call) identify(v *fsm.View) {
 	c.as = v.Bearer(c.db, &c.bearer)
 	user := v.User(c.as)

@@ -64,8 +64,7 @@ func (s *Server) resetPassword(g *gin.Context) {
 	s.makeTokens(g, fsm.ResetTokens, g.Param("name"), http.StatusOK)
 }
 
-// makeTokens draws two tokens for a database, has the operation take their digests, and
-// shows them.
+// makeTokens draws two tokens for a database, passes their digests to the operation, and answers with the tokens.
 func (s *Server) makeTokens(g *gin.Context, op *fsm.Operation[fsm.DatabaseTokens, fsm.DatabaseInfo], name string, status int) {
 	standard, readOnly := NewToken(), NewToken()
 	var salt acl.Salt

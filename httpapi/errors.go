@@ -34,7 +34,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// failures is the one table from what the engine says to what the client reads.
+// failures is the only table that maps errors of the engine to the replies that clients read.
 var failures = []struct {
 	err error
 	failure

@@ -34,8 +34,7 @@ func (c *call) hold(n int64) *failure {
 	return nil
 }
 
-// keep counts bytes that are there already, whatever the limit: of a write that was applied the
-// reply is sent.
+// keep counts bytes that exist already, whatever the limit: the reply to a write that was applied is always sent.
 func (c *call) keep(n int64) { c.holding.Keep(c.s.buffers, n) }
 
 // replySize estimates how many bytes a reply has in memory.
@@ -76,17 +75,17 @@ func (c *call) runRows(v *fsm.View) {
 	}
 }
 
-// replyMeter counts what replies take when they are written, where a byte may become several. As long as they can't
-// exceed the limit however they are written, nobody looks at their bytes.
+// replyMeter counts the bytes of replies when they are written, where a byte may become several. As long as they can't
+// exceed the limit in any form, it does not look at their bytes.
 type replyMeter struct {
 	limit int64 // 0 = unlimited
 	form  redis.Form
-	// held is the size in memory, written that in the reply; 0 while it isn't counted.
+	// held is the size in memory, written the size in the reply; 0 while it isn't counted.
 	held, written int64
 }
 
-// add counts a reply that follows others. Looking at bytes takes longer than running the commands: a view that keeps
-// writes waiting is over its cost then, and the rows are run once more on one that doesn't.
+// add counts a reply that follows others. Looking at bytes takes longer than running the commands: then a view that
+// keeps writes waiting exceeds its cost, and the rows are run once more on a view that doesn't.
 func (m *replyMeter) add(v *fsm.View, before []reply.Value, one reply.Value) {
 	size := replySize(one)
 	m.held += size
@@ -115,5 +114,5 @@ func (m *replyMeter) over() bool { return m.limit > 0 && m.written > m.limit }
 // streamAbove is the size from which replies are written in pieces as they are encoded.
 const streamAbove = 1 << 20
 
-// streamPart is about how many bytes such a piece has.
+// streamPart is about the size of such a piece in bytes.
 const streamPart = 64 << 10

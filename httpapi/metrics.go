@@ -26,8 +26,8 @@ const (
 	kinds
 )
 
-// requestKinds are the labels of the kinds in metrics and logs, and the paths of those that are commands, for spans, without the
-// arguments that may be in a path.
+// requestKinds holds the labels of the kinds in metrics and logs, and for spans the paths of those that are commands, without
+// arguments.
 var requestKinds = [kinds]struct{ label, path string }{
 	kindOther: {label: "other"}, kindPath: {"path", "/{command}"}, kindBody: {"body", "/"}, kindPipeline: {"pipeline", "/pipeline"},
 	kindTransaction: {"multi-exec", "/multi-exec"}, kindStream: {"stream", "/{stream}"}, kindPreflight: {label: "preflight"}, kindOps: {label: "fixed"},
@@ -74,7 +74,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// watchMemory shows how many bytes of bodies and replies are under way.
+// watchMemory registers the metrics of the bytes of bodies and replies under way.
 func watchMemory(r prometheus.Registerer, m *buffered.Budget) error {
 	used := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "trireme_http_buffered_bytes", Help: "Bytes of requests and replies under way, over HTTP and RESP."},
 		func() float64 { return float64(m.Used()) })

@@ -14,7 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
-// parameter is one of a path or an operation in openAPI.
+// parameter is a parameter of a path or an operation in openAPI.
 type parameter struct {
 	Ref  string `json:"$ref"`
 	Name string `json:"name"`
@@ -63,7 +63,7 @@ func ginPath(path string) string {
 }
 
 // knownParameters refuses a request under /admin with a query parameter that its path does not have: a misspelled one would
-// be ignored without a word.
+// be ignored silently.
 func (s *Server) knownParameters(g *gin.Context) {
 	query, err := url.ParseQuery(g.Request.URL.RawQuery)
 	if err != nil {

@@ -120,8 +120,8 @@ func (s *Server) adminRoutes() []route {
 	)
 }
 
-// newRouter makes gin the router of the table. It never redirects: paths are arguments here. The error is about a base path of the
-// console that is also one of the table's.
+// newRouter makes gin the router of the table. It never redirects: paths are arguments here. It fails if a base path of the
+// console is also a path of the table.
 func newRouter(s *Server, table []route) (e *gin.Engine, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -183,7 +183,7 @@ func firstSegment(path string) string {
 	return first
 }
 
-// isRouted reports whether the router answers a path. In a database those are the paths of messages only.
+// isRouted reports whether the router answers a path. Below the path of a database it answers only the paths of messages.
 func (s *Server) isRouted(path string, inDatabase bool) bool {
 	if inDatabase {
 		return s.messages != nil && isMessages(path)
@@ -192,7 +192,7 @@ func (s *Server) isRouted(path string, inDatabase bool) bool {
 	return s.roots[first]
 }
 
-// serveRouted has the router answer, and records how.
+// serveRouted lets the router answer, and records its answer.
 func (c *call) serveRouted() {
 	c.kind, c.answered = kindOps, true
 	out, end := c.packs()
@@ -220,7 +220,7 @@ func callOf(g *gin.Context) *call {
 	return g.Writer.(interface{ Unwrap() http.ResponseWriter }).Unwrap().(*recorder).c
 }
 
-// unrouted answers requests that no row takes: commands, and what is below a root that is never one.
+// unrouted answers requests that no row takes: commands, and paths below a root that is never a command.
 func (s *Server) unrouted(g *gin.Context) {
 	c := callOf(g)
 	first := firstSegment("/" + c.path)

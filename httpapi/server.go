@@ -64,7 +64,7 @@ const (
 type Options struct {
 	// Engine is required.
 	Engine Engine
-	// Admin serves what /admin asks of the process; without one those paths answer 404.
+	// Admin serves the requests of /admin to the process; without one those paths answer 404.
 	Admin Admin
 	// Meter counts commands against the daily limits; origins of one node share it. The
 	// default is one of the server's own.
@@ -89,14 +89,14 @@ type Options struct {
 	// Test, if set, makes the handler of the paths under /test, for a development server whose clock is set by a test.
 	// permitted reports whether a request bears the admin token or the messages token.
 	Test func(permitted func(*http.Request) bool) http.Handler
-	// Log takes failures and, at debug level, every request. The default discards.
+	// Log logs failures and, at debug level, every request. The default discards them.
 	Log *slog.Logger
 	// Figures counts calls; origins of one node share it. The default is one of the server's
 	// own.
 	Figures *stats.Node
 	// Traces makes spans of requests; nil makes none.
 	Traces *tracing.Commands
-	// Audit records what is done by those who administer; nil records nothing.
+	// Audit records administrative acts; nil records nothing.
 	Audit *audit.Log
 	// Metrics is the process's registry: the server adds its collectors to it and
 	// serves it at /metrics. The default is a registry of its own.
@@ -319,10 +319,9 @@ func (s *Server) refuseRequest(status int, why string) []byte {
 	return closing(s.names.outcome, f)
 }
 
-// onFastPath reports whether the fast path can answer a target: a command that isn't a stream, and of
-// the API of messages what a client asks for again and again. What is answered from the
-// whole head of a request (a webhook keeps it), with links that name its scheme (explain), or piece by
-// piece, is left to net/http.
+// onFastPath reports whether the fast path can answer a target: a command that isn't a stream, and the frequent
+// requests of the API of messages. Requests that are answered from the whole head (a webhook keeps it), with links that
+// name its scheme (explain), or piece by piece, are left to net/http.
 func (s *Server) onFastPath(target []byte) bool {
 	first, rest := cutSegment(target[1:])
 	if s.messages != nil && string(first) == "db" {
@@ -360,8 +359,8 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Drain has every reply from now on ask the client to close its connection ("Connection: close"), so
-// that clients that keep connections leave this node. Everything is still answered; Shutdown ends that.
+// Drain makes every reply from now on ask the client to close its connection ("Connection: close"), so that clients
+// that keep connections leave this node. Everything is still answered; Shutdown ends that.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Shutdown stops listening at once and waits for the requests under way, until ctx

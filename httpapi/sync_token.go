@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// A sync token names a place in the log of one cluster: that of a write, or the state
-// that a read saw. To clients it is opaque. The place in the entry makes tokens of
-// writes that were committed together differ; the cluster's mark lets a token of
-// another cluster, or of one that was founded anew, count as none.
+// A sync token names a place in the log of one cluster: the place of a write, or the state that a read saw. To clients
+// it is opaque. The place in the entry distinguishes tokens of writes that were committed together. The cluster's mark
+// makes a token of another cluster, or of one that was founded anew, count as no token.
 //
 //	<cluster>.<index>       after a read
 //	<cluster>.<index>.<n>   after a write

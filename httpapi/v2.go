@@ -19,8 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/node/quota"
 )
 
-// maxBatch is the most bytes of a batch of messages, each of which is looked at by itself
-// .
+// maxBatch is the most bytes of a batch of messages. The size of each message is checked separately.
 const maxBatch = 100 << 20
 
 // isMessages reports whether a path is one of the API of messages.
@@ -54,7 +53,7 @@ func (c *call) target() messages.Target {
 	return messages.Target{DB: c.db, Path: c.path, Query: c.query}
 }
 
-// refuseForeign refuses in development what a page of another site sends, whether it needs a token or not.
+// refuseForeign refuses, in development, requests of another site's page, whether they need a token or not.
 func (s *Server) refuseForeign(g *gin.Context) {
 	if s.loopback && foreignOrigin(g.Request) {
 		s.answerError(g.Writer, http.StatusForbidden, "this development server answers pages of loopback hosts only")
@@ -62,8 +61,8 @@ func (s *Server) refuseForeign(g *gin.Context) {
 	}
 }
 
-// foreignOrigin reports whether a page of another host than this machine asks. What it asks without naming itself is told by the
-// browser.
+// foreignOrigin reports whether the request comes from a page of another host than this machine. Without an Origin header
+// Sec-Fetch-Site tells.
 func foreignOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {

@@ -110,7 +110,7 @@ func (r *reply) put(b []byte) error {
 // errShort says that a reply ended before the length that its head has told.
 var errShort = errors.New("fastpath: the reply is shorter than its length")
 
-// broken reports why no other reply may follow on the connection: the client would take it for the rest of this one.
+// broken returns the reason why no other reply may follow on the connection: the client would take it for the rest of this one.
 func (r *reply) broken() error {
 	if r.failed == nil && r.sending && r.left > 0 {
 		return errShort
@@ -195,7 +195,7 @@ func clean(v string) string {
 	return v
 }
 
-// dated is a Date header and the second it is of.
+// dated is a Date header and its second.
 type dated struct {
 	second int64
 	text   string

@@ -10,22 +10,21 @@ import (
 	"time"
 )
 
-// Server serves connections on the fast path, and by net/http those that leave it.
+// Server serves connections on the fast path, and passes those that leave it to net/http.
 type Server struct {
 	// Handler answers requests of both kinds.
 	Handler http.Handler
 	// Plain reports whether the handler answers a request target without needing more than
 	// the method, the target, the headers, the host and the body.
 	Plain func(target []byte) bool
-	// HTTP is the server that takes what is not plain. Its Handler must be the same.
+	// HTTP is the server for requests that are not plain. Its Handler must be the same.
 	HTTP *http.Server
 	// MaxHead and MaxBody, in bytes, bound what the fast path reads; larger requests are left
 	// to net/http.
 	MaxHead, MaxBody int
-	// HeadTime and BodyTime bound how long a request may take to come, counted from its first
-	// byte, or, of the first on a connection, from when that was accepted: bytes that come
-	// don't renew them. WriteTime bounds how long a reply may take to go, IdleTime how long a
-	// connection may wait between requests.
+	// HeadTime and BodyTime bound the time in which a request must arrive, counted from its first byte, or for the
+	// first request from the accept of its connection. Bytes that arrive don't renew them. WriteTime bounds the time to
+	// send a reply, IdleTime the time between requests of a connection.
 	HeadTime, BodyTime, WriteTime, IdleTime time.Duration
 
 	// Refuse makes the whole reply that is sent in place of net/http's own to a request that it refuses without a
@@ -180,7 +179,7 @@ func (h *fallback) handOver(c net.Conn) {
 	}
 }
 
-// Accept returns net/http its next connection.
+// Accept returns the next connection for net/http.
 func (h *fallback) Accept() (net.Conn, error) {
 	select {
 	case c := <-h.c:
@@ -213,7 +212,7 @@ type bufferedConn struct {
 	share  *share
 }
 
-// Close gives the share back too.
+// Close also releases the share.
 func (r *bufferedConn) Close() error {
 	r.server.release(r.share)
 	return r.Conn.Close()
@@ -243,7 +242,7 @@ func (r *bufferedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write passes on what net/http writes, but for its refusals.
+// Write passes on what net/http writes, except its refusals.
 func (r *bufferedConn) Write(b []byte) (int, error) {
 	r.late = 0 // what comes now is another request
 	r.server.release(r.share)

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// A connection that has shown no token has a first buffer of its own. What it needs beyond that is a share of what all
-// such connections may hold together: however many there are, they take no more memory than that. Requests whose line
-// and header fit the first buffer need no share.
+// A connection that has shown no token has a first buffer of its own. Beyond that it needs a share of the memory that
+// all such connections may hold together: however many there are, they take no more than that. Requests whose line and
+// header fit the first buffer need no share.
 
 // errCrowded says that connections without a token hold all that they may.
 var errCrowded = errors.New("fastpath: connections without a token hold all that they may")
@@ -27,7 +27,7 @@ func (s *Server) hold(one *share, n int64) bool {
 	return false
 }
 
-// release gives the share back.
+// release releases the share.
 func (s *Server) release(one *share) { s.strangers.Add(-one.n.Swap(0)) }
 
 // hold counts the connection's buffer.

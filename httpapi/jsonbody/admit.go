@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// MaxValues is the most values of a JSON body: what is read from one takes up to a hundred times as many bytes as it has.
+// MaxValues is the most values of a JSON body: its values take up to a hundred times as many bytes as the body has.
 const MaxValues = 1_000_000
 
 // MaxSelected is the most values of a body that selects: each is kept separately, with its name.
@@ -23,9 +23,9 @@ type Bounds struct {
 	Raw string
 }
 
-// Admit counts what a body would be read to, before anything of it is, and counts the memory for that among what the
-// request holds. It looks at nothing else: what is no JSON is for the reader to refuse. The error is an *Error, or that of
-// the memory. Without a request, whose body this is a part of, only the counts are judged.
+// Admit counts the values of a body before any of it is read, and counts the memory for them as held by the request. It
+// checks nothing else: the reader refuses what is no JSON. The error is an *Error, or the error of the memory. If r, the
+// request with the body, is nil, only the numbers of values are checked.
 func Admit(r *http.Request, body []byte, most Bounds) error {
 	if most.Items == 0 {
 		most.Items = MaxValues
@@ -59,7 +59,7 @@ func Hold(r *http.Request, n int64) error {
 	return nil
 }
 
-// counter counts values by the marks between them.
+// counter counts values by their separators.
 type counter struct {
 	text          []byte
 	raw           string
@@ -67,7 +67,7 @@ type counter struct {
 	items, values int
 }
 
-// count stops where there are too many.
+// count counts values until there are too many.
 func (s *counter) count(most Bounds) {
 	named, inRaw := false, false // the last string was the raw name; what follows is its value
 	for i := 0; i < len(s.text) && s.items <= most.Items && s.values <= most.Values; i++ {

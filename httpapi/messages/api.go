@@ -69,9 +69,9 @@ type request struct {
 	route *Route
 	// byToken: the token is a parameter of the query.
 	byToken bool
-	// groups are the defaults of URL groups that the request has read so far.
+	// groups holds the defaults of the URL groups that the request has read so far.
 	groups map[string]fields
-	// unknown are the service headers of which the answer warns.
+	// unknown holds the service headers of which the answer warns.
 	unknown []string
 }
 
@@ -90,7 +90,7 @@ func (a *API) Serve(route *Route, w http.ResponseWriter, r *http.Request, t Targ
 	}
 }
 
-// admit finds what the request's token opens, and refuses the request if that is not enough for its route.
+// admit finds the access of the request's token, and refuses the request if that is not enough for its route.
 func (q *request) admit() bool {
 	access, err := q.authenticate()
 	switch {
@@ -119,8 +119,8 @@ func (q *request) admit() bool {
 	return false
 }
 
-// errReadOnly refuses what a read-only token may not do. It may not read the signing keys: who has them passes for this server at
-// every receiver.
+// errReadOnly refuses what a read-only token may not do. It may not read the signing keys: anybody with the keys can pass for
+// this server at every receiver.
 var errReadOnly = &Error{http.StatusForbidden, "this token is read-only"}
 
 // asksForKeys reports whether the path is one of the signing keys.
@@ -133,8 +133,7 @@ func (q *request) asksForKeys() bool {
 // errQueryToken refuses a GET that changes something to a token in the address: browsers and proxies open addresses again.
 var errQueryToken = &Error{http.StatusForbidden, "a GET that changes something needs the token in the Authorization header: send it there, or use POST"}
 
-// authenticate finds the role of the request's token; one that opens nothing here is no
-// role.
+// authenticate finds the access of the request's token; a token that opens nothing here has no role.
 func (q *request) authenticate() (Access, error) {
 	token := q.r.Header.Get("Authorization")
 	if len(token) > 7 && strings.EqualFold(token[:7], "bearer ") {
@@ -161,8 +160,8 @@ func (a *API) In(access Access) *API {
 	return &in
 }
 
-// tokenOf returns the token of a query string, empty if there is none. Most have none, and no
-// escape in which a name could hide.
+// tokenOf returns the token of a query string, empty if there is none. Most query strings have neither a token nor an
+// escape that could hide its name.
 func tokenOf(query string) string {
 	if !strings.Contains(query, tokenParameter) && !strings.Contains(query, "%") {
 		return ""

@@ -23,8 +23,8 @@ func (f fields) get(name string) string {
 }
 
 // refuseBlank refuses a directive, a callback or the id of a run that is given but consists of blanks, and an id that can't be
-// sent. An empty value is
-// none: HTTP itself cuts blanks off around the value of a header, so a blank occurs in items of a batch and in queries.
+// sent. An empty value counts as none: HTTP itself cuts off blanks around the value of a header, so blank values occur only in
+// items of a batch and in queries.
 func (f fields) refuseBlank() error {
 	for i := range queue.Directives {
 		if name := queue.Directives[i].Name; f.isBlank(name) {
@@ -93,8 +93,8 @@ const tokenParameter = "qstash_token"
 // TokenParameter is the query parameter that carries a token where headers can't be set.
 const TokenParameter = tokenParameter
 
-// splitQuery parts the service's parameters of a query string from the destination's,
-// which stay as they are: their order, encoding and blanks.
+// splitQuery separates the service's parameters of a query string from the destination's, which keep their order,
+// encoding and blanks.
 func splitQuery(query string, prefixes []string) (f fields, rest string) {
 	f = fields{}
 	if query == "" {

@@ -20,9 +20,9 @@ type listQuery struct {
 	dead []queue.Stamp
 	// grouped: the events of each message are wanted together.
 	grouped bool
-	// acts: the request is no list, but changes what it selects.
+	// acts: the request changes what it selects, instead of listing it.
 	acts bool
-	// none: it selects nothing, whatever there is.
+	// none: it selects nothing.
 	none bool
 	// named: it names messages by their ids.
 	named bool
@@ -106,7 +106,7 @@ func (c *listQuery) readStatuses(name string, list []string) error {
 	return nil
 }
 
-// readCount reads how many elements a page has; a count above the most is the most.
+// readCount reads the number of elements of a page; a count above most counts as most.
 func (c *listQuery) readCount(name string, list []string) error {
 	n, err := strconv.ParseUint(one(list), 10, 31)
 	if err != nil || n == 0 {

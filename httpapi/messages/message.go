@@ -17,8 +17,8 @@ type origin struct {
 	API          string `json:"api,omitempty"`
 }
 
-// message is a message as clients read it. Members that say nothing are left out, but
-// for those that clients read without asking whether they are there.
+// message is a message as clients read it. Empty members are left out, except those that clients read without checking
+// that they are there.
 type message struct {
 	MessageID string `json:"messageId"`
 	URL       string `json:"url"`
@@ -46,7 +46,7 @@ func render(id queue.ID, c *queue.Content, trim int) *message {
 	return m
 }
 
-// runNow has a message that waits for the time of its next attempt be delivered at once.
+// runNow delivers at once a message that waits for the time of its next attempt.
 func (q *request) runNow(text string) error {
 	id, ok := queue.ParseID(text)
 	if !ok {
@@ -62,7 +62,7 @@ func (q *request) runNow(text string) error {
 	return nil
 }
 
-// requireLevel2 refuses what nodes of the first release, of which some may be in the cluster, can't apply.
+// requireLevel2 refuses requests that nodes of the first release can't apply, as long as the cluster may have such nodes.
 func (q *request) requireLevel2() (err error) {
 	_, failed := q.Engine.Read(q.r.Context(), fsm.Reading{Mode: fsm.Stale}, func(v *fsm.View) {
 		if err = nil; v.Level() < env.Level2 {

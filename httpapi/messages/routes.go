@@ -53,15 +53,15 @@ func (r *Route) Descriptions() []string {
 // destinations with credentials, webhooks and names of events.
 func (r *Route) Name() string { return r.Descriptions()[0] }
 
-// NoPath and NoMethod answer requests that no row takes, once their token is known.
+// NoPath and NoMethod answer requests without a row, once their token is known.
 var (
 	NoPath   = &Route{Path: "/…", serve: func(*request) error { return errNoPath }}
 	NoMethod = &Route{Path: "/…", serve: func(*request) error { return errMethod }}
 )
 
-// OtherMethod answers a request to a path of which the router has only rows of other methods, once its token is known. A row of any
-// method takes those too that the router has no name for, such as PROPFIND. Dead letters of runs, and the description, are not found by
-// a method that they do not take.
+// OtherMethod returns the route for a path for which the router only has rows of other methods. It answers once the token is known.
+// A row of any method also takes methods for which the router has no name, such as PROPFIND. Dead letters of runs, and the
+// description, are not found by a method that they do not take.
 func (a *API) OtherMethod(routingPath string) *Route {
 	rows := a.Routes()
 	for i := range rows {
@@ -83,7 +83,7 @@ func NewRoute(method, path string, serve func(a *API, w http.ResponseWriter, r *
 	return Route{Method: method, Path: path, serve: func(q *request) error { return serve(q.API, q.w, q.r, &q.Target) }}
 }
 
-// Open has the row answer without a token, for an API of the database default.
+// Open makes the row answer without a token, for an API of the database default.
 func (r Route) Open() Route {
 	r.open = true
 	return r

@@ -32,7 +32,7 @@ type schedule struct {
 	NextScheduleTime   int64             `json:"nextScheduleTime,omitempty"`
 	LastScheduleStates map[string]string `json:"lastScheduleStates,omitempty"`
 	Error              string            `json:"error,omitempty"`
-	// Ours: the next fire times, the policy for late ticks, and the zone of the times.
+	// Trireme extensions: the next fire times, the policy for late ticks, and the zone of the times.
 	NextScheduleTimes []int64 `json:"nextScheduleTimes,omitempty"`
 	Misfire           string  `json:"misfire,omitempty"`
 	TimeZone          string  `json:"timeZone,omitempty"`
@@ -101,7 +101,7 @@ func (q *request) scheduleTarget() (id, act string, deep bool) {
 	return id, "", deep
 }
 
-// postSchedule makes a schedule, or does something with one.
+// postSchedule makes a schedule, or performs an act on one.
 func (q *request) postSchedule() error {
 	if id, act, _ := q.scheduleTarget(); act == "run" {
 		return q.runSchedule(id)

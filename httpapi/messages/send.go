@@ -37,7 +37,7 @@ func (q *request) publish(queueName, destination string, scheduled bool) error {
 	return q.answerPublished(&receipts[0])
 }
 
-// enqueue answers enqueue: a publish to the queue that the path names, with any name judged as the header is.
+// enqueue answers enqueue: a publish to the queue that the path names, whose name is judged like that of the header.
 func (q *request) enqueue() error {
 	name, destination, _ := strings.Cut(q.Rest(), "/")
 	name = unescapePath(name)

@@ -25,7 +25,7 @@ func isTraceHeader(name string) bool {
 	return name == queue.TraceParentHeader || name == queue.TraceStateHeader
 }
 
-// InheritTrace lets an item of a batch that names no trace belong to that of its request. It changes the item's header.
+// InheritTrace gives an item of a batch that names no trace the trace of its request. It changes the item's header.
 func (p *Parser) InheritTrace(item, request http.Header) {
 	if len(item[queue.TraceParentHeader]) > 0 || p.traceOf(request).IsZero() {
 		return

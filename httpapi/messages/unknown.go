@@ -18,7 +18,7 @@ var otherFields = []string{
 	"signature", "message-id", "retried", "region", "caller-ip", "topic-name", "endpoint-name", "response-truncated",
 }
 
-// otherFamilies are the beginnings of known service headers whose ends are anybody's.
+// otherFamilies are the beginnings of known service headers whose rest is free.
 var otherFamilies = []string{"forward-", "workflow-", "telemetry-", "trigger-"}
 
 // knownField reports whether a service header means something, by its name in lower case without the prefix.
@@ -32,7 +32,7 @@ func knownField(name string) bool {
 		slices.ContainsFunc(otherFamilies, func(f string) bool { return strings.HasPrefix(name, f) })
 }
 
-// The most names that a warning has, and of each the most bytes.
+// The most names in a warning, and the most bytes of each name.
 const (
 	maxWarned     = 8
 	maxWarnedName = 64

@@ -31,10 +31,10 @@ type RunItem struct {
 	CallerIP string
 }
 
-// Mount has workflows served by n.
+// Mount lets n serve the workflows.
 func (a *API) Mount(n Runs) { a.runs = n }
 
-// concernsRun reports whether a message is one of a workflow run: it names the run, or starts one.
+// concernsRun reports whether a message belongs to a workflow run: it names the run, or starts one.
 func concernsRun(f fields) bool {
 	return f.get("workflow-runid") != "" && (f.get("workflow-init") != "" || f.get("workflow-calltype") != "") ||
 		strings.EqualFold(f.get("workflow-init"), "true")
@@ -57,7 +57,7 @@ func (q *request) runItem(c *call) (n RunItem, ok bool, err error) {
 	}
 	n.URL = to.url
 	if n.Options, err = c.headers.Options(); err != nil && !strings.EqualFold(f.get("workflow-init"), "true") {
-		// By a 400 an SDK would take the run for one that is over.
+		// After a 400 an SDK would take the run for finished.
 		err = &Error{http.StatusPreconditionFailed, err.Error()}
 	}
 	return n, true, err

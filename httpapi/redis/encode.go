@@ -48,8 +48,7 @@ func AppendBatch(dst []byte, values []reply.Value, f Form) []byte {
 	return dst
 }
 
-// AppendBatchElement writes the reply with number i of n, and of the array what is before and
-// after it.
+// AppendBatchElement writes reply i of n, and the parts of the array before and after it.
 func AppendBatchElement(dst []byte, v reply.Value, i, n int, f Form) []byte {
 	if f == RESP2 {
 		return reply.AppendRESP2(dst, v)

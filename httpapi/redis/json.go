@@ -38,8 +38,8 @@ func (w *Words) Command(body []byte) error {
 	return s.end()
 }
 
-// Batch reads the rows of a pipeline or transaction from an array of commands, at most
-// maxRows of them. The rows stand in Rows.
+// Batch reads the rows of a pipeline or transaction from an array of commands, at most maxRows of them. Rows returns
+// them.
 func (w *Words) Batch(body []byte, maxRows int) error {
 	s := scanner{b: body}
 	if err := s.open(); err != nil {

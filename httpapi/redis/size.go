@@ -52,8 +52,8 @@ func sizeInt(n int64) int64 {
 	return int64(len(strconv.AppendInt(b[:0], n, 10)))
 }
 
-// yieldAbove is from what length on others have their turn between the parts of a text that is looked at. It is more than
-// a view that keeps writes waiting may look at.
+// yieldAbove is the length from which on other goroutines run between the parts of a text that is measured. It is more
+// than a view that keeps writes waiting may measure.
 const yieldAbove = 1 << 20
 
 // sizeString returns the length of s as appendString writes it.

@@ -109,7 +109,7 @@ type move struct {
 	To      json.RawMessage `json:"to"`      // unix milliseconds, or RFC 3339
 }
 
-// maxUnixMs is the last millisecond of the year 9999: a later one is a time in microseconds, or a slip.
+// maxUnixMs is the last millisecond of the year 9999: a later time is in microseconds, or a mistake.
 var maxUnixMs = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli() - 1
 
 // target returns the moment to move to, false if the body names none.

@@ -52,7 +52,7 @@ type Received struct {
 	Body   string      `json:"body"`
 }
 
-// sink answers by its script: one reply after the other, and the last of them from then on.
+// sink answers by its script: one reply after the other, and the last of them again and again.
 type sink struct {
 	replies  []Reply
 	received []Received
@@ -81,8 +81,8 @@ type Sinks struct {
 	all map[string]*sink
 }
 
-// NewSinks has no sinks; one begins with its first request or script. now is cluster time
-// in unix milliseconds.
+// NewSinks returns an empty set of sinks; a sink begins with its first request or script. now returns cluster time in
+// unix milliseconds.
 func NewSinks(now func() int64) *Sinks { return &Sinks{now: now, all: map[string]*sink{}} }
 
 var errSinks = errors.New("too many sinks: reset the server, or use fewer names")

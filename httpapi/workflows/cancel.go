@@ -19,7 +19,7 @@ import (
 // the query in a body.
 type params map[string][]string
 
-// selection reads them. An empty body says nothing; numbers and truth values of a body are read as texts.
+// selection reads the parameters of a selection. An empty body has none; numbers and truth values of a body are read as texts.
 func (q *request) selection() (params, error) {
 	v := params(q.parameters())
 	body, err := q.json(jsonbody.Bounds{Values: jsonbody.MaxSelected})
@@ -105,8 +105,8 @@ func (v params) nothing(names ...string) bool {
 	return false
 }
 
-// cancel answers DELETE /v2/workflows/runs. Runs that are named are cancelled when it answers; those that filters choose,
-// or all without a filter, by a bulk action.
+// cancel answers DELETE /v2/workflows/runs. Named runs are cancelled when it answers; a bulk action cancels those that
+// filters select, or all without a filter.
 func (q *request) cancel() error {
 	v, err := q.selection()
 	if err != nil {
@@ -135,8 +135,8 @@ func (q *request) cancel() error {
 	return nil
 }
 
-// cancellation reads which runs are to be cancelled; none reports that something is named, but nothing by it, which must
-// not mean everything. A count is taken and ignored, as the reference does: all that match are cancelled.
+// cancellation reads which runs are to be cancelled. none reports that a parameter is given but names no run, which must
+// not mean every run. A count is taken and ignored, as the reference does: all that match are cancelled.
 func (v params) cancellation() (none, async bool, n workflow.Cancellation, err error) {
 	for name := range v {
 		if name != "count" && name != "cursor" && name != "async" && !slices.Contains(filterNames(false), name) {

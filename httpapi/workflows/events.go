@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// maxEvents is the most events of a page, and how many it has without a count.
+// maxEvents is the most events of a page, and their number if the request gives no count.
 const maxEvents = 1000
 
 // eventPage is a page of events.
@@ -84,8 +84,8 @@ func (t *timeline) gather(f workflow.Filter) {
 	heap.Init(t)
 }
 
-// fill takes events of some states, or of all, as long as there is place. It ends with the context's error when the client no longer
-// waits for the page.
+// fill takes events of some states, or of all, as long as the page has room. It ends with the context's error when the client no
+// longer waits for the page.
 func (p *eventPage) fill(ctx context.Context, t *timeline, limit int, states []string) error {
 	for size := 0; ; {
 		e, at, ok := t.next()

@@ -37,8 +37,8 @@ type explanation struct {
 	Awaits   []await   `json:"awaits,omitempty"`
 	// Mismatches name what the endpoint and this server don't agree on.
 	Mismatches []mismatch `json:"mismatches,omitempty"`
-	// Curl repeats by hand the call of the endpoint, or of the third party, that is explained;
-	// Resume has a failed run go on.
+	// Curl repeats by hand the call of the endpoint, or of the third party, that is explained; Resume makes a failed
+	// run go on.
 	Curl   string `json:"curl,omitempty"`
 	Resume string `json:"resume,omitempty"`
 }
@@ -96,8 +96,8 @@ func (e *explainer) explain() *explanation {
 	return e.out
 }
 
-// currentEntry returns the entry whose delivery tells most: the one that failed, else the newest
-// that is still to be delivered (one that is being retried first), else the last one.
+// currentEntry returns the entry whose delivery explains most: the one that failed, else the newest that is still to be
+// delivered (preferably one that is being retried), else the last one.
 func (e *explainer) currentEntry() (at *workflow.Entry, pos uint32) {
 	rank := func(n *workflow.Entry) int {
 		switch n.State {
@@ -120,7 +120,7 @@ func (e *explainer) currentEntry() (at *workflow.Entry, pos uint32) {
 	return at, pos
 }
 
-// describe tells of an entry and its delivery.
+// describe adds the facts of an entry and its delivery.
 func (e *explainer) describe(at *workflow.Entry, pos uint32) {
 	b := newBuilder(e.store, e.run, e.now, view.Redactor{Hide: e.run.Redact, Trim: maxExplained})
 	step := b.entryStep(at)
@@ -145,7 +145,7 @@ func (e *explainer) describe(at *workflow.Entry, pos uint32) {
 	}
 }
 
-// attempts counts those of an entry, and says when the next one comes.
+// attempts counts the attempts of an entry, and says when the next one comes.
 func (e *explainer) attempts(at *workflow.Entry) {
 	n := e.out
 	if !at.State.Open() && at.State != workflow.Undeliverable {
@@ -165,10 +165,10 @@ func (e *explainer) attempts(at *workflow.Entry) {
 	}
 }
 
-// maxExplained is the most of a text that an explanation shows, in bytes.
+// maxExplained is the most bytes of a text that an explanation shows.
 const maxExplained = 4 << 10
 
-// deliveryOf says where the message is by which an entry is delivered, nil if there is none.
+// deliveryOf describes the message that delivers an entry, nil if there is none.
 func (e *explainer) deliveryOf(at *workflow.Entry) *delivery {
 	x, ok := e.messages.Explain(at.ID, e.now)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxRuns is the most runs of a page of logs, and how many it has without a count.
+	// maxRuns is the most runs of a page of logs, and their number if the request gives no count.
 	maxRuns = 10
 	// maxDeadLetters is the most dead letters of a page.
 	maxDeadLetters = 100
@@ -31,7 +31,7 @@ type listQuery struct {
 	trim int
 }
 
-// Names of parameters that lists know besides those of filters.
+// Names of parameters of lists in addition to those of filters.
 var (
 	listNames     = append([]string{"count", "cursor"}, filterNames(false)...)
 	runNames      = append([]string{"groupBy", "trimBody"}, listNames...)
@@ -39,7 +39,7 @@ var (
 	deadNames     = append([]string{"dlqIds", "source", "count", "cursor"}, filterNames(true)...)
 )
 
-// readListQuery reads what a list is to show, at most so many a page. An unknown name is refused.
+// readListQuery reads what a list is to show, with at most most elements on a page. An unknown name is refused.
 func (q *request) readListQuery(known []string, most int) (*listQuery, params, error) {
 	v, err := q.selection()
 	if err != nil {
@@ -66,7 +66,7 @@ func (q *request) readListQuery(known []string, most int) (*listQuery, params, e
 	return c, v, nil
 }
 
-// size reads how much a page shows; a count above the most is the most.
+// size reads the size of a page; a count above most counts as most.
 func (c *listQuery) size(v params, most int) error {
 	count, err := v.number("count")
 	if err != nil {

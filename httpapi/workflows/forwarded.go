@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// sender says whose headers a submission forwards, which decides what of them is meant.
+// sender says whose headers a submission forwards, which decides which of them are intended.
 type sender uint8
 
 const (
@@ -27,7 +27,7 @@ var serverOwned = map[string]bool{
 	"workflow-runid": true, "workflow-createdat": true, "workflow-url": true, "workflow-init": true, "workflow-calltype": true,
 }
 
-// handshake asks the SDK of an endpoint to start the run once more. Sent back by an SDK it would ask again.
+// handshake asks the SDK of an endpoint to start the run once more. If an SDK sent it back, it would ask again.
 const handshake = "workflow-unknown-sdk"
 
 // connection are headers of the request in which an SDK received what it forwards. Those of the connection itself are

@@ -12,8 +12,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// optionsOf reads a map of publish-style headers, as they stand in bodies. Names may occur twice in different case; the
-// last form of a name in the order of names counts.
+// optionsOf reads a map of publish-style headers, as bodies have them. Names may occur twice in different case; the
+// last of them in the order of names counts.
 func (a *API) optionsOf(m map[string][]string) (queue.Options, error) {
 	h := http.Header{}
 	for _, name := range sortedNames(m) {

@@ -67,8 +67,8 @@ func (q *request) hook() error {
 	return nil
 }
 
-// hookIn finds the database in which a run has made a webhook. Its address is a secret that names no database unless the
-// client's base URL did, so it is looked for in all of them; only the database of the run learns of the call.
+// hookIn finds the database in which a run has made a webhook. Its address is a secret, and names no database unless the
+// client's base URL did, so it is looked up in all of them; only the database of the run is told of the call.
 func hookIn(v *fsm.View, db, user, run, event string) (at messages.Access, made bool) {
 	if db != "" {
 		at = messages.Access{DB: db, Number: v.Database(db)}

@@ -11,7 +11,7 @@ import (
 
 // mismatch is something that the endpoint and this server don't agree on.
 type mismatch struct {
-	// Code is a word for programs, Text says what is wrong and what mends it.
+	// Code is a word for programs, Text says what is wrong and how to mend it.
 	Code string `json:"code"`
 	Text string `json:"text"`
 }
@@ -58,7 +58,7 @@ func says(part, text string) func(*failedAttempt) string {
 	}
 }
 
-// hasStatus returns a rule about statuses of answers that are no SDK's.
+// hasStatus returns a rule about statuses of answers that don't come from an SDK.
 func hasStatus(text string, list ...int) func(*failedAttempt) string {
 	return func(c *failedAttempt) string {
 		for _, status := range list {

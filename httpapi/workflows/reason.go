@@ -38,7 +38,7 @@ func (e *explainer) reason(at *workflow.Entry) {
 	}
 }
 
-// failure says how a run has failed, and adds what has it go on.
+// failure says how a run has failed, and adds the command that makes it go on.
 func (e *explainer) failure(at *workflow.Entry) string {
 	text := "the run has failed for good"
 	if f := e.run.Fault; f != nil {

@@ -31,7 +31,7 @@ type invokerLog struct {
 	WorkflowRunCreatedAt int64  `json:"workflowRunCreatedAt"`
 }
 
-// failureLog is the call of the failure function or failure URL, and what it was about.
+// failureLog is the call of the failure function or failure URL, and its subject.
 type failureLog struct {
 	MessageID        string              `json:"messageId"`
 	URL              string              `json:"url"`

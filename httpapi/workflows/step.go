@@ -22,9 +22,8 @@ const (
 	stepCanceled = "STEP_CANCELED"
 )
 
-// stepLog is a step of a run's log. Members that a type of step doesn't have are left
-// out. Of the names that the specification doesn't show, those are taken that existing
-// clients read.
+// stepLog is a step of a run's log. Members that a type of step doesn't have are left out. Where the specification
+// doesn't show a name, the name that existing clients read is taken.
 type stepLog struct {
 	StepID           uint32              `json:"stepId,omitempty"`
 	StepName         string              `json:"stepName,omitempty"`

@@ -69,7 +69,7 @@ type timeline struct {
 	from, to int64
 	begin    moment
 	sources  []*source
-	// room is for the events that sources have made, which take that much; both in bytes.
+	// room bounds the size of the events that sources have made, made is their size; both in bytes.
 	room, made int
 }
 
@@ -96,7 +96,7 @@ func (t *timeline) Pop() any {
 	return s
 }
 
-// add has the timeline tell the events of a run too. After the last one comes heap.Init.
+// add adds the events of a run. heap.Init must be called after the last run.
 func (t *timeline) add(r *workflow.Run) {
 	at := r.Latest()
 	for _, bound := range []int64{t.to, t.begin.time} {
@@ -109,7 +109,7 @@ func (t *timeline) add(r *workflow.Run) {
 	}
 }
 
-// next returns the next event and where it stands; false if there is none.
+// next returns the next event and its place; false if there is none.
 func (t *timeline) next() (*runEvent, moment, bool) {
 	for len(t.sources) > 0 {
 		s := t.sources[0]
@@ -132,7 +132,7 @@ func (t *timeline) next() (*runEvent, moment, bool) {
 	return nil, moment{}, false
 }
 
-// count finds out which events of the first source are to be told, and when the first of them was.
+// count finds out which events of the first source are to be shown, and the time of the first of them.
 func (t *timeline) count(s *source) {
 	list := t.events(s.run)
 	list = list[t.passed(s.run.No, list):]
@@ -162,7 +162,7 @@ func (t *timeline) passed(run uint64, list []*runEvent) (n int) {
 	return n + max(ties-t.begin.left, 0)
 }
 
-// hold keeps events of a source. If all hold too much, the others have to make theirs again.
+// hold keeps events of a source. If all sources together hold too much, the others drop theirs and make them again later.
 func (t *timeline) hold(s *source, list []*runEvent) {
 	size := 0
 	for _, e := range list {
@@ -177,7 +177,7 @@ func (t *timeline) hold(s *source, list []*runEvent) {
 	s.list, t.made = list, t.made+size
 }
 
-// take has the first source go on to its next event.
+// take moves the first source on to its next event.
 func (t *timeline) take(s *source) {
 	t.made -= s.list[0].size()
 	s.list, s.left = s.list[1:], s.left-1
