@@ -20,7 +20,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/certs"
 )
 
-// attacker says of itself whatever it likes, and knows what a node of the cluster knows but for its keys.
+// attacker says of itself whatever it likes, and knows what a node of the cluster knows except its keys.
 type attacker struct{ hello transport.Hello }
 
 func (a attacker) Hello() transport.Hello                         { return a.hello }

@@ -131,7 +131,7 @@ func recordDirectory(t *testing.T) {
 	archive(t, dir, filepath.Join("testdata", "compat", fmt.Sprintf("level-%d.tar.gz", fsm.MaxLevel)))
 }
 
-// archive packs a directory, but for the reserve, which holds nothing.
+// archive packs a directory, except the reserve, which holds nothing.
 func archive(t *testing.T, dir, path string) {
 	f, err := os.Create(path)
 	if err != nil {

@@ -139,7 +139,7 @@ func clockOf(ctx context.Context, l *transport.Conn) (offset, blur time.Duration
 	return offset, blur
 }
 
-// askBack has the other side open a connection to this node.
+// askBack asks the other side to open a connection to this node.
 func (n *Node) askBack(ctx context.Context, l *transport.Conn) (r Reach) {
 	body, err := json.Marshal(probeRequest{n.opts.NodeID, n.mux.Advertise()})
 	if err == nil {

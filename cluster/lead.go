@@ -117,9 +117,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// WhileLeading has fn run on the leader, from the moment its term is open until ctx
-// ends with the leadership. Call it before Open returns control to others: terms that
-// are open already are not reported.
+// WhileLeading runs fn on the leader, from the moment its term is open until ctx ends with the leadership. Call it
+// before Open returns control to others: terms that are open already are not reported.
 func (n *Node) WhileLeading(fn func(ctx context.Context)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -83,9 +83,9 @@ func (k *counting) end(i int) {
 	k.t.Logf("%d increments", k.n.Load())
 }
 
-// TestMembership has a fourth node join under load, takes the first out, and replaces
-// the second, whose disk is lost, by a node at its address: nothing acknowledged is
-// lost, nothing is applied twice, and no request fails on nodes that stay.
+// TestMembership lets a fourth node join under load, takes the first out, and replaces the second, whose disk is lost,
+// by a node at its address: nothing acknowledged is lost, nothing is applied twice, and no request fails on nodes that
+// stay.
 func TestMembership(t *testing.T) {
 	var mu sync.Mutex
 	removed := map[string]string{}

@@ -159,7 +159,7 @@ func (n *Node) closePoison() {
 	}
 }
 
-// guardPoison has the adapter look for poison.
+// guardPoison makes the adapter look for poison.
 func (n *Node) guardPoison() {
 	n.adapter.mark, n.adapter.orders = n.mark, n.orders
 	n.adapter.entryAt = func(index uint64) (consensus.Entry, bool, error) { return consensus.ReadEntry(n.store, index) }

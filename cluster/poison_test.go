@@ -152,8 +152,8 @@ func (p *poisoned) frozen() {
 	p.equal()
 }
 
-// TestPoisonEntry has all nodes end twice at an entry. They say which, apply nothing, and go on without its database when the
-// operator says so, also where they start anew, and where the database comes out of quarantine.
+// TestPoisonEntry makes all nodes end twice at an entry. They say which, apply nothing, and go on without its database when
+// the operator says so, also where they start anew, and where the database comes out of quarantine.
 func TestPoisonEntry(t *testing.T) {
 	p := newPoisoned(t, nil)
 	p.endTwice(0, 1, 2)
@@ -244,7 +244,7 @@ func TestPoisonOfOneNode(t *testing.T) {
 	p.frozen()
 }
 
-// TestPoisonOvertaken has a node that waits before an entry get a copy of a state that is past it.
+// TestPoisonOvertaken gives a node that waits before an entry a copy of a state that is past it.
 func TestPoisonOvertaken(t *testing.T) {
 	p := newPoisoned(t, nil)
 	p.endTwice(0)

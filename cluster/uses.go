@@ -28,7 +28,7 @@ func (n *Node) tellUses(ctx context.Context) {
 	}
 }
 
-// hearUses takes what a follower tells.
+// hearUses takes in a follower's report.
 func (n *Node) hearUses(payload []byte) {
 	var used fsm.Uses
 	if err := wire.Unmarshal(payload, &used); err != nil || len(used.List) > fsm.MaxUses || !n.machine.Evicts() {

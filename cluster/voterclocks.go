@@ -89,7 +89,7 @@ func (v *voterClocks) median(now time.Time) (unixms int64, known bool) {
 	return wallTime(now) + offset, known
 }
 
-// keepClock has cluster time follow the voters' clocks while this node leads.
+// keepClock makes cluster time follow the voters' clocks while this node leads.
 func (n *Node) keepClock(ctx context.Context, v *voterClocks) {
 	for {
 		now := n.opts.Now()

@@ -140,7 +140,7 @@ func TestDeleteDeadLetters(t *testing.T) {
 }
 
 // TestRetryDeadLetters: section 11.4, a retry is a new message with the original
-// configuration, but for what the headers of the retry name.
+// configuration, except what the headers of the retry name.
 func TestRetryDeadLetters(t *testing.T) {
 	p := startOffice(t)
 	all := deadLetters(p)

@@ -77,7 +77,7 @@ func (w *way) close() {
 	}
 }
 
-// send sends a request as it is and returns its reply, but for what is of the moment and of
+// send sends a request as it is and returns its reply, except what is of the moment and of
 // the connection.
 func (w *way) send(request string) string {
 	w.t.Helper()

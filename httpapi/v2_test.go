@@ -147,7 +147,7 @@ func TestMessagesNeedTheirToken(t *testing.T) {
 	}
 	m.token = httpapitest.MessagesReadOnlyToken
 	m.want(200, "", "GET", "/v2/queues", "")
-	for _, target := range []string{"/v2/keys", "/v2/Keys", "/v2/%6beys", "/v2/keys/", "/v2/keys?x=y"} { // anybody with the keys can pass for this server
+	for _, target := range []string{"/v2/keys", "/v2/Keys", "/v2/%6beys", "/v2/keys/", "/v2/keys?x=y"} { // with the keys anybody can pass for this server
 		m.want(403, `{"error":"this token is read-only"}`, "GET", target, "")
 	}
 	m.want(403, `{"error":"this token is read-only"}`, "POST", "/v2/publish/https://example.com", "")

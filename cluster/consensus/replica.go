@@ -123,7 +123,7 @@ func (r *Replica) config() *raft.Config {
 	c.HeartbeatTimeout, c.ElectionTimeout = r.c.Heartbeat, r.c.Heartbeat
 	c.LeaderLeaseTimeout = r.c.Heartbeat    // the longest that raft allows; see timeouts.go
 	c.CommitTimeout = 10 * time.Millisecond // followers learn of commits by PushCommitIndex
-	c.MaxAppendEntries = 64                 // each as large as the node's batches, but for single large requests
+	c.MaxAppendEntries = 64                 // each as large as the node's batches, except single large requests
 	c.BatchApplyCh = true
 	c.NoLegacyTelemetry = true
 	c.ShutdownOnRemove = true

@@ -192,8 +192,7 @@ func (m *Members) missing(addrs []string) []string {
 	return slices.DeleteFunc(slices.Clone(addrs), func(a string) bool { return slices.Contains(known, a) })
 }
 
-// Join calls nodes at their gossip addresses. It is an error if none of them answers;
-// a node of another cluster doesn't.
+// Join calls nodes at their gossip addresses. It fails if none of them answers; a node of another cluster doesn't.
 func (m *Members) Join(addrs []string) error {
 	if len(addrs) == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
-// gossipPort is memberlist's own transport, but for connections that begin with the cluster port's magic: those come from
+// gossipPort is memberlist's own transport, except for connections that begin with the cluster port's magic: those come from
 // nodes that want to join and ask which cluster this is (discovery.go). memberlist's own messages never begin with its
 // first letter.
 type gossipPort struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// victimDir has this binary be a process that ends in the middle of an apply.
+// victimDir names the environment variable that makes this binary a process which ends in the middle of an apply.
 const victimDir = "POISON_VICTIM"
 
 func TestMain(m *testing.M) {

@@ -157,7 +157,7 @@ func (m *trial) pick() *transit {
 	return m.way[rapid.IntRange(0, len(m.way)-1).Draw(m.t, "transit")]
 }
 
-// arrive has a batch become an entry.
+// arrive makes an entry of a batch.
 func (m *trial) arrive(v *transit, lag uint64) {
 	if v.arrived {
 		return
@@ -170,7 +170,7 @@ func (m *trial) arrive(v *transit, lag uint64) {
 	v.outcomes = m.put(e, lag)
 }
 
-// answer has the outcomes come back, as they travel between nodes.
+// answer brings the outcomes back, as they travel between nodes.
 func (m *trial) answer(v *transit) {
 	if !v.arrived || v.finished {
 		return
@@ -187,7 +187,7 @@ func (m *trial) answer(v *transit) {
 // breakOff loses the connection: the batch may still arrive.
 func (m *trial) breakOff(v *transit) { m.tell(v, nil, errBroken, false) }
 
-// refuse has a node that doesn't lead send a batch back.
+// refuse returns a batch from a node that doesn't lead.
 func (m *trial) refuse(v *transit) {
 	if !v.arrived && !v.finished {
 		v.arrived = true // it never will
@@ -208,7 +208,7 @@ func (m *trial) tell(v *transit, outcomes []fsm.Outcome, err error, sure bool) {
 	m.collect()
 }
 
-// follow has the own machine apply what it lacks.
+// follow makes the node's own machine apply the entries that it lacks.
 func (m *trial) follow(count int) {
 	for ; count > 0 && m.applied < len(m.log); count-- {
 		m.applied++
@@ -225,7 +225,7 @@ func (m *trial) follow(count int) {
 	}
 }
 
-// restore has the own machine take over a snapshot of the leader's.
+// restore gives the node's own machine a snapshot of the leader's.
 func (m *trial) restore() {
 	if m.applied == len(m.log) {
 		return
@@ -294,7 +294,7 @@ func (m *trial) collect() {
 
 func (m *trial) heard(r *request, got Result) { r.ended, r.was = true, got }
 
-// settle has a healthy cluster do what is left. Batches that were given up arrive last of all.
+// settle lets a healthy cluster finish everything. Batches that were given up arrive last of all.
 func (m *trial) settle() {
 	m.known = true
 	m.tracker.Lead(true)

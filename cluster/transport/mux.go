@@ -244,7 +244,7 @@ func (m *Mux) DialNode(to, addr string, what Purpose, timeout time.Duration) (ne
 	return c, nil
 }
 
-// sayHello says who calls and waits to be accepted, but for a watching connection, which the other side never answers.
+// sayHello says who calls and waits to be accepted, except on a watching connection, which the other side never answers.
 func (m *Mux) sayHello(c net.Conn, to string, what Purpose, timeout time.Duration) error {
 	c.SetDeadline(time.Now().Add(max(timeout, minHandshake)))
 	defer c.SetDeadline(time.Time{})

@@ -33,7 +33,7 @@ type Options struct {
 	// Base is the path at which browsers see the console, without a slash at its end. The
 	// console is always served under DefaultBase too, for proxies that strip a prefix.
 	Base string
-	// Link, if set, is the credential that the link of LoginLink signs in with, once.
+	// Link, if set, returns the credential with which the link of LoginLink signs in, once.
 	Link func(key string) (token string, ok bool)
 	// Provider, if set, signs people in by OpenID Connect, and SignOn says what they may do.
 	Provider IdentityProvider
@@ -42,7 +42,7 @@ type Options struct {
 	Apart bool
 	// Audit records sign-ins; nil records nothing.
 	Audit *audit.Log
-	// Log takes failures. The default discards.
+	// Log logs failures. The default discards them.
 	Log *slog.Logger
 	// Now is the clock; the default is the system's.
 	Now func() time.Time
@@ -60,7 +60,7 @@ type Console struct {
 // Available reports whether this build has a console: the build tag noconsole leaves it out.
 func Available() bool { _, _, err := loadAssets(DefaultBase, false); return err == nil }
 
-// New makes a console. It fails where this build has none.
+// New makes a console. It fails if this build has none.
 func New(o Options) (*Console, error) {
 	if o.Base = strings.TrimRight(o.Base, "/"); o.Base == "" {
 		o.Base = DefaultBase
@@ -136,8 +136,8 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// AskedBy is the header, of any value, by which the console's pages ask: no link, form or
-// picture can send one, and a page of another site only with a leave that is never given.
+// AskedBy is the header, with any value, that the console's pages send. No link, form or picture can send it, and a
+// page of another site only with a permission that is never given.
 const AskedBy = "X-Console"
 
 // fromPage refuses requests, of any method, that don't come from a page of the console: requests of another site's

@@ -143,7 +143,7 @@ func TestSignOutEndsCopies(t *testing.T) {
 	}
 }
 
-// TestUserSignsInAndIsRevoked has a session end with its user's password.
+// TestUserSignsInAndIsRevoked: a session ends with its user's password.
 func TestUserSignsInAndIsRevoked(t *testing.T) {
 	b := serve(t, console.Options{})
 	root := *b

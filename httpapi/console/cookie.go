@@ -16,9 +16,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// How long a session lasts.
+// The lifetime of a session.
 const (
-	// IdleTime ends a session without activity of its user. What a page polls does not count.
+	// IdleTime ends a session without activity of its user. Requests by which a page polls don't count.
 	IdleTime = 30 * time.Minute
 	// MaxAge ends every session.
 	MaxAge = 12 * time.Hour
@@ -35,13 +35,13 @@ const (
 	attemptCookie = "trireme-sign-in-"
 )
 
-// maxCookies is the most sessions of clusters that a browser keeps for one host: each new cluster at an address of this machine would
-// add one.
+// maxCookies is the most sessions of clusters that a browser keeps for one host: every new cluster at an address of this machine adds
+// one.
 const maxCookies = 8
 
 // cookieName returns the name of a cookie of this cluster. Browsers keep cookies by host, whatever the port: the name has a mark of
 // the cluster, so that consoles of two clusters on one host don't overwrite each other's, while all nodes of one cluster read it,
-// behind whatever proxy.
+// behind any proxy.
 func (c *Console) cookieName(kind string, secure bool) string {
 	var mark [32]byte
 	c.o.Engine.Local(func(v *fsm.View) { mark = v.Derive(cookieNamePurpose) })
@@ -80,7 +80,7 @@ func (s *session) over(now time.Time) error {
 	return nil
 }
 
-// Why a request has no session. The texts of those that had one are for people.
+// The reasons why a request has no session. The texts about sessions that have ended are for people.
 var (
 	errNoSession = errors.New("no session: sign in")
 	errIdle      = fmt.Errorf("your session has ended: it was not used for %d minutes", IdleTime/time.Minute)
@@ -89,7 +89,7 @@ var (
 	errSignedOut = errors.New("your session has ended: you have signed out")
 )
 
-// endedHeader says why a session has ended, where the answer has no body for it.
+// endedHeader says why a session has ended if the answer has no body for it.
 const endedHeader = "X-Console-Ended"
 
 func newID() string {
@@ -132,7 +132,7 @@ func (c *Console) seal(purpose string, v any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(gcm.Seal(nonce, nonce, text, nil)), nil
 }
 
-// open reads the session of a request. The error says why it has none that is still good.
+// open reads the session of a request. The error says why it has no valid one.
 func (c *Console) open(r *http.Request) (*session, error) {
 	why := errNoSession
 	for _, secure := range [...]bool{true, false} {
@@ -152,7 +152,7 @@ func (c *Console) open(r *http.Request) (*session, error) {
 	return nil, why
 }
 
-// unseal reads what seal has made for a purpose; false if it was not made so.
+// unseal reads a text that seal has made for the same purpose; it returns false for any other.
 func (c *Console) unseal(purpose, text string, v any) bool {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -166,7 +166,7 @@ func (c *Console) unseal(purpose, text string, v any) bool {
 	return err == nil && json.Unmarshal(plain, v) == nil
 }
 
-// sessionIn returns the session of a cookie, or says why it is over.
+// sessionIn returns the session of a cookie; the error says why it is over.
 func (c *Console) sessionIn(text string) (*session, error) {
 	s := new(session)
 	if !c.unseal(sessionPurpose, text, s) {
@@ -199,8 +199,8 @@ func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, s *session) 
 	return nil
 }
 
-// dropOldest takes from a browser that signs in what it has too many of: sessions of other clusters at this host. A browser sends
-// the oldest cookies first.
+// dropOldest removes surplus sessions of other clusters at this host from a browser that signs in. A browser sends the oldest
+// cookies first.
 func (c *Console) dropOldest(w http.ResponseWriter, r *http.Request) {
 	secure := overTLS(r)
 	own, prefix := c.cookieName(sessionCookie, secure), sessionCookie
@@ -218,8 +218,8 @@ func (c *Console) dropOldest(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// overTLS reports whether the browser speaks TLS, with us or with a proxy. Who claims it
-// falsely gets a cookie that it can't use.
+// overTLS reports whether the browser speaks TLS, with us or with a proxy. A client that claims it falsely gets a
+// cookie that it can't use.
 func overTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }

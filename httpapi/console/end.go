@@ -7,9 +7,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// end ends a session on every node: the log remembers it until no cookie of it could be
-// good any more. A cluster that still has nodes of an older version can't; there the
-// browser's cookie goes, and a copy of it is good until its idle time is over.
+// end ends a session on every node: the log remembers the end until no cookie of the session could be valid any more. A
+// cluster that still has nodes of an older version can't; then only the browser's cookie is removed, and a copy of it
+// is valid until its idle time is over.
 func (c *Console) end(ctx context.Context, s *session) error {
 	able := false
 	c.o.Engine.Local(func(v *fsm.View) { able = v.Level() >= env.Level2 })

@@ -9,8 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/connlimit"
 )
 
-// Sign-ins that fail are limited by address: burst at once, then one each pause. Those
-// that succeed cost nothing.
+// Failed sign-ins are limited by address: burst at once, then one each pause. Successful ones are not counted.
 const (
 	failureBurst = 10
 	failurePause = 6 * time.Second

@@ -35,7 +35,7 @@ type identity struct {
 	// Admin opens /admin and every database; Messages is "", "read" or "all" of /v2.
 	Admin    bool   `json:"admin"`
 	Messages string `json:"messages"`
-	// Keyspace reports whether there is a database, Database which, User as whom.
+	// Keyspace says whether the session opens a database, Database names it, and User names its user.
 	Keyspace bool   `json:"keyspace"`
 	Database string `json:"database,omitempty"`
 	User     string `json:"user,omitempty"`
@@ -176,7 +176,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, who)
 }
 
-// exchange makes a session of what was given; it is not yet known to open anything.
+// exchange makes a session from the given credentials. Its token is not yet known to open anything.
 func (c *Console) exchange(ctx context.Context, given *signIn) (*session, error) {
 	now := c.o.Now().UnixMilli()
 	s := &session{ID: newID(), Token: strings.TrimSpace(given.Token), Database: given.Database, Began: now, Used: now}

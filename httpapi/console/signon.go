@@ -127,13 +127,13 @@ func nextOf(text string) string {
 	return (&url.URL{Path: u.Path, RawQuery: u.Query().Encode()}).RequestURI()
 }
 
-// backToSignIn shows the page again, with what went wrong.
+// backToSignIn shows the sign-in page again, with what went wrong.
 func (c *Console) backToSignIn(w http.ResponseWriter, why string) {
 	w.Header().Set("Location", c.o.Base+"/#sign-in="+why)
 	w.WriteHeader(http.StatusFound)
 }
 
-// endSignOn takes the browser back from the identity provider.
+// endSignOn answers the browser when it comes back from the identity provider.
 func (c *Console) endSignOn(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	p := c.attempt(r, q.Get("state"))
@@ -201,8 +201,8 @@ func (c *Console) refuseSignOn(r *http.Request, who *Person, reason string) {
 	c.record(r, audit.Record{Act: "console sign-in", Target: audit.Text(who.Name), Outcome: audit.Refused, Reason: audit.Text(reason)})
 }
 
-// sessionAs makes a session in which a person has a role: its credential is a token that dies
-// with the one of the role.
+// sessionAs makes a session in which a person has a role: its credential is a token that is revoked together with the
+// role's own.
 func (c *Console) sessionAs(ctx context.Context, role *GroupRole, who *Person) (*session, error) {
 	now := c.o.Now()
 	age := c.o.SignOn.Age
@@ -237,8 +237,8 @@ func (c *Console) attempt(r *http.Request, state string) *pendingSignOn {
 	return p
 }
 
-// setAttempt keeps a sign-in in the browser; nil takes it away. SameSite=Strict would keep its cookie from the callback, which
-// another site sends the browser to.
+// setAttempt keeps a sign-in in the browser; nil removes it. With SameSite=Strict the browser would not send its cookie to the
+// callback, to which another site sends it.
 func (c *Console) setAttempt(w http.ResponseWriter, r *http.Request, p *pendingSignOn) error {
 	secure := overTLS(r)
 	cookie := &http.Cookie{Name: c.cookieName(attemptCookie, secure), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(attemptAge / time.Second), Secure: secure}

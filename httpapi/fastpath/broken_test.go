@@ -46,7 +46,7 @@ var cutReplies = map[string]func(w http.ResponseWriter){
 	},
 }
 
-// cutBatcher has the requests of attached connections answered as the handler does.
+// cutBatcher answers the requests of attached connections as the handler does.
 type cutBatcher struct {
 	together
 	answer http.HandlerFunc

@@ -298,9 +298,8 @@ func TestNothingOfARequestIsLeftForTheNext(t *testing.T) {
 	}
 }
 
-// FuzzConnection has the fast path and net/http read the same bytes of one connection:
-// of each request that the fast path answers, both see the same method, target, host,
-// headers, length and body, whatever requests came before it.
+// FuzzConnection gives the fast path and net/http the same bytes of one connection: of each request that the fast path
+// answers, both see the same method, target, host, headers, length and body, whatever requests came before it.
 func FuzzConnection(f *testing.F) {
 	for _, input := range sequences {
 		f.Add(input, 1<<10)

@@ -205,8 +205,8 @@ func TestAttachedConnectionsLeave(t *testing.T) {
 	}
 }
 
-// TestSlowReaderStopsNobody has a client ask for a large reply and not read it: others are answered,
-// and it gets all of it later.
+// TestSlowReaderStopsNobody: a client asks for a large reply and doesn't read it: others are answered, and it gets all
+// of it later.
 func TestSlowReaderStopsNobody(t *testing.T) {
 	addr, _ := startTogether(t, &together{})
 	slow, other := connect(t, addr), connect(t, addr)

@@ -75,7 +75,7 @@ func serveNodes(t testing.TB, network *clustertest.Network, n int, leading func(
 	return nodes
 }
 
-// NodeEngine returns a node as the HTTP edge wants it.
+// NodeEngine returns a node as an engine of the HTTP edge.
 func NodeEngine(n *cluster.Node) httpapi.Engine { return nodeEngine{n} }
 
 type nodeEngine struct{ *cluster.Node }
@@ -98,13 +98,13 @@ func (e nodeEngine) Ready() error {
 	return nil
 }
 
-// nodeHub is a hub with its node, which it has to be made before.
+// nodeHub is a hub with its node. The hub has to be made before the node.
 type nodeHub struct {
 	hub  *pubsub.Hub
 	node atomic.Pointer[cluster.Node]
 }
 
-// newNodeHub returns a hub without a node, which ends with the test, after its node.
+// newNodeHub returns a hub without a node. It ends with the test, after its node.
 func newNodeHub(t testing.TB) *nodeHub {
 	l := &nodeHub{}
 	l.hub = pubsub.New(pubsub.Options{Log: l, Peers: l})

@@ -30,8 +30,7 @@ const (
 // ClusterID is the id of a new Engine's cluster.
 const ClusterID = "cluster-of-a-test"
 
-// Engine is an httpapi.Engine. Faults are planted by its setters, which are safe to call
-// while requests run.
+// Engine is an httpapi.Engine. Its setters inject faults; they are safe to call while requests run.
 type Engine struct {
 	Machine *fsm.Machine
 
@@ -88,7 +87,7 @@ func Tokens() acl.Tokens {
 	return t
 }
 
-// Found replaces the cluster's tokens, also by those it was founded with before.
+// Found replaces the cluster's tokens; they may be the ones that it was founded with before.
 func (e *Engine) Found(t acl.Tokens) {
 	salt := acl.SaltOf(ClusterID)
 	for _, tokens := range []acl.Tokens{{}, t} {
@@ -99,8 +98,8 @@ func (e *Engine) Found(t acl.Tokens) {
 	}
 }
 
-// FailWrites makes every proposal end with err, nil for none. If applied is set they are
-// applied all the same, as a write whose acknowledgement is lost.
+// FailWrites makes every proposal end with err, nil for none. If applied is set they are applied nevertheless, like a
+// write whose acknowledgement is lost.
 func (e *Engine) FailWrites(err error, applied bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,14 +127,14 @@ func (e *Engine) SetReady(err error) {
 	e.ready = err
 }
 
-// BeforeRead has hook called by every read that is not local, before it looks.
+// BeforeRead makes every read that is not local call hook before it reads.
 func (e *Engine) BeforeRead(hook func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.hook = hook
 }
 
-// BeforePropose has hook called by the next proposal, before it is applied.
+// BeforePropose makes the next proposal call hook before it is applied.
 func (e *Engine) BeforePropose(hook func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

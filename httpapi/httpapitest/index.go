@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Index is a page of the documentation that lists the sentences of a specification, and
-// says of each where its test is.
+// Index is a page of the documentation that lists the sentences of a specification, and names the test of each.
 type Index struct {
 	file, root string
 	rows       map[string]IndexRow

@@ -122,7 +122,7 @@ func CallerIP(r *http.Request) string { return (&request{r: r}).callerIP() }
 // UnescapePath returns a path segment in its plain form.
 func UnescapePath(text string) string { return unescapePath(text) }
 
-// ofRuns reports whether a list of dead letters is to be that of runs.
+// ofRuns reports whether the dead letters of runs are to be listed.
 func (q *request) ofRuns() bool {
 	values, _ := url.ParseQuery(q.Query) // what can't be read is not there
 	return q.runs != nil && values.Get("source") == "workflow"

@@ -9,8 +9,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Redactor shows texts and headers. The zero value hides nothing and cuts every text to
-// nothing: Trim is -1 for whole texts.
+// Redactor shows texts and headers. The zero value hides nothing, but cuts every text to nothing: set Trim to -1 for
+// whole texts.
 type Redactor struct {
 	Hide *queue.Redaction
 	// Trim is the most bytes of a text, negative for all.
@@ -32,7 +32,7 @@ func (r Redactor) Answer(body []byte) string {
 	return string(r.Cut([]byte(strings.ToValidUTF8(string(body), "\uFFFD"))))
 }
 
-// Cut returns the beginning of a body, of at most Trim bytes. The last letter of a text stays whole or goes.
+// Cut returns the beginning of a body, of at most Trim bytes. It does not cut through a letter of a text.
 func (r Redactor) Cut(body []byte) []byte {
 	if r.Trim < 0 || len(body) <= r.Trim {
 		return body
@@ -44,7 +44,7 @@ func (r Redactor) Cut(body []byte) []byte {
 	return body[:cut]
 }
 
-// Size returns the number of bytes to show of a body of so many.
+// Size returns the number of bytes to show of a body with that many.
 func (r Redactor) Size(body int) int {
 	if r.Trim < 0 {
 		return body
@@ -88,8 +88,8 @@ func (r Redactor) hides(name string) bool {
 	return slices.ContainsFunc(r.Hide.Names, func(hidden string) bool { return strings.EqualFold(hidden, name) })
 }
 
-// Redact returns a header with what is to be hidden, but for the names by which clients find the
-// run of a workflow.
+// Redact returns a header in which the redacted fields are hidden, except those by which clients find the run of a
+// workflow.
 func (r Redactor) Redact(header map[string][]string) map[string][]string {
 	m := make(map[string][]string, len(header))
 	for name, values := range header {

@@ -98,7 +98,7 @@ func (e *explainer) ask(method, path, body string) string {
 	return curlLine(method, e.origin+path, map[string][]string{"Authorization": {"Bearer $QSTASH_TOKEN"}}, body)
 }
 
-// curlLine returns a line for a POSIX shell. Everything is quoted, but for the variable with
+// curlLine returns a line for a POSIX shell. Everything is quoted, except the variable with
 // the token.
 func curlLine(method, target string, header map[string][]string, body string) string {
 	line := []string{"curl", "-sS", "-X", quote(method), quote(target)}

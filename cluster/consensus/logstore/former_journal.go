@@ -30,7 +30,7 @@ const (
 	entryHead     = 37
 )
 
-// leftover has the entries that an unclean end left in the journal.
+// leftover holds the entries that an unclean end left in the journal.
 type leftover struct {
 	logs  []*raft.Log // in order, without gaps
 	epoch uint64      // the highest in the file

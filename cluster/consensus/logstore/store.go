@@ -16,7 +16,7 @@ const (
 	dbFile = "raft.db"
 	// logDir is the folder of the log's segments.
 	logDir = "log"
-	// stableMark has the newest transaction of the database.
+	// stableMark holds the number of the database's newest transaction.
 	stableMark = "stable.mark"
 	// raftLog is the number of raft's log among the logs of the segments.
 	raftLog = 0

@@ -12,7 +12,7 @@ import (
 
 const (
 	maxCalls      = 4       // unanswered before raft waits
-	maxBytes      = 8 << 20 // of them, but for one call
+	maxBytes      = 8 << 20 // of them, except one call
 	maxEarlyCalls = 2       // that raft has not asked for yet
 	maxEarlyBytes = 1 << 20 // unanswered before nothing is sent early
 	chunkBytes    = 1 << 20 // of entries from which a call is split
@@ -169,7 +169,7 @@ func chunk(q *raft.AppendEntriesRequest) raft.AppendEntriesRequest {
 	return part
 }
 
-// attach answers raft's append with the early call that covers it. It is false if there is none.
+// attach answers raft's append with the early call that covers it. It returns false if there is none.
 func (p *pipeline) attach(f *future) bool {
 	n := len(f.request.Entries)
 	if n == 0 {

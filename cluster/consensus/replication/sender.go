@@ -35,7 +35,7 @@ func (t Transport) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress
 	return p, err // after an error raft sends single appends, and tries again
 }
 
-// Sender has the pipelines to this node's followers.
+// Sender holds the pipelines to this node's followers.
 type Sender struct {
 	Kind transport.Kind // of the calls
 	// Unknown is the text with which nodes answer calls that they don't understand.

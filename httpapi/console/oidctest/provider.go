@@ -70,7 +70,7 @@ func (p *Provider) SignIn(claims map[string]any) {
 	p.claims, p.deny = claims, ""
 }
 
-// Deny has the provider sign nobody in, for a reason such as access_denied.
+// Deny makes the provider refuse sign-ins, for a reason such as access_denied.
 func (p *Provider) Deny(reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

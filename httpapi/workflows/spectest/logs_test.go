@@ -403,7 +403,7 @@ func (w *world) events() {
 	w.is("ends and beginnings", list("&state=RUN_SUCCESS,RUN_STARTED").at("events").count(), "4")
 }
 
-// explainCall has a run explain a third party that fails, and that this says nothing about the app.
+// explainCall: a run explains that a third party fails, and that this says nothing about the app.
 func (w *world) explainCall(explain func(string) value) {
 	w.Helper()
 	id := w.start("m/ok", "", nil)
@@ -419,7 +419,7 @@ func (w *world) explainCall(explain func(string) value) {
 	w.true(strings.Contains(x.at("awaits", 0, "curl").String(), "/out/never/"+id), "%v", x.at("awaits"))
 }
 
-// explainFlow has a run explain that it waits for its flow-control key.
+// explainFlow: a run explains that it waits for its flow-control key.
 func (w *world) explainFlow(explain func(string) value) {
 	w.Helper()
 	key := "explain-" + w.id()

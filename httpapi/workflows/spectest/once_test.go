@@ -26,7 +26,7 @@ var once = []claim{
 			}
 		}
 	}},
-	{"WP-2.3", passedOn}, // the trigger's headers come with every delivery, but for those of the connection
+	{"WP-2.3", passedOn}, // the trigger's headers come with every delivery, except those of the connection
 	{"WP-16.1", func(t *testing.T, w *world) { // a trigger repeated
 		id := w.start("m/ok", "first", nil)
 		again := w.startAs(id, "m/ok", "second", nil)

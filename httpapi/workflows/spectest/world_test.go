@@ -356,7 +356,7 @@ func (w *world) submit(id, path, step string) value {
 	return w.batch(200, w.url(path), w.stepHeaders(id, path), step).at(0)
 }
 
-// wait has a step wait for an event.
+// wait makes a step wait for an event.
 func (w *world) wait(id, path, event, timeout string, step int, kind string) (status int, text string) {
 	w.Helper()
 	h := w.stepHeaders(id, path)

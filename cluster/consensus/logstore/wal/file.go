@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// File has the calls that a segment makes of its file. Tests put their own in between.
+// File has the methods of a file that segments call. Tests put their own in between.
 type File interface {
 	io.ReaderAt
 	// WriteParts writes the parts one after another, beginning at offset at.

@@ -168,7 +168,7 @@ func readHead(b []byte, seed uint32) (h head, ok bool) {
 	return h, h.sum == crc32.Update(seed, castagnoli, b[:24])
 }
 
-// item has the fields of an item of a record, but for an entry's data.
+// item holds the fields of an item of a record, except an entry's data.
 type item struct {
 	kind   kind
 	log    uint32

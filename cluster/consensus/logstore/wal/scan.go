@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// found has the items of a segment's file.
+// found holds the items of a segment's file.
 type found struct {
 	segment *segment
 	items   []foundItem
