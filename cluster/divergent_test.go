@@ -57,8 +57,8 @@ func TestDivergentStateIsFound(t *testing.T) {
 	}
 }
 
-// TestCutOffLeaderAnswersNoRead asks a leader at once when it is cut off, while it still holds itself for one: its read has to
-// wait for a majority, which may have a later leader.
+// TestCutOffLeaderAnswersNoRead asks a leader as soon as it is cut off, while it still takes itself for the leader: its read
+// has to wait for a majority, which may have a later leader.
 func TestCutOffLeaderAnswersNoRead(t *testing.T) {
 	network := clustertest.NewNetwork()
 	c := clustertest.Start(t, 3, network.Adjust)

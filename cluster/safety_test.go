@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/testports"
 )
 
-// Each test here fails with one fault that loses or invents data, planted in the function that it calls.
+// Each test here fails if a fault that loses or invents data is injected into the function that it calls.
 
 // TestReadTimeComesBeforeItsIndex: an entry that is applied while a read point is taken is within the point's index. The
 // other way round a read could be placed after an entry that it doesn't see.

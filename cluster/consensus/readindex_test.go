@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
-// Each test here fails with one fault that makes a read stale, planted in the function that it calls.
+// Each test here fails if a fault that makes a read stale is injected into the function that it calls.
 
 // voter answers a confirmation with a term.
 type voter struct{ term uint64 }

@@ -13,7 +13,7 @@ import (
 
 // Each test here fails when a new version of the library changes what a seam relies on (docs/design/consensus.md).
 
-// What raft looks for in a transport and in a state machine. It asks at run time, and goes without where it finds nothing.
+// What raft looks for in a transport and in a state machine. It asks at run time, and does without what it does not find.
 var (
 	_ raft.WithPreVote = (*ownTransport)(nil)
 	_ raft.WithClose   = (*ownTransport)(nil)

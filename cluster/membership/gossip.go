@@ -25,7 +25,7 @@ const (
 	maxMeta = memberlist.MetaMaxSize
 )
 
-// MembersOptions say who this node is to the others.
+// MembersOptions describes this node to the others.
 type MembersOptions struct {
 	// NodeID is this node's id, ClusterID the cluster's: nodes of other clusters are
 	// refused, and don't read our packets.
@@ -122,8 +122,8 @@ func gossipConfig(o MembersOptions, meta []byte) (*memberlist.Config, error) {
 	return config, nil
 }
 
-// listenGossip opens the gossip port for config. One that leaves the port to the system
-// may need several tries: it has to be free for TCP and for UDP.
+// listenGossip opens the gossip port for config. If the system is to choose the port, this may need several tries: it
+// has to be free for TCP and for UDP.
 func listenGossip(config *memberlist.Config, o MembersOptions) (port *gossipPort, err error) {
 	tries := 1
 	if config.BindPort == 0 {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestMarkOutlivesAKill has real processes end by SIGKILL in the middle of an entry. The third one is told.
+// TestMarkOutlivesAKill ends real processes by SIGKILL in the middle of an entry. The third process finds that in the mark.
 func TestMarkOutlivesAKill(t *testing.T) {
 	dir := t.TempDir()
 	var codes []int
@@ -82,7 +82,7 @@ func TestMarkCounts(t *testing.T) {
 	}
 }
 
-// TestMarkOfAnotherForm begins anew where the file is none of its own.
+// TestMarkOfAnotherForm: a file that is no mark of this version is replaced by a new mark.
 func TestMarkOfAnotherForm(t *testing.T) {
 	for _, content := range []string{"", "short", string(make([]byte, pageSize)), "this is no mark at all, however long it is, and has ended nobody yet"} {
 		dir := t.TempDir()

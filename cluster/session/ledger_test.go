@@ -83,7 +83,7 @@ func TestHogLeavesOthersTheirShare(t *testing.T) {
 	}
 }
 
-// TestSmallRequestsHaveTheirShare: a database of many small requests gets what the same work in large ones would not.
+// TestSmallRequestsHaveTheirShare: a database with many small requests gets its whole share, unlike one with the same work in large requests.
 func TestSmallRequestsHaveTheirShare(t *testing.T) {
 	part := func(work int64) float64 {
 		b := newBooks()
@@ -123,8 +123,8 @@ func TestHogsShare(t *testing.T) {
 	}
 }
 
-// TestDebtIsBounded: what a database has used while it was alone isn't held against it for longer than some seconds, and
-// one that stops is forgotten.
+// TestDebtIsBounded: a database pays for what it has used while it was alone for some seconds at most, and one that
+// stops is forgotten.
 func TestDebtIsBounded(t *testing.T) {
 	b := newBooks()
 	for range 100 {
@@ -152,7 +152,7 @@ func TestDebtIsBounded(t *testing.T) {
 	}
 }
 
-// TestSlowMachineChargesLittle: an entry of little work that took long, because the process had no processor, is no debt.
+// TestSlowMachineChargesLittle: an entry of little work that took long, because the process had no processor, makes no debt.
 func TestSlowMachineChargesLittle(t *testing.T) {
 	b := newBooks()
 	for range 100 {

@@ -90,7 +90,7 @@ func TestLedgerAgainstTheMachine(t *testing.T) {
 	})
 }
 
-// put appends an entry and has the leader's machine apply it. lag is by how much the log's term is ahead of the entry's.
+// put appends an entry and makes the leader's machine apply it. lag is the number of terms by which the log's term is ahead of the entry's.
 func (m *trial) put(e *fsm.Entry, lag uint64) []fsm.Outcome {
 	e.Term, e.Stamp = 1, m.at.UnixMilli()
 	m.log = append(m.log, e.Encode())
@@ -320,7 +320,7 @@ func (m *trial) settle() {
 	}
 }
 
-// judge compares what was told with what the leader's machine has.
+// judge compares the results that clients were given with the state of the leader's machine.
 func (m *trial) judge() {
 	place := map[string]int64{}
 	m.leader.View(0, [16]byte{}, func(v *fsm.View) {

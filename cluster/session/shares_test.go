@@ -37,8 +37,8 @@ func (s *sharing) owe(debt time.Duration) {
 	s.ledger.Note(s.at, time.Millisecond, []fsm.Outcome{{Database: "other", Work: 1000}})
 }
 
-// TestDebtorWaits: requests of a database with a debt wait, those of others and of nobody don't, and when it is paid off
-// they go in order, before later ones of the same database.
+// TestDebtorWaits: requests of a database with a debt wait, other requests don't. When the debt is paid off they go in
+// order, before later ones of the same database.
 func TestDebtorWaits(t *testing.T) {
 	s := newSharing(t)
 	s.owe(200 * time.Millisecond)

@@ -188,7 +188,7 @@ func timeoutNow(t raft.Transport, id raft.ServerID) error {
 	return t.TimeoutNow(id, t.LocalAddr(), &raft.TimeoutNowRequest{RPCHeader: h}, &raft.TimeoutNowResponse{})
 }
 
-// election has one member campaign, and waits until all follow it.
+// election makes one member campaign, and waits until all follow it.
 func (n *nodes) election(id string, transport raft.Transport) {
 	n.t.Helper()
 	if err := timeoutNow(transport, raft.ServerID(id)); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
-// failing has writes of the database and of the log's files fail on demand.
+// failing makes writes of the database and of the log's files fail on demand.
 type failing struct {
 	stable
 	mu   sync.Mutex
@@ -256,7 +256,7 @@ func TestLastRecordIsWrittenAgainAfterAnUncleanEnd(t *testing.T) {
 	}
 }
 
-// TestPanicOfTheDatabaseEndsTheProcess with a reason, not with a stack.
+// TestPanicOfTheDatabaseEndsTheProcess: it ends with a reason, not with a stack.
 func TestPanicOfTheDatabaseEndsTheProcess(t *testing.T) {
 	d := &deaths{}
 	o := quiet(t.TempDir(), d)

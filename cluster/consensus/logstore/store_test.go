@@ -12,7 +12,7 @@ import (
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 )
 
-// deaths collects what Options.Fatal was told.
+// deaths collects the reasons that Options.Fatal was given.
 type deaths struct {
 	mu  sync.Mutex
 	all []error

@@ -4,7 +4,7 @@
 //
 // raft's own transport encodes an append by reflection, once for each follower, and is given an entry only after the
 // leader's disk has it, so the syncs of leader and follower follow one another. Here an append has a format of its own
-// (EncodeAppend), and the leader's entries leave before its own disk has them.
+// (AppendRequest), and the leader's entries leave before its own disk has them.
 //
 // # Stages of an entry
 //

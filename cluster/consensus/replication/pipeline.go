@@ -154,7 +154,7 @@ func (p *pipeline) AppendEntries(q *raft.AppendEntriesRequest, a *raft.AppendEnt
 	}
 }
 
-// chunk takes the first entries of q off, some chunkBytes of them: calls have a largest size.
+// chunk removes the first entries of q, about chunkBytes, and returns them in an append: the size of calls is limited.
 func chunk(q *raft.AppendEntriesRequest) raft.AppendEntriesRequest {
 	part, size := *q, 0
 	for i, l := range q.Entries {
@@ -233,8 +233,8 @@ func (p *pipeline) sendEarly(first, last, term uint64, payload []byte) {
 	}
 }
 
-// send puts a call on the connection; sending is held. It never waits for the socket, and the answer may come before it
-// returns: that of a connection that has ended.
+// send puts a call on the connection; sending is held. It never waits for the socket. The answer may come before it
+// returns, if the connection has ended.
 func (p *pipeline) send(c *call, payload []byte) {
 	p.mu.Lock()
 	if p.calls == 0 {

@@ -54,7 +54,7 @@ type Sender struct {
 // Over returns t with the sender's pipelines.
 func (s *Sender) Over(t failover.Transport) Transport { return Transport{t, s} }
 
-// Started tells the sender its raft. Nothing is sent early before.
+// Started tells the sender its raft. Before that nothing is sent early.
 func (s *Sender) Started(r *raft.Raft) { s.raft.Store(r) }
 
 // open opens a pipeline to a server. The error is errOlder if the server can't have one.
@@ -108,8 +108,8 @@ func (s *Sender) all() []*pipeline {
 	return list
 }
 
-// Answer passes an append to this node's raft and answers with what becomes of it. It returns then, so that the appends of
-// a connection reach raft one by one. A call without an append is the probe.
+// Answer passes an append to this node's raft, and answers with its result. It returns only then, so that the appends of a
+// connection reach raft one by one. A call without an append is the probe.
 func Answer(ctx context.Context, toRaft chan<- raft.RPC, payload []byte, answer func([]byte, error)) {
 	q, err := DecodeRequest(payload)
 	if err != nil {

@@ -16,7 +16,7 @@ type ahead struct {
 	wg         sync.WaitGroup
 }
 
-// failedPause lies between two tries to make a segment ahead of time on a disk that takes none.
+// failedPause is the pause between two tries to make a segment ahead of time on a disk without room.
 const failedPause = time.Second
 
 func (w *WAL) startAhead() {

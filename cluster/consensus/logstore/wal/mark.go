@@ -57,10 +57,10 @@ func (m *Mark) load(path string) error {
 	return nil
 }
 
-// Number returns the number that the mark stands at.
+// Number returns the mark's number.
 func (m *Mark) Number() uint64 { return m.number }
 
-// Raise follows what was synced. A failure leaves the mark lower, which is allowed.
+// Raise raises the mark to a number that was synced. A failure leaves the mark lower, which is allowed.
 func (m *Mark) Raise(number uint64) {
 	if m.write(number) == nil {
 		m.number = number

@@ -39,7 +39,7 @@ const (
 	closed                 // the files were closed in order
 )
 
-// copiedData is the largest data that is copied into the record's own memory; larger data is written from where it is.
+// copiedData is the largest data that is copied into the record's own memory; larger data is written from its own memory.
 const copiedData = 16 << 10
 
 // keptMemory bounds the memory that is kept for the next record.
@@ -63,7 +63,7 @@ type record struct {
 	sum    uint32 // of the record
 }
 
-// room returns the most bytes that a record of entries takes.
+// room returns the most bytes that a record of these batches takes.
 func room(batches []Batch) int64 {
 	n := int64(recordHead)
 	for _, b := range batches {
@@ -74,7 +74,7 @@ func room(batches []Batch) int64 {
 	return n
 }
 
-// begin makes an empty record for a segment. The memory has to have room for what is copied, for parts point into it.
+// begin makes an empty record for a segment. Its memory must have room for everything that is copied, because parts point into it.
 func (r *record) begin(copied int, salt uint64) {
 	if cap(r.memory) < copied || cap(r.memory) > keptMemory {
 		r.memory = make([]byte, 0, max(copied, 4096))

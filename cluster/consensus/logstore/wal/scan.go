@@ -127,7 +127,7 @@ func (f *found) read(b []byte) error {
 	return nil
 }
 
-// link puts what the segments hold together, and refuses what is not one sequence of records.
+// link joins the contents of the segments, and refuses them if they are not one sequence of records.
 func (w *WAL) link(all []*found) error {
 	for _, f := range all {
 		path := f.segment.path
@@ -150,7 +150,7 @@ func (w *WAL) link(all []*found) error {
 	return nil
 }
 
-// replay does what an item says.
+// replay applies an item.
 func (w *WAL) replay(s *segment, i foundItem) error {
 	l := w.logOf(i.log)
 	w.closed = i.kind == closed
@@ -178,8 +178,8 @@ func (w *WAL) replay(s *segment, i foundItem) error {
 	return nil
 }
 
-// settle writes the last record again over itself and syncs it: after a sync that failed the page cache may show what the disk does
-// not have.
+// settle writes the last record again over itself and syncs it: after a failed sync the page cache may show bytes that the disk
+// does not have.
 func (f *found) settle() error {
 	b := make([]byte, f.segment.end-f.lastAt)
 	if _, err := f.segment.f.ReadAt(b, f.lastAt); err != nil {

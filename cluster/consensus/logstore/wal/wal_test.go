@@ -148,7 +148,7 @@ func newModel(logs int) model {
 	return m
 }
 
-// TestLogsAreTheModel appends, cuts, trims and starts again at random, and holds the logs against a model.
+// TestLogsAreTheModel appends, cuts, trims and starts again at random, and compares the logs with a model.
 func TestLogsAreTheModel(t *testing.T) {
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -417,8 +417,8 @@ func (f *faulty) WriteParts(parts [][]byte, at int64) error {
 	return errFaulty
 }
 
-// TestFailedWrites has appends fail after any number of bytes, and goes on with others of any length: only what succeeded is there,
-// and after a restart too.
+// TestFailedWrites makes appends fail after any number of bytes, and goes on with others of any length: only what succeeded is
+// there, and after a restart too.
 func TestFailedWrites(t *testing.T) {
 	for seed := range uint64(10) {
 		var mu sync.Mutex
