@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// attaching is as many requests as a connection needs to attach to the event loop.
+// attaching is the number of requests after which a connection attaches to the event loop.
 const attaching = 6
 
 // TestPublishingOnTheEventLoopAgrees sends requests of every kind to the API of messages on connections that the event
@@ -51,7 +51,7 @@ func TestPublishingOnTheEventLoopAgrees(t *testing.T) {
 	}
 }
 
-// TestMessagesOfManyConnectionsRunTogether has 48 connections publish: each gets the receipt of its own message, a
+// TestMessagesOfManyConnectionsRunTogether publishes on 48 connections: each gets the receipt of its own message, a
 // refusal or a duplicate is reported to its client, and the log has fewer requests than messages.
 func TestMessagesOfManyConnectionsRunTogether(t *testing.T) {
 	g := newGateway(t, withMessages)

@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// discard is a ResponseWriter that costs nothing, so that what is measured is ours.
+// discard is a ResponseWriter that costs nothing, so that only the server is measured.
 type discard struct {
 	header http.Header
 	status int

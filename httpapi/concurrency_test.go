@@ -24,8 +24,8 @@ func length(full, short int) int {
 	return short
 }
 
-// TestCrowd has 64 clients send mixed requests in all forms and formats, each to a random
-// node of three: every one that is right gets a 2xx and its own reply.
+// TestCrowd sends mixed requests of 64 clients, in all forms and formats, each to a random node of three: every correct
+// one gets a 2xx and its own reply.
 func TestCrowd(t *testing.T) {
 	nodes := httpapitest.ServeNodes(t, 3, nil)
 	var gateways []*gateway
@@ -46,7 +46,7 @@ func TestCrowd(t *testing.T) {
 	all.Wait()
 }
 
-// parallelMember is one client, which alone writes its key and knows what stands there.
+// parallelMember is one client. Only it writes its key, so it knows the value.
 type parallelMember struct {
 	gateways []*gateway
 	key      string
@@ -93,8 +93,8 @@ func (m *parallelMember) request(t *testing.T) {
 	}
 }
 
-// TestBank has 8 clients move amounts between accounts in transactions, on three nodes
-// whose leadership moves: every transaction that reads all accounts sees the same total.
+// TestBank moves amounts between accounts, by transactions of 8 clients, on three nodes whose leadership moves: every
+// transaction that reads all accounts sees the same total.
 func TestBank(t *testing.T) {
 	const accounts, each, clients = 8, 1000, 8
 	nodes := httpapitest.ServeNodes(t, 3, nil)

@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// framings returns bodies whose length is told wrongly, or twice.
+// framings returns bodies whose length is given wrongly, or twice.
 func framings() []attack {
 	with := func(body string, header ...string) string { return request("POST / HTTP/1.1", header...) + body }
 	const (

@@ -52,8 +52,7 @@ func TestDeadLetterEntry(t *testing.T) {
 	p.want(200, `{"messages":[]}`, "GET", "/v2/dlq", "")
 }
 
-// deadLetters has three messages fail, labelled 1, 2 and 3, and returns their entries,
-// oldest first.
+// deadLetters makes three messages fail, labelled 1, 2 and 3, and returns their entries, oldest first.
 func deadLetters(p *office) []map[string]any {
 	p.Helper()
 	for _, label := range []string{"1", "2", "3"} {
@@ -82,7 +81,7 @@ func TestDeadLetterPages(t *testing.T) {
 		"queueName=q": "1 2 3", "responseStatus=500,404": "1 2 3", "responseStatus=404": "", "url=" + p.url + "/bad": "1 2 3", "topicName=t": "", "scheduleId=s": "",
 		"callerIp=127.0.0.1": "1 2 3", "flowControlKey=k": "", "fromDate=1": "1 2 3", "toDate=1": "", "messageId=" + all[1]["messageId"].(string): "2", "messageId=x": "",
 		"dlqIds=" + id(2) + "&dlqIds=" + id(0): "3 1", "dlqIds=x": "", "dlqIds=": "", "source=workflow": "", "api=llm": "1 2 3",
-		// The cursor of a page stands before the next one that matches, if there is one.
+		// The cursor of a page is the place before the next match, if there is one.
 		"label=1&count=1": "1", "count=3": "1 2 3",
 	} {
 		got := p.object(p.want(200, "", "GET", "/v2/dlq?"+query, ""))

@@ -20,7 +20,7 @@ var messagesDescribed = sync.OnceValues(func() (*httpapitest.Description, error)
 	return httpapitest.ParseDescription(text)
 })
 
-// asDescribed holds a reply of /v2 against its description.
+// asDescribed checks a reply of /v2 against its description.
 func asDescribed(t testing.TB, method, target string, r httpapitest.Reply) {
 	t.Helper()
 	d, err := messagesDescribed()
@@ -155,9 +155,8 @@ POST /v2/workflows/dlq/callback/{dlqId}
 DELETE /v2/workflows/dlq/callback/{dlqId}
 POST /llm/v1/chat/completions`
 
-// TestDescriptionAndRouterAgree: every endpoint of the protocol is described, every one
-// that is described is served, and where a path is served by a method it is described
-// for that.
+// TestDescriptionAndRouterAgree: every endpoint of the protocol is described, every described one is served, and every
+// method by which a path is served is described.
 func TestDescriptionAndRouterAgree(t *testing.T) {
 	d, err := messagesDescribed()
 	if err != nil {

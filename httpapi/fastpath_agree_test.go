@@ -24,8 +24,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// way is a server with a state of its own and a connection to it, of which the requests
-// are answered on the fast path, or by net/http.
+// way is a server with a state of its own, and a connection to it whose requests are answered on the fast path, or by
+// net/http.
 type way struct {
 	t       testing.TB
 	name    string
@@ -77,8 +77,8 @@ func (w *way) close() {
 	}
 }
 
-// send sends a request as it is and returns its reply, except what is of the moment and of
-// the connection.
+// send sends a request as it is and returns its reply without the parts that depend on the moment and on the
+// connection.
 func (w *way) send(request string) string {
 	w.t.Helper()
 	if err := w.c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
@@ -217,7 +217,7 @@ var mailRequests = []string{
 	mailRequest("POST", "/v2/publish/api/llm", "{}", "Upstash-Callback: https://cb.example"),
 	mailRequest("POST", "/v2/publish/api/llm", "{}"),
 	mailRequest("POST", "/v2/publish/api/other", "{}"),
-	// What of the request's own header goes on.
+	// The parts of the request's own header that are forwarded.
 	mailRequest("POST", to, "x", "Upstash-Header-Forward: true", "X-A: 1", "x-a: 2", "Accept: */*", "User-Agent: u", "Accept-Encoding: gzip", "Cookie: c=d", "Keep-Alive: timeout=5",
 		"Connection: keep-alive", "Upgrade-Insecure-Requests: 1", "Cache-Control: max-age=0"),
 	mailRequest("POST", to, "x", "Upstash-Header-Forward: true", "Pragma: no-cache"),
@@ -326,7 +326,7 @@ func TestFastPathAgreesWithNetHTTP(t *testing.T) {
 	}
 }
 
-// TestBothWaysFailAlike: what the engine can't do is told alike.
+// TestBothWaysFailAlike: errors of the engine get the same replies.
 func TestBothWaysFailAlike(t *testing.T) {
 	fast, slow := twoWays(t, func(o *httpapi.Options) { o.LoopbackOnly = true })
 	check := func(what, request string) {
@@ -355,8 +355,7 @@ func TestBothWaysFailAlike(t *testing.T) {
 	check("host of elsewhere", rawMail("POST", to, ""))
 }
 
-// TestRequestsThatFollowOneAnother: what a request on a kept connection said before means
-// nothing to the next one.
+// TestRequestsThatFollowOneAnother: a request on a kept connection has no effect on the next one.
 func TestRequestsThatFollowOneAnother(t *testing.T) {
 	lines := map[string][]string{
 		"Content-Type": {"text/plain", "application/json"}, "Upstash-Delay": {"1h", "2h", "x"}, "Upstash-Retries": {"1", "2"}, "Upstash-Label": {"a", "b,c"},

@@ -204,7 +204,7 @@ func describedPaths(t *testing.T) (list []string) {
 	return list
 }
 
-// TestAuditShowsNumbers: records have what was changed to, and of texts only those that can be no secrets.
+// TestAuditShowsNumbers: records show the new values of changes, and only texts that can't be secrets.
 func TestAuditShowsNumbers(t *testing.T) {
 	log := &lines{}
 	g := newGateway(t, func(o *httpapi.Options) {

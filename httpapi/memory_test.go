@@ -37,7 +37,7 @@ func gaugeOf(t *testing.T, r *prometheus.Registry, name string) float64 {
 // rowsOf returns a batch of n times the same command.
 func rowsOf(n int, row string) string { return "[" + strings.Repeat(row+",", n-1) + row + "]" }
 
-// Replies to one request are bounded: rows beyond it reply an error that names the setting.
+// Replies to one request are bounded: rows beyond the limit reply an error that names the setting.
 func TestReplySizeIsLimited(t *testing.T) {
 	g := newGateway(t, func(o *httpapi.Options) { o.Limits.ReplyBytes = 100_000 })
 	g.ask(t, "POST", "/set/k", strings.Repeat("x", 30_000))
@@ -90,8 +90,8 @@ func TestReplySizeCountsEscapes(t *testing.T) {
 	}
 }
 
-// A database other than default may hold half of what all requests may: what is beyond it is refused, others are served,
-// and what has ended counts no more.
+// A database other than default may hold half of what all requests may: requests beyond that are refused, others are
+// served, and requests that have ended no longer count.
 func TestDatabasesShareTheBuffers(t *testing.T) {
 	g := newGateway(t, func(o *httpapi.Options) { o.Limits.BufferedBytes = 6 << 20 })
 	shop := g.database(t, "POST", "/admin/databases", `{"name":"shop"}`, 201)
@@ -158,8 +158,8 @@ func TestLargeRepliesAreStreamed(t *testing.T) {
 	}
 }
 
-// All bodies and replies under way are bounded: beyond it there is 503 with Retry-After, and
-// afterwards room again.
+// All bodies and replies under way are bounded: beyond the bound requests get 503 with Retry-After, until there is room
+// again.
 func TestBuffersAreLimited(t *testing.T) {
 	metrics := prometheus.NewRegistry()
 	g := newGateway(t, func(o *httpapi.Options) { o.Limits.BufferedBytes, o.Metrics = 6<<20, metrics })

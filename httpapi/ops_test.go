@@ -104,8 +104,8 @@ func TestWhoMaySeeMetrics(t *testing.T) {
 	}
 }
 
-// On a loopback listener nobody needs a token who asks from the machine itself; what a proxy
-// there passes on comes from anywhere.
+// On a loopback listener clients of the machine itself need no token; requests that a proxy there passes on come from
+// anywhere.
 func TestMetricsBehindALocalProxy(t *testing.T) {
 	g := newGateway(t, func(o *httpapi.Options) { o.MetricsLocal = true })
 	for _, target := range []string{"/metrics", "/healthz"} {

@@ -57,7 +57,7 @@ func TestRequestRate(t *testing.T) {
 	}
 }
 
-// TestForeignPages: what a page of another site sends to a development server is refused, needs it a token or not.
+// TestForeignPages: a development server refuses requests of another site's page, whether they need a token or not.
 func TestForeignPages(t *testing.T) {
 	reached := 0
 	g := newGateway(t, func(o *httpapi.Options) {

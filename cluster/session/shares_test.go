@@ -68,8 +68,8 @@ func TestDebtorWaits(t *testing.T) {
 	}
 }
 
-// TestLargeRequestsGoOneByOne: of what a database without a debt sends at once, the large requests are sent one by one while others are
-// active, so that each is charged before the next is sent; alone they are not kept back.
+// TestLargeRequestsGoOneByOne: while others are active, the large requests that a database without a debt sends at once go one by one,
+// so that each is charged before the next is sent; while it is alone they are not held back.
 func TestLargeRequestsGoOneByOne(t *testing.T) {
 	s := newSharing(t)
 	large := func() {
@@ -135,7 +135,7 @@ func TestHeldTravelApart(t *testing.T) {
 	s.sends(s.batch(), 2, 6)
 }
 
-// TestHeldRequestEnds: one whose client gives up, or whose time is over, was not applied, and is not sent any more.
+// TestHeldRequestEnds: a held request whose client gives up, or whose time is over, was not applied, and is not sent any more.
 func TestHeldRequestEnds(t *testing.T) {
 	s := newSharing(t)
 	s.owe(time.Second)
@@ -154,8 +154,8 @@ func TestHeldRequestEnds(t *testing.T) {
 	}
 }
 
-// TestDeferredComesAgain: what an entry has deferred goes again, in order and before what is new, and it was not applied
-// if its client gives up before.
+// TestDeferredComesAgain: requests that an entry has deferred are sent again, in order and before new ones. If the
+// client gives up before, the request was not applied.
 func TestDeferredComesAgain(t *testing.T) {
 	s := newSharing(t)
 	var calls []*Call
@@ -212,7 +212,7 @@ func TestDeferredUnawares(t *testing.T) {
 	}
 }
 
-// TestWindow: a database of which requests are deferred has fewer in flight, and more again when none are.
+// TestWindow: a database whose requests are deferred has fewer in flight, and more again when none are deferred.
 func TestWindow(t *testing.T) {
 	s := newSharing(t)
 	for range 64 {

@@ -23,8 +23,8 @@ func (s silent) Rejected(_ net.Addr, why error) {
 }
 func (silent) Handle(_ Hello, _ Kind, _ []byte, answer func([]byte, error)) { answer(nil, nil) }
 
-// TestConnectionsArePerPeerBounded: connections that say nothing are closed once there are too many of one host, and the
-// places of those that end are free again.
+// TestConnectionsArePerPeerBounded: silent connections are closed once one host has too many, and connections that end
+// free their places.
 func TestConnectionsArePerPeerBounded(t *testing.T) {
 	owner := silent{make(chan error, 1)}
 	m, err := Listen(Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, owner)
@@ -65,7 +65,7 @@ func TestConnectionsArePerPeerBounded(t *testing.T) {
 	}
 }
 
-// TestHalfMadeHandshakes: four addresses that open as many connections as the port takes, and say nothing, keep no other out.
+// TestHalfMadeHandshakes: four addresses that open as many connections as the port takes, and send nothing, don't keep others out.
 func TestHalfMadeHandshakes(t *testing.T) {
 	m, err := Listen(Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, silent{make(chan error, 1)})
 	if err != nil {

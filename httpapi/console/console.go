@@ -33,7 +33,7 @@ type Options struct {
 	// Base is the path at which browsers see the console, without a slash at its end. The
 	// console is always served under DefaultBase too, for proxies that strip a prefix.
 	Base string
-	// Link, if set, returns the credential with which the link of LoginLink signs in, once.
+	// Link, if set, returns the credential with which the login link of a development node signs in, once for a key.
 	Link func(key string) (token string, ok bool)
 	// Provider, if set, signs people in by OpenID Connect, and SignOn says what they may do.
 	Provider IdentityProvider

@@ -17,7 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// browser is one that keeps the cookies of a session, as far as these tests need it.
+// browser keeps the cookies of a session, as far as these tests need it.
 type browser struct {
 	t       testing.TB
 	addr    string
@@ -83,7 +83,7 @@ func serve(t *testing.T, o console.Options) *browser {
 	return &browser{t: t, addr: addr}
 }
 
-// TestSessionStandsForItsCredential signs in with each token and asks for what each may.
+// TestSessionStandsForItsCredential signs in with each token and asks for what each token may do.
 func TestSessionStandsForItsCredential(t *testing.T) {
 	b := serve(t, console.Options{})
 	if r := b.ask("GET", "/console/api/admin/databases", ""); r.status != 401 {
@@ -172,8 +172,8 @@ func TestUserSignsInAndIsRevoked(t *testing.T) {
 	}
 }
 
-// TestIdleSessionEnds lets time pass: what a page asks by itself keeps no session alive,
-// what its user does keeps it until it is too old.
+// TestIdleSessionEnds lets time pass: requests that a page sends by itself keep no session alive; acts of its user keep
+// it until it is too old.
 func TestIdleSessionEnds(t *testing.T) {
 	var ahead atomic.Int64
 	start := time.Now()
@@ -205,7 +205,7 @@ func TestIdleSessionEnds(t *testing.T) {
 	}
 }
 
-// TestFailedSignInsAreLimited guesses.
+// TestFailedSignInsAreLimited guesses credentials.
 func TestFailedSignInsAreLimited(t *testing.T) {
 	b := serve(t, console.Options{})
 	for i := range 10 {

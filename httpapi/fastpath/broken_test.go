@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// cutReplies are replies that do not come whole, by their path.
+// cutReplies are incomplete replies, by their path.
 var cutReplies = map[string]func(w http.ResponseWriter){
 	"/large/short": func(w http.ResponseWriter) {
 		w.Header().Set("Content-Length", fmt.Sprint(4*maxWhole))

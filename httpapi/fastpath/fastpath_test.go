@@ -292,7 +292,7 @@ func TestNothingOfARequestIsLeftForTheNext(t *testing.T) {
 			}
 		}
 	}
-	// Of the first sequence only what is whole.
+	// Of the first sequence only the complete requests.
 	if n := len(throughFastPath(sequences[0], 1<<20)); n != 2 {
 		t.Errorf("%d requests were answered, the third has no Host", n)
 	}

@@ -47,7 +47,7 @@ func TestRepliesInParts(t *testing.T) {
 	}
 }
 
-// TestSizeOfLongTexts: they are looked at in parts, and the size is that of the whole.
+// TestSizeOfLongTexts: long texts are measured in parts, and the sizes add up to the whole.
 func TestSizeOfLongTexts(t *testing.T) {
 	for name, text := range longTexts() {
 		text = strings.Repeat(text, yieldAbove/len(text)+1)

@@ -95,7 +95,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// FuzzTarget holds the splitter against net/url, which decodes segments alike.
+// FuzzTarget compares the splitter with net/url, which decodes segments in the same way.
 func FuzzTarget(f *testing.F) {
 	for _, s := range []string{"/get/a%2Fb", "/set/k/v?EX=1&NX", "//a//", "http://h/x?_token=1", "/%", "/?+=%2b"} {
 		f.Add(s)

@@ -16,7 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// world is a running gateway: one node, or several of which each request takes one.
+// world is a running gateway: one node, or several, of which a random one gets each request.
 type world struct {
 	addrs  []string
 	engine httpapi.Engine // of one of the nodes
@@ -152,7 +152,7 @@ func (a answer) result(t testing.TB, result string) {
 	a.is(t, 200, `{"result":`+result+`}`)
 }
 
-// fails fails unless the reply has that status and one error that begins so.
+// fails fails the test unless the reply has that status and one error with that prefix.
 func (a answer) fails(t testing.TB, status int, prefix string) {
 	t.Helper()
 	var envelope map[string]string

@@ -21,7 +21,7 @@ func claims() []claim {
 	return all
 }
 
-// TestSpec runs the claims. Those of parts that are not built are skipped as open.
+// TestSpec runs the claims. Claims about parts that are not built are skipped as open.
 func TestSpec(t *testing.T) {
 	index := readIndex(t)
 	w := startWorld(t)

@@ -108,8 +108,7 @@ func (a answer) is(t testing.TB, status int, body string) {
 	}
 }
 
-// fails fails unless the reply has that status and is an error of that text, which is not
-// looked at if it is empty.
+// fails fails the test unless the reply has that status and is an error with that text; an empty text is not compared.
 func (a answer) fails(t testing.TB, status int, text string) {
 	t.Helper()
 	var envelope map[string]string
@@ -234,7 +233,7 @@ func (w *world) deadLetterOf(t testing.TB, id string) record {
 // query escapes a value of a query string.
 func query(text string) string { return url.QueryEscape(text) }
 
-// want compares a value with what it has to be.
+// want compares a value with the expected one.
 func want[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if got != want {

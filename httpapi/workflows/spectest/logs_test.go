@@ -173,7 +173,7 @@ var logs = []claim{
 	}},
 }
 
-// stepFields are the claims about what steps of a log tell, by type.
+// stepFields are the claims about the fields of steps in logs, by type.
 var stepFields = []claim{
 	{"WS-ST.1", func(t *testing.T, w *world) { // every step
 		id := w.start("m/ok", "the payload", map[string]string{"upstash-forward-x-mine": "yes", "upstash-retries": "2"})
@@ -294,7 +294,7 @@ var states = []claim{
 	{"WS-R.2", func(t *testing.T, w *world) { // RUN_FAILED after all retries, and in the DLQ
 		id, l := w.fail("bad", "", map[string]string{"upstash-retries": "2"})
 		w.true(l.at("dlqId").v != nil, "%v", l)
-		// One of them may have been lost on its way if the leader changed; it counts all the same.
+		// One of them may have been lost on its way if the leader changed; it counts nevertheless.
 		last := -1
 		for _, d := range w.deliveries(id) {
 			n, err := strconv.Atoi(d.header.Get("Upstash-Retried"))
@@ -359,7 +359,7 @@ var states = []claim{
 	}},
 }
 
-// events holds single events of several runs to the order of time, in one page and in many, and dates to events.
+// events checks that single events of several runs are in the order of time, in one page and in many, and that dates select events.
 func (w *world) events() {
 	w.Helper()
 	label := "events-" + w.id()

@@ -19,9 +19,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// world is three nodes that deliver, and an app. Its endpoints below /m/ only keep what
-// they get, and answer as their name says; what a run does next the test submits itself.
-// Those below /flows/ run workflows.
+// world is three nodes that deliver, and an app. Its endpoints below /m/ only keep their requests, and answer as their
+// names say; the test itself submits the next steps of a run. Those below /flows/ run workflows.
 type world struct {
 	*testing.T
 	*office
@@ -240,8 +239,7 @@ func (w *world) parse(text string) value {
 	return value{v}
 }
 
-// at goes down by names and places; nothing is found below what is not there. A place
-// below 0 is counted from the end.
+// at follows names and places down; below a missing value it finds nothing. A place below 0 is counted from the end.
 func (v value) at(path ...any) value {
 	for _, one := range path {
 		switch one := one.(type) {
@@ -286,7 +284,7 @@ func (v value) len() int {
 	return len(list)
 }
 
-// is holds values to texts.
+// is compares values with texts.
 func (w *world) is(what string, got value, want string) {
 	w.Helper()
 	if got.String() != want {
@@ -449,7 +447,7 @@ func (o *office) breaks(name string, broken bool) {
 	o.broken[name] = broken
 }
 
-// workflows returns those below /flows/.
+// workflows returns the workflows below /flows/.
 func (o *office) workflows() map[string]endpoint.Workflow {
 	run := func(c *endpoint.Context, name string) endpoint.Lazy {
 		return endpoint.Run(name, func() any { return o.did(c.RunID + "/" + name) })
