@@ -14,7 +14,7 @@ type Batch struct {
 	LowWater fsm.LowWater
 	Requests []fsm.Request
 	round    uint64
-	// databases[i] is the database charged for request i, empty for none. It is nil if no request is charged to a database.
+	// databases holds at i the database charged for request i, empty for none. It is nil if no request is charged to a database.
 	databases []string
 	held      bool // its requests waited for the shares of their databases
 }
