@@ -10,7 +10,7 @@ import (
 )
 
 // An entry whose apply has ended the process twice, one time after the other, is not applied a third time: the node goes on as a
-// voter that stores entries, and applies nothing until it finds in its log, behind the entry, that the operator has put the
+// voter that stores entries, and applies nothing until it finds in its log, after the entry, that the operator has put the
 // database into quarantine, or gets a copy of a state that is past it. docs/design/poison.md has the reasons.
 
 // PoisonEntry is an entry before which a node waits for its operator.

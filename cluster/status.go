@@ -69,7 +69,7 @@ func (n *Node) IsLeader() bool { return n.openTerm.Load() != 0 }
 func (n *Node) LeadingTerm() uint64 { return n.openTerm.Load() }
 
 // Now returns cluster time in unix milliseconds as the leader's clock shows it, for timers.
-// On other nodes it is that of the last entry applied.
+// On other nodes it is the time of the last entry applied.
 func (n *Node) Now() int64 {
 	if n.openTerm.Load() == 0 {
 		return n.machine.Clock()

@@ -118,7 +118,7 @@ func takesGzip(h http.Header) bool {
 func isZeroWeight(weight string) bool {
 	name, value, found := strings.Cut(strings.TrimSpace(weight), "=")
 	if !found {
-		return false // no weight, which is what almost all clients send
+		return false // no weight, as almost all clients send it
 	}
 	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	return strings.EqualFold(strings.TrimSpace(name), "q") && err == nil && q == 0

@@ -40,8 +40,8 @@ func (c *call) serve() {
 	}
 }
 
-// readTarget takes the request's target apart: the database that the path names, the rest of the path, which is what it would be at
-// the root, and the query.
+// readTarget parses the request's target: the database that the path names, the rest of the path, as it would be at the root, and
+// the query.
 func (c *call) readTarget() (inDatabase bool) {
 	c.path, c.query = redis.CutTarget(c.r.RequestURI)
 	rest, cut := strings.CutPrefix(c.path, "db/")

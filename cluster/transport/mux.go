@@ -109,7 +109,7 @@ func (m *Mux) Context() context.Context { return m.ctx }
 // Advertise returns the address at which others reach this node.
 func (m *Mux) Advertise() string { return m.config.Advertise }
 
-// track remembers an open connection, so that Close ends it. It is false after Close.
+// track remembers an open connection, so that Close ends it. It returns false after Close.
 func (m *Mux) track(c net.Conn) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

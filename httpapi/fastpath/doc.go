@@ -21,6 +21,6 @@
 // are the same byte by byte, which handlers must not change. FuzzConnection and FuzzRepeatedRequest compare both on
 // whole connections.
 //
-// Rejected: a whole HTTP server of our own (odd requests are where servers differ, and where
-// smuggling lives), and fasthttp (another judge of odd requests, and no net/http handlers).
+// Rejected: a whole HTTP server of our own (servers differ in odd requests, which
+// makes smuggling possible), and fasthttp (another judge of odd requests, and no net/http handlers).
 package fastpath

@@ -18,7 +18,7 @@ type head struct {
 	header http.Header
 	lines  []line
 	seen   []byte // the header lines of the last request, as they came
-	exact  bool   // seen is what header, host and length were read from
+	exact  bool   // header, host and length were read from seen
 }
 
 // line is a header line of the last request.

@@ -93,7 +93,7 @@ func (e *explainer) prefix(at *workflow.Entry) string {
 	return string(text)
 }
 
-// ask returns a curl line that asks this server; the token is that of the shell.
+// ask returns a curl line that asks this server; the shell's variable has the token.
 func (e *explainer) ask(method, path, body string) string {
 	return curlLine(method, e.origin+path, map[string][]string{"Authorization": {"Bearer $QSTASH_TOKEN"}}, body)
 }

@@ -39,7 +39,7 @@ var (
 	deadNames     = append([]string{"dlqIds", "source", "count", "cursor"}, filterNames(true)...)
 )
 
-// readListQuery reads what a list is to show, with at most most elements on a page. An unknown name is refused.
+// readListQuery reads what a list is to show, with most elements on a page at most. An unknown name is refused.
 func (q *request) readListQuery(known []string, most int) (*listQuery, params, error) {
 	v, err := q.selection()
 	if err != nil {
