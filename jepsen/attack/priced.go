@@ -142,11 +142,7 @@ func halfCommands(ctx context.Context, t *Target) (string, error) {
 	return fmt.Sprintf("%d connections, %d of them ended", 2*connections, refused), pause(ctx, 3*time.Second)
 }
 
-// mostFilling limits the messages of a MiB that fill a database.
-const mostFilling = 2000
-
-// secretsInLogs publishes to destinations with credentials, which are refused, the last time by a database that is full, and reads
-// what the nodes have logged: requests that fail for want of room are warned of.
+// secretsInLogs publishes to destinations with credentials, which are refused, and reads what the nodes have logged.
 func secretsInLogs(ctx context.Context, t *Target) (string, error) {
 	const secret = "topsecret-of-a-destination"
 	for _, q := range []hogRequest{
@@ -156,16 +152,6 @@ func secretsInLogs(ctx context.Context, t *Target) (string, error) {
 		{method: http.MethodGet, path: "/v2/nothing/https://user:" + secret + "@example.com/"},
 	} {
 		t.do(ctx, q)
-	}
-	later := http.Header{"Upstash-Delay": {"1d"}}
-	full := false
-	for i := 0; i < mostFilling && !full; i++ {
-		r := t.do(ctx, hogRequest{path: "/v2/publish/https://example.com/", header: later, body: strings.Repeat("x", 1<<20)})
-		full = r.status == http.StatusServiceUnavailable
-	}
-	r := t.do(ctx, hogRequest{path: "/v2/publish/https://user:" + secret + "@example.com/", header: later, body: strings.Repeat("x", 1<<20)})
-	if !full || r.status != http.StatusServiceUnavailable {
-		return "", fmt.Errorf("attack: a publication to a full database: %s", r)
 	}
 	for _, n := range t.Nodes {
 		text, err := os.ReadFile(n.LogPath)
