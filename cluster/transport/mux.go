@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -49,7 +50,9 @@ type Mux struct {
 	wg      sync.WaitGroup
 	limiter limiter
 	mu      sync.Mutex
-	open    map[net.Conn]bool
+	open    map[net.Conn]bool // accepted
+	dialed  []net.Conn        // open, or closed since sweepAt was set
+	sweepAt int               // how many dialed connections there are when closed ones are forgotten
 }
 
 // Listen opens the cluster port. No connection is accepted before Start.
@@ -119,6 +122,35 @@ func (m *Mux) track(c net.Conn) bool {
 	}
 	m.open[c] = true
 	return true
+}
+
+// minSweep is the least number of dialed connections among which closed ones are looked for.
+const minSweep = 64
+
+// trackDialed remembers a dialed connection, so that Close ends it. It returns false after Close.
+func (m *Mux) trackDialed(c net.Conn) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ctx.Err() != nil {
+		c.Close()
+		return false
+	}
+	if len(m.dialed) >= max(m.sweepAt, minSweep) {
+		m.dialed = slices.DeleteFunc(m.dialed, isClosed)
+		m.sweepAt = 2 * len(m.dialed)
+	}
+	m.dialed = append(m.dialed, c)
+	return true
+}
+
+// isClosed reports whether a connection of the system was closed here; it is false for others.
+func isClosed(c net.Conn) bool {
+	s, ok := c.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := s.SyscallConn()
+	return err != nil || raw.Control(func(uintptr) {}) != nil
 }
 
 // drop closes an accepted connection and forgets it.
@@ -228,6 +260,9 @@ func (m *Mux) DialNode(to, addr string, what Purpose, timeout time.Duration) (ne
 	if err != nil {
 		return nil, err
 	}
+	if !m.trackDialed(raw) {
+		return nil, net.ErrClosed
+	}
 	socket.BoundRetransmits(raw, mostRetransmit)
 	c, err := m.secure(raw, to, addr, timeout)
 	if err != nil {
@@ -311,7 +346,8 @@ func discardOnClose(c net.Conn) {
 // Addr returns the address that other nodes know.
 func (m *Mux) Addr() net.Addr { return advertised(m.config.Advertise) }
 
-// Close ends the port and every connection that came through it.
+// Close ends the port, every connection that came through it, and every one that was dialed. No other is dialed afterwards: a node that
+// must end can neither serve nor lead, even if its process stays.
 func (m *Mux) Close() error {
 	m.cancel()
 	err := m.Listener.Close()
@@ -319,6 +355,10 @@ func (m *Mux) Close() error {
 	for c := range m.open {
 		c.Close()
 	}
+	for _, c := range m.dialed {
+		c.Close()
+	}
+	m.dialed = nil
 	m.mu.Unlock()
 	return err
 }
