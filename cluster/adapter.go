@@ -155,7 +155,7 @@ func (a *adapter) apply(l *raft.Log) (o []fsm.Outcome, err error) {
 		}
 	}()
 	o, err = a.m.Apply(l.Index, l.Term, l.Data)
-	a.ceiling.Applied(l.Term, a.m.Clock(), a.m.Level())
+	a.ceiling.Applied(l.Term, a.m.Clock())
 	return o, err
 }
 
@@ -215,9 +215,12 @@ func (a *adapter) Restore(r io.ReadCloser) error {
 	defer dec.Close()
 	failpoint.Eval(failpoint.MidRestore)
 	if err := a.m.Restore(dec); err != nil {
+		if errors.Is(err, fsm.ErrFormerLevel) {
+			a.fatal(fmt.Sprintf("a snapshot can't be restored: %v", err))
+		}
 		return err
 	}
-	a.ceiling.Restored(a.m.Clock(), a.m.Level())
+	a.ceiling.Restored(a.m.Clock())
 	a.overtaken()
 	a.restored()
 	return nil

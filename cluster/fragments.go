@@ -4,7 +4,6 @@ import (
 	"runtime"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/internal/failpoint"
 )
@@ -25,7 +24,7 @@ type largeEntry struct {
 }
 
 // inFragments reports whether an entry with so many bytes of requests is written in fragments.
-func (n *Node) inFragments(size int) bool { return size > undivided && n.machine.Level() >= env.Level2 }
+func (n *Node) inFragments(size int) bool { return size > undivided }
 
 // large reports whether a batch is written in fragments, so that it waits for the large entry that is under way, as costly ones do.
 func (n *Node) large(b *batch) bool { return n.inFragments(fsm.RequestsSize(b.requests)) }

@@ -166,8 +166,11 @@ func (n *Node) openDisk() (err error) {
 	if err != nil {
 		return err
 	}
+	if err := n.checkLevels(list); err != nil {
+		return err
+	}
 	n.store, err = logstore.Open(logstore.Options{
-		Dir: dir, Snapshots: list, Heartbeat: n.opts.Heartbeat, Stall: n.opts.DiskStall, Space: n.opts.Space, Logger: n.log,
+		Dir: dir, Snapshots: list, Judge: n.foundedAt, Heartbeat: n.opts.Heartbeat, Stall: n.opts.DiskStall, Space: n.opts.Space, Logger: n.log,
 		Fatal: func(reason error) { n.fatal(reason.Error()) }, Hooks: n.storeHooks(),
 	})
 	if err != nil {
@@ -184,9 +187,6 @@ func (n *Node) openDisk() (err error) {
 		return err
 	}
 	if n.snapshots, err = logstore.OpenSnapshots(dir, 2, n.opts.RaftLog); err != nil {
-		return err
-	}
-	if err := n.checkLevel(); err != nil {
 		return err
 	}
 	if err := n.openPoison(); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/trireme-dev/trireme/cluster/clock"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/internal/testports"
 )
@@ -78,7 +77,7 @@ func TestAskingVoterIsAsked(t *testing.T) {
 			look.raft, look.machine, look.store, look.opts.NodeID, look.incarnations = n.raft, n.machine, n.store, "n1", known
 			look.openTerm.Store(term)
 			look.clock.Open(n.machine.Clock(), 0, time.Now(), false)
-			look.ceiling.Restored(n.machine.Clock()+3_600_000, env.Level2) // time needs no tick
+			look.ceiling.Restored(n.machine.Clock() + 3_600_000) // time needs no tick
 			look.quorum, look.peers = &readIndex{n: look}, newRPCClient(m)
 			defer look.peers.pool.Close()
 			set := &voters{taken: time.Now().Add(time.Hour), needed: c.voters / 2}

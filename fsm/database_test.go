@@ -117,7 +117,7 @@ func TestOtherTokensKeepTheirIdentities(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found(fsm.Bootstrap{Tokens: tokens})
+	found(fsm.Bootstrap{Tokens: tokens, Level: fsm.MaxLevel})
 	if err := d.create("a"); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Bearer returns the identity of a token in a database (empty: default): Nobody
@@ -161,7 +160,7 @@ func (v *View) FoundedWith(tokens acl.Tokens) bool {
 // SaltTokens puts the cluster's salt into the tokens that it is founded with, or takes over again.
 func (v *View) SaltTokens(f *Bootstrap) {
 	f.Salt = v.s.tokenSalt
-	if v.s.clusterID == "" && f.Level >= env.Level2 {
+	if v.s.clusterID == "" {
 		f.Salt = acl.SaltOf(f.ClusterID)
 	}
 	f.Tokens = f.Tokens.Salted(f.Salt)
@@ -174,7 +173,7 @@ func (v *View) TokenSalt() acl.Salt { return v.s.tokenSalt }
 func (v *View) Databases() []DatabaseInfo {
 	list := make([]DatabaseInfo, len(v.s.databases))
 	for i, d := range v.s.databases {
-		list[i] = d.info(v.s.level)
+		list[i] = d.info()
 	}
 	return list
 }

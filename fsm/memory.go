@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// Every database has a memory limit of its own from env.Level2 on, so that one can't fill Settings.MaxMemory and have the
+// Every database has a memory limit of its own, so that one can't fill Settings.MaxMemory and have the
 // writes of all others refused: what the operator has set for it, otherwise a part of MaxMemory. The database default has
 // none unless one is set. See docs/design/fairness.md.
 
@@ -19,9 +19,6 @@ const DefaultTenantMemory = 50
 
 // memoryLimit is the most logical memory of a database in bytes, 0 for no limit but that of the cluster.
 func (s *State) memoryLimit(d *database) int64 {
-	if s.level < env.Level2 {
-		return 0
-	}
 	if own, set := d.config.MemoryLimit(); set {
 		return own
 	}
@@ -44,19 +41,16 @@ func (m *Machine) MemoryLimit(db string) int64 {
 
 // usedBy is the logical memory of a database with its messages and runs in bytes.
 func (s *State) usedBy(d *database) int64 {
-	n := d.used(s.level)
+	n := d.used()
 	if d == s.home {
 		n += d.messages.Used() + d.workflows.Used()
 	}
 	return n - s.uncountedOf(d)
 }
 
-// uncountedOf is how much of the logical memory of a database is payloads that nodes keep on their disks. From env.Level2 on
-// they count by a small part only: see docs/design/payloads.md.
+// uncountedOf is how much of the logical memory of a database is payloads that nodes keep on their disks. They count by a
+// small part only: see docs/design/payloads.md.
 func (s *State) uncountedOf(d *database) int64 {
-	if s.level < env.Level2 || d.messages == nil {
-		return 0
-	}
 	return d.messages.Uncounted() + d.workflows.Uncounted()
 }
 
@@ -110,15 +104,6 @@ func (s *State) evictOwn(e *env.Env, d *database, before uint64, limit int64) bo
 		over -= s.evictKey(e, d, key)
 	}
 	return true
-}
-
-// full is the refusal of an operation that adds to messages or runs below env.Level2, where its price was not asked for: nil
-// unless more is used than MaxMemory.
-func (t tenant) full(e *env.Env) error {
-	if e.Level < env.Level2 && t.s.full() {
-		return queue.ErrMemory
-	}
-	return nil
 }
 
 // errOwnMemory is the refusal of what would add so many bytes to a database that has no room for them.

@@ -92,33 +92,33 @@ var (
 	// ConfigureWorkflows replaces the settings of workflows.
 	ConfigureWorkflows = defineOwned(56, "configure flows", env.Base, ofASetting, tenant.configureWorkflows)
 	// InDatabase applies an operation that belongs to a database to another one than default.
-	InDatabase = define(57, "in database", env.Level2, inDatabasePrice, (*State).inDatabase)
+	InDatabase = define(57, "in database", env.Base, inDatabasePrice, (*State).inDatabase)
 	// RunNow ends the wait of a message for the time of its next attempt.
-	RunNow = defineOwned(58, "run now", env.Level2, ofASetting, tenant.runNow)
+	RunNow = defineOwned(58, "run now", env.Base, ofASetting, tenant.runNow)
 	// BulkCancel cancels the messages of a filter, by as many entries as it takes.
-	BulkCancel = defineOwned(59, "bulk cancel", env.Level2, ofMessages((*queue.Store).BulkPrice), tenant.bulkCancel).aliasing()
+	BulkCancel = defineOwned(59, "bulk cancel", env.Base, ofMessages((*queue.Store).BulkPrice), tenant.bulkCancel).aliasing()
 	// BulkCancelRuns does the same for runs.
-	BulkCancelRuns = defineOwned(60, "bulk cancel runs", env.Level2, ofWorkflows((*workflow.Store).BulkPrice), tenant.bulkCancelRuns).aliasing()
+	BulkCancelRuns = defineOwned(60, "bulk cancel runs", env.Base, ofWorkflows((*workflow.Store).BulkPrice), tenant.bulkCancelRuns).aliasing()
 	// EndSession signs a session of the console out.
-	EndSession = define(62, "end session", env.Level2, small, (*State).endSession).revokes(always)
+	EndSession = define(62, "end session", env.Base, small, (*State).endSession).revokes(always)
 	// Reset empties the keyspaces, messages and workflows of a development server; see reset.go.
-	Reset = define(63, "reset", env.Level2, whole, (*State).reset)
+	Reset = define(63, "reset", env.Base, whole, (*State).reset)
 	// RotateTokens replaces tokens; the former ones stay in force for a time. See tokens.go.
-	RotateTokens = define(64, "rotate tokens", env.Level2, small, (*State).rotateTokens).revokes(always)
+	RotateTokens = define(64, "rotate tokens", env.Base, small, (*State).rotateTokens).revokes(always)
 	// EndTokenOverlap ends that time.
-	EndTokenOverlap = define(65, "end token overlap", env.Level2, small, (*State).endTokenOverlap).revokes(always)
+	EndTokenOverlap = define(65, "end token overlap", env.Base, small, (*State).endTokenOverlap).revokes(always)
 	// ImportMessages takes messages and runs that have come in over into a database; see portable.go.
-	ImportMessages = define(66, "import messages", env.Level2, importPrice, (*State).importMessages)
+	ImportMessages = define(66, "import messages", env.Base, importPrice, (*State).importMessages)
 	// RunSchedule publishes what a schedule publishes once more, now.
-	RunSchedule = defineOwned(68, "run schedule", env.Level2, ofMessages((*queue.Store).RunSchedulePrice), tenant.runSchedule)
+	RunSchedule = defineOwned(68, "run schedule", env.Base, ofMessages((*queue.Store).RunSchedulePrice), tenant.runSchedule)
 	// Evict removes keys that the leader has picked because memory is full.
-	Evict = define(67, "evict", env.Level2, evictPrice, (*State).evictPicked)
+	Evict = define(67, "evict", env.Base, evictPrice, (*State).evictPicked)
 	// ConfigureDatabase changes the settings of a database that only the operator may change; see memory.go.
-	ConfigureDatabase = define(90, "configure database", env.Level2, small, (*State).configureDatabase)
+	ConfigureDatabase = define(90, "configure database", env.Base, small, (*State).configureDatabase)
 	// HoldExpiry keeps keys past their deadline while clients are paused; see pause.go.
-	HoldExpiry = defineOwned(91, "hold expiry", env.Level2, ofASetting, tenant.holdExpiry)
+	HoldExpiry = defineOwned(91, "hold expiry", env.Base, ofASetting, tenant.holdExpiry)
 	// Quarantine puts a database into quarantine from an earlier entry on; see quarantine.go.
-	Quarantine = define(92, "quarantine", env.Level2, small, (*State).quarantine)
+	Quarantine = define(92, "quarantine", env.Base, small, (*State).quarantine)
 	// Release ends that.
-	Release = define(93, "release from quarantine", env.Level2, small, (*State).release)
+	Release = define(93, "release from quarantine", env.Base, small, (*State).release)
 )

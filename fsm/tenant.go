@@ -11,22 +11,11 @@ import (
 
 // A database is a tenant: it has messages, queues, schedules, URL groups, signing keys, runs and their limits of its own,
 // and nothing that one does reaches those of another. docs/tenancy.md says of every resource whose it is.
-//
-// Below env.Level2 there were those of the database default only, which users of any database could reach that had the
-// category @messages. What was made then stays in default.
 
 // tenant is a database as the operations on messages and workflows see it.
 type tenant struct {
 	s *State
 	d *database
-}
-
-// delivering is the database whose messages and workflows a request of d works on.
-func (s *State) delivering(d *database) *database {
-	if d.messages == nil {
-		return s.home
-	}
-	return d
 }
 
 // newStores are empty stores of messages and workflows, whose large payloads the node keeps.
@@ -37,27 +26,8 @@ func (s *State) newStores() (*queue.Store, *workflow.Store) {
 	return messages, workflows
 }
 
-// open gives a database messages and workflows of its own, and draws its signing keys.
-func (s *State) open(e *env.Env, d *database) {
-	if d.messages != nil {
-		return
-	}
-	d.messages, d.workflows = s.newStores()
-	_, _ = d.messages.Rotate(e, queue.Rotation{}) // which can't be refused
-}
-
 // raise puts a feature level into force.
-func (s *State) raise(e *env.Env, to env.Level) {
-	from := s.level
-	s.level = max(s.level, to)
-	if from < env.Level2 && s.level >= env.Level2 {
-		for _, d := range s.databases {
-			s.open(e, d)
-			d.users.AllowMessages()
-		}
-		s.saltTokens()
-	}
-}
+func (s *State) raise(to env.Level) { s.level = max(s.level, to) }
 
 // Owned is the argument of InDatabase: an operation on messages or workflows, and the database that it is for.
 type Owned struct {
@@ -115,9 +85,6 @@ func (s *State) inDatabase(e *env.Env, n Owned) (OwnedResult, error) {
 
 // passReports passes on to the workflows what an apply has done to messages of runs.
 func (d *database) passReports(e *env.Env) {
-	if d.messages == nil {
-		return
-	}
 	if list := d.messages.TakeReports(); len(list) > 0 {
 		d.workflows.ApplyReports(e, d.messages, list)
 	}
@@ -126,9 +93,6 @@ func (d *database) passReports(e *env.Env) {
 // The operations on messages, once they are admitted.
 
 func (t tenant) publish(e *env.Env, n queue.Publications) (queue.Receipts, error) {
-	if err := t.full(e); err != nil {
-		return queue.Receipts{}, err
-	}
 	return t.d.messages.Publish(e, n)
 }
 
@@ -157,9 +121,6 @@ func (t tenant) changeQueue(e *env.Env, n queue.QueueChange) (queue.Queue, error
 }
 
 func (t tenant) putSchedule(e *env.Env, n queue.SchedulePut) (queue.ScheduleRef, error) {
-	if err := t.full(e); err != nil {
-		return queue.ScheduleRef{}, err
-	}
 	return t.d.messages.PutSchedule(e, n)
 }
 
@@ -200,23 +161,14 @@ func (t tenant) configureMessages(e *env.Env, n queue.Settings) (queue.Settings,
 }
 
 func (t tenant) submitSteps(e *env.Env, n workflow.Submissions) (workflow.Receipts, error) {
-	if err := t.full(e); err != nil {
-		return workflow.Receipts{}, err
-	}
 	return t.d.workflows.Submit(e, t.d.messages, n)
 }
 
 func (t tenant) await(e *env.Env, n workflow.Await) (workflow.Receipt, error) {
-	if err := t.full(e); err != nil {
-		return workflow.Receipt{}, err
-	}
 	return t.d.workflows.Await(e, t.d.messages, n)
 }
 
 func (t tenant) notifyEvent(e *env.Env, n workflow.Notification) (workflow.Notified, error) {
-	if err := t.full(e); err != nil {
-		return workflow.Notified{}, err
-	}
 	return t.d.workflows.Notify(e, t.d.messages, n)
 }
 
@@ -229,9 +181,6 @@ func (t tenant) cancelRuns(e *env.Env, n workflow.Cancellation) (workflow.Cancel
 }
 
 func (t tenant) revive(e *env.Env, n workflow.Revival) (workflow.Revived, error) {
-	if err := t.full(e); err != nil {
-		return workflow.Revived{}, err
-	}
 	return t.d.workflows.Revive(e, t.d.messages, n)
 }
 
@@ -250,7 +199,7 @@ func (t tenant) configureWorkflows(e *env.Env, n workflow.Settings) (workflow.Se
 // In has Messages and Workflows show those of a database (empty: default) from now on; those of none are empty.
 func (v *View) In(db string) {
 	d := v.s.database(db)
-	if v.bar(db) || d == nil || d.messages == nil {
+	if v.bar(db) || d == nil {
 		d = &database{messages: queue.New(), workflows: workflow.New()}
 	}
 	v.own = d
@@ -333,7 +282,7 @@ func (v *View) Database(name string) uint64 {
 func (v *View) DueSchedules(now int64, limit int) (all []queue.Schedule) {
 	var lists [][]queue.Schedule
 	for _, d := range v.s.databases {
-		if d.messages == nil || d.quarantined != 0 {
+		if d.quarantined != 0 {
 			continue
 		}
 		list := d.messages.DueSchedules(now, limit)
@@ -353,7 +302,7 @@ func (v *View) DueSchedules(now int64, limit int) (all []queue.Schedule) {
 // Overdue is the earliest time, in unix milliseconds, at which a message of some database is or was to be claimed.
 func (v *View) Overdue() (at int64, ok bool) {
 	for _, d := range v.s.databases {
-		if d.messages == nil || d.quarantined != 0 {
+		if d.quarantined != 0 {
 			continue
 		}
 		if t, some := d.messages.Overdue(); some && (!ok || t < at) {

@@ -68,7 +68,7 @@ func (s *Server) restore(g *gin.Context) {
 func (s *Server) failRestore(g *gin.Context, err error) {
 	var refused *fsm.Error
 	switch {
-	case errors.Is(err, fsm.ErrBackup), errors.Is(err, fsm.ErrBackupNewer), errors.Is(err, fsm.ErrBackupLarge), errors.Is(err, fsm.ErrBadBackup):
+	case errors.Is(err, fsm.ErrBackup), errors.Is(err, fsm.ErrBackupNewer), errors.Is(err, fsm.ErrFormerLevel), errors.Is(err, fsm.ErrBackupLarge), errors.Is(err, fsm.ErrBadBackup):
 		s.refuseOps(g, http.StatusBadRequest, "ERR "+err.Error())
 	case errors.Is(err, fsm.ErrNotEmpty), errors.Is(err, fsm.ErrRestoring), errors.Is(err, fsm.ErrNotStaged):
 		errors.As(err, &refused)

@@ -16,7 +16,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/httpapi/console"
 	"github.com/trireme-dev/trireme/httpapi/redis"
@@ -349,26 +348,23 @@ func (l limits) settings() fsm.Settings {
 }
 
 func (s *Server) settings(g *gin.Context) {
-	now, _, err := s.limits(g)
+	now, err := s.limits(g)
 	s.respond(g, now, err)
 }
 
-func (s *Server) limits(g *gin.Context) (l limits, level env.Level, err error) {
-	_, err = s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
-		l, level = limitsOf(v.Settings()), v.Level()
-	})
-	return l, level, err
+func (s *Server) limits(g *gin.Context) (l limits, err error) {
+	_, err = s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { l = limitsOf(v.Settings()) })
+	return l, err
 }
 
 // configure changes the limits named in the body and leaves the others. Of two changes
 // at the same moment the later one may undo the earlier: an operator's call.
 func (s *Server) configure(g *gin.Context) {
-	l, level, err := s.limits(g)
+	l, err := s.limits(g)
 	if err != nil {
 		s.failOps(g, err, false)
 		return
 	}
-	before := l
 	if !s.accept(g, &l) {
 		return
 	}
@@ -378,18 +374,6 @@ func (s *Server) configure(g *gin.Context) {
 	}
 	if percents := l.tenantPercents(); slices.Min(percents[:]) < 1 || slices.Max(percents[:]) > 100 {
 		s.refuseOps(g, http.StatusBadRequest, "ERR tenantWorkPercent, tenantScriptPercent and tenantMemoryPercent must be from 1 to 100")
-		return
-	}
-	if level < env.Level2 && l.tenantPercents() != before.tenantPercents() {
-		s.refuseOps(g, http.StatusBadRequest, "ERR tenantWorkPercent, tenantScriptPercent and tenantMemoryPercent can be set when every node has been upgraded and the feature level is 2")
-		return
-	}
-	if level < env.Level2 && l.MaxMemoryPolicy != before.MaxMemoryPolicy {
-		s.refuseOps(g, http.StatusBadRequest, "ERR maxMemoryPolicy can be set when every node has been upgraded and the feature level is 2")
-		return
-	}
-	if level < env.Level2 && (l.MaxRequestWork != before.MaxRequestWork || l.MaxScriptSteps != before.MaxScriptSteps) {
-		s.refuseOps(g, http.StatusBadRequest, "ERR maxRequestWork and maxScriptSteps can be set when every node has been upgraded and the feature level is 2")
 		return
 	}
 	if text := negative(l); text != "" {

@@ -99,7 +99,7 @@ func TestTraceContextTravels(t *testing.T) {
 	w.want(200, "", "DELETE", "/v2/schedules/s", "")
 }
 
-// TestTraceContextIsDropped: with --trace-propagation off, and as long as nodes of the first release may be there.
+// TestTraceContextIsDropped: with --trace-propagation off.
 func TestTraceContextIsDropped(t *testing.T) {
 	w := startTraced(t, false)
 	w.want(200, "", "POST", "/v2/publish/"+w.url+"/x", "", "traceparent", traceA, "tracestate", "a=1")

@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -69,7 +68,6 @@ func (c *conn) awaitPause(row *command.Command, argv [][]byte) {
 }
 
 // holdExpiry keeps the keys of the database that are past their deadline for some milliseconds, on all nodes; 0 ends that.
-// Below the feature level that has it they are removed during a pause too.
 func (c *conn) holdExpiry(ms int64) error {
 	number := uint64(0) // a database that is made anew under the name has another
 	c.s.engine.Local(func(v *fsm.View) {
@@ -81,9 +79,6 @@ func (c *conn) holdExpiry(ms int64) error {
 		return fsm.ErrRevoked
 	}
 	_, err := fsm.Do(c.s.life, fsm.InTenant(c.s.engine, c.as.DB, number), fsm.HoldExpiry, fsm.ExpiryHold{Millis: ms})
-	if errors.Is(err, fsm.ErrFeatureLevel) {
-		return nil
-	}
 	return err
 }
 

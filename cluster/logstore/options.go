@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/hashicorp/raft"
 	"go.etcd.io/bbolt"
 
 	"github.com/trireme-dev/trireme/cluster/logstore/wal"
@@ -25,6 +26,9 @@ type Options struct {
 	// returned them. They say how far the log must reach back, whether it is
 	// older than the newest snapshot, and which damaged ones it can replace.
 	Snapshots []Snapshot
+	// Judge, if set, is shown the entries of a log that no sound snapshot stands for, from the first on, until it answers
+	// that it needs no more. Its error refuses the directory before Open changes anything there.
+	Judge func(l *raft.Log) (more bool, err error)
 	// Heartbeat is raft's heartbeat timeout.
 	Heartbeat time.Duration
 	// Stall is how long a call on the disk may be stuck before the disk counts

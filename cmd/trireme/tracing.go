@@ -9,7 +9,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/otlp"
 	"github.com/trireme-dev/trireme/node/tracing"
 )
@@ -60,12 +59,8 @@ func (t *traces) commands(ratio float64) *tracing.Commands {
 	return &tracing.Commands{Export: t.exporter.Export, Ratio: ratio, Table: command.NewTable()}
 }
 
-// keepsTraces reports whether messages keep trace contexts: nodes of the first release, which can't read them, must not
-// be in the cluster any more.
-func (n *process) keepsTraces() bool {
-	node := n.engine.node.Load()
-	return n.Deliveries.TracePropagation == on && node != nil && node.Machine().Level() >= env.Level2
-}
+// keepsTraces reports whether messages keep trace contexts.
+func (n *process) keepsTraces() bool { return n.Deliveries.TracePropagation == on }
 
 // lastExport is how long a node that stops waits for its collector.
 const lastExport = 2 * time.Second

@@ -57,16 +57,13 @@ const (
 	ReportsMiss
 	// HidesMiss reads cause no keymiss event.
 	HidesMiss
-	// NoScriptWait commands wait for an element. From level 2 a script can't call them, as in
-	// Redis 7.0; at level 1 it got what there was.
+	// NoScriptWait commands wait for an element. A script can't call them, as in Redis 7.0.
 	NoScriptWait
 	// NoTouch commands ask about keys without using them: OBJECT IDLETIME doesn't change.
 	NoTouch
-	// MayGrow writes are no DenyOOM commands, as in Redis, and may add to memory nevertheless: from level 2 on they are
+	// MayGrow writes are no DenyOOM commands, as in Redis, and may add to memory nevertheless: they are
 	// undone if it ends above its limit by more than a DenyOOM command may leave it.
 	MayGrow
-	// DenyOOMLater commands are DenyOOM commands from level 2 on, as in Redis; at level 1 no limit refused them.
-	DenyOOMLater
 	// NodeLocal reads answer what one node knows by itself: nothing in the log may depend on it.
 	NodeLocal
 )
@@ -110,8 +107,7 @@ type Command struct {
 	// Categories are ACL categories besides those of the family and of Flags; NotCategories
 	// are those of the family that Redis does not give the command.
 	Categories, NotCategories acl.Category
-	// Regrouped are categories that the row leaves or enters from level 2 on. Rules about categories
-	// are in the log, so what they permit at level 1 stays.
+	// Regrouped are categories that the row leaves, or enters, where Redis has it in others than its Flags say.
 	Regrouped acl.Category
 	// Varies, if set, says what a call does with its keys, where that depends on its words.
 	Varies func(argv [][]byte) keyFlags

@@ -13,7 +13,7 @@ type Config struct {
 	differs [settingsCount]int64
 }
 
-// notifyName is the one parameter that is no number, and that is set at every feature level.
+// notifyName is the one parameter that is no number.
 const notifyName = "notify-keyspace-events"
 
 // configGet answers the parameters that match a pattern.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/ascii"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -139,9 +138,9 @@ func cutPort(addr string) (host, port string) {
 var errNoHost = reply.Error("ERR a node says this for itself only, not in a request that writes")
 
 // offset is how far this node has applied the log, as ROLE and INFO say it. All databases write into one log: a database
-// other than default sees no offset, for it would count what others write. (Released versions showed it to scripts.)
+// other than default sees no offset, for it would count what others write.
 func (tx *Tx) offset() uint64 {
-	if tx.Database != defaultDatabase && tx.Level >= env.Level2 {
+	if tx.Database != defaultDatabase {
 		return 0
 	}
 	return tx.Index

@@ -62,7 +62,7 @@ func (a *Args) scoreBound() (b scoreBound) {
 	if word != "" && word[0] == '(' {
 		b.exclusive, word = true, word[1:]
 	}
-	word, none := numberOfC(word, a.level1)
+	word, none := numberOfC(word)
 	if none {
 		return b
 	}
@@ -74,11 +74,11 @@ func (a *Args) scoreBound() (b scoreBound) {
 }
 
 // numberOfC is what strtod of C looks at: behind blanks, and up to a zero byte. none reports that there is nothing, which
-// Redis takes for 0; blanks alone are no number, but where blanks says so.
-func numberOfC(word string, blanks bool) (number string, none bool) {
+// Redis takes for 0; blanks alone are no number.
+func numberOfC(word string) (number string, none bool) {
 	word, _, _ = strings.Cut(word, "\x00")
 	number = strings.TrimLeft(word, " \t\n\v\f\r")
-	return number, number == "" && (word == "" || blanks)
+	return number, word == ""
 }
 
 func (r scoreRange) ranks(z *keyspace.ZSet) (from, to int) {

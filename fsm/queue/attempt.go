@@ -149,7 +149,7 @@ func (p *Response) final() bool {
 
 func (p *Response) size() int64 { return 80 + headerSize(p.Header) + int64(p.BodySize()) }
 
-// uncounted is how much of size does not count as memory from env.Level2 on; that of no response is 0.
+// uncounted is how much of size does not count as memory; that of no response is 0.
 func (p *Response) uncounted() int64 { return payload.Uncounted(p.BodySize()) }
 
 // Keep puts a large body, which is not changed any more, in the care of k.

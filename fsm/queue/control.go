@@ -45,7 +45,7 @@ func (f *FlowKey) pin(e *env.Env, n FlowControlChange) {
 		if period == 0 {
 			period = DefaultPeriod
 		}
-		if e.Level >= env.Level2 && f.PinnedRate && f.Rate == n.Rate && f.Period == period {
+		if f.PinnedRate && f.Rate == n.Rate && f.Period == period {
 			return
 		}
 		f.Rate, f.Period, f.PinnedRate = n.Rate, period, true

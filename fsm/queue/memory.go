@@ -7,7 +7,7 @@ func (s *Store) Used() int64 {
 	return s.liveBytes + s.doneBytes + s.deadBytes + s.fixedBytes + s.bulk.Used()
 }
 
-// Uncounted is how much of Used is payloads that nodes keep on their disks: it does not count from env.Level2 on.
+// Uncounted is how much of Used is payloads that nodes keep on their disks, which do not count.
 func (s *Store) Uncounted() int64 { return s.uncounted }
 
 // trim removes events and dead letters that are older, or more, than the settings keep: two for each event recorded

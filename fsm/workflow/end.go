@@ -40,7 +40,7 @@ func (k *work) finish(state RunState) {
 	k.close(state)
 	for _, w := range s.WaitersOf(r.No) {
 		k.forgetWaiter(w)
-		if state == Canceled && k.e.Level >= env.Level2 {
+		if state == Canceled {
 			k.leaveWait(w)
 		}
 	}

@@ -88,9 +88,7 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}
-	if e.Level >= env.Level2 {
-		r.Reserved = r.reserve()
-	}
+	r.Reserved = r.reserve()
 	k := &work{s, e, q, r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
@@ -132,7 +130,7 @@ func (k *work) resume(old *Run, n *Revival) {
 	for pos, from := range s.log(old.No) {
 		c := *from
 		c.ID, c.Errors, c.Reserved = k.q.NewID(k.e), nil, 0
-		if c.Kind == CallEntry && c.State != Delivered && k.e.Level >= env.Level2 {
+		if c.Kind == CallEntry && c.State != Delivered {
 			c.Reserved = reserveOfCall(c.Own)
 		}
 		c.Own = rest(from, k.e.Now)

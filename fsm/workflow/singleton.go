@@ -5,17 +5,16 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// An id names at most one run that lives. From env.Level2 on it is free again when that run has ended; before, it was kept
-// as long as the run was. Everything of a run is found by its number, so that nothing of an earlier run of the id reaches a
+// An id names at most one run that lives. It is free again when that run has ended. Everything of a run is found by its number, so that nothing of an earlier run of the id reaches a
 // later one, but for what endpoints say by the id alone: see stray.
 
 // free reports whether the id of a run may name a new one.
-func (s *Store) free(e *env.Env, r *Run) bool { return e.Level >= env.Level2 && !r.Active() }
+func (s *Store) free(e *env.Env, r *Run) bool { return !r.Active() }
 
 // refusesID reports whether a start is refused because old, of the same id, lives: if its client knows the refusal.
 func (s *Store) refusesID(e *env.Env, n *Submission, old *Run) bool {
 	handshake := n.Again && old.Entries <= 1
-	return e.Level >= env.Level2 && n.Features&Singleton != 0 && n.Invoker == nil && old.Active() && !handshake
+	return n.Features&Singleton != 0 && n.Invoker == nil && old.Active() && !handshake
 }
 
 // before is the run of the same id before r, nil if there is none.
@@ -26,8 +25,6 @@ func (s *Store) before(r *Run) *Run { return s.namedBelow(r.ID, r.No) }
 // been called yet, or if it brings a step (0 = none) whose predecessor is not in the log of r.
 func (s *Store) stray(e *env.Env, q *queue.Store, r *Run, step uint32, created int64) bool {
 	switch {
-	case e.Level < env.Level2:
-		return false
 	case created != 0:
 		return created != r.Created
 	case s.before(r) == nil:

@@ -46,7 +46,7 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if err := q.CheckPublication(&queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options}, e.Now); err != nil {
 		return Receipt{Refused: refusal(ErrRefused, "%s", err.Text)}
 	}
-	if n := s.held(r); e.Level >= env.Level2 && n >= maxHeld {
+	if n := s.held(r); n >= maxHeld {
 		return Receipt{Refused: tooMuch(r.ID)}
 	}
 	k := s.edit(e, q, r)
@@ -79,9 +79,7 @@ func (k *work) entry(n *Submission) *Entry {
 	out.Name = ownedText(n.Step.Name)
 	if n.Kind == CallSubmission {
 		out.Kind, out.URL, out.Own = CallEntry, ownedText(n.URL), detached(&n.Options)
-		if k.e.Level >= env.Level2 {
-			out.Reserved = reserveOfCall(out.Own)
-		}
+		out.Reserved = reserveOfCall(out.Own)
 		return out
 	}
 	out.Own = k.own(&n.Options, n.Features)
@@ -159,9 +157,7 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}
-	if e.Level >= env.Level2 {
-		r.Reserved = r.reserve()
-	}
+	r.Reserved = r.reserve()
 	k := &work{s, e, q, r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())

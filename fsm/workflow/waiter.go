@@ -24,7 +24,7 @@ type Waiter struct {
 	TimeoutURL     string
 	TimeoutOptions queue.Options
 	TimeoutBody    []byte
-	// Reserved is what counts already of what its timeout may add, in bytes. Since env.Level2.
+	// Reserved is what counts already of what its timeout may add, in bytes.
 	Reserved int64
 }
 

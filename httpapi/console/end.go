@@ -4,18 +4,11 @@ import (
 	"context"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // end ends a session on every node: the log remembers it until no cookie of it could be
-// good any more. A cluster that still has nodes of an older version can't; there the
-// browser's cookie goes, and a copy of it is good until its idle time is over.
+// good any more.
 func (c *Console) end(ctx context.Context, s *session) error {
-	able := false
-	c.o.Engine.Local(func(v *fsm.View) { able = v.Level() >= env.Level2 })
-	if !able {
-		return nil
-	}
 	_, err := fsm.Do(ctx, c.o.Engine, fsm.EndSession, fsm.EndedSession{ID: s.ID, Until: s.Began + MaxAge.Milliseconds()})
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
@@ -72,27 +71,11 @@ func (q *request) runNow(text string) error {
 	if !ok {
 		return &Error{http.StatusNotFound, "message " + text + " not found or not waiting"}
 	}
-	if err := q.requireLevel2(); err != nil {
-		return err
-	}
 	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.RunNow, queue.RunNow{ID: id}); err != nil {
 		return err
 	}
 	q.w.WriteHeader(http.StatusOK)
 	return nil
-}
-
-// requireLevel2 refuses what nodes of the first release, of which some may be in the cluster, can't apply.
-func (q *request) requireLevel2() (err error) {
-	_, failed := q.Engine.Read(q.r.Context(), fsm.Reading{Mode: fsm.Stale}, func(v *fsm.View) {
-		if err = nil; v.Level() < env.Level2 {
-			err = &Error{http.StatusServiceUnavailable, "the cluster is being upgraded: this is possible when all nodes run the new version"}
-		}
-	})
-	if failed != nil {
-		return failed
-	}
-	return err
 }
 
 func noMessage(id string) *Error { return &Error{http.StatusNotFound, "message " + id + " not found"} }

@@ -119,7 +119,7 @@ func (q *request) cancel() error {
 	case none:
 		q.answer(http.StatusAccepted, map[string]int{"cancelled": 0})
 		return nil
-	case !n.Named() && q.level2(q.r.Context()):
+	case !n.Named():
 		return q.StartBulk(q.w, q.r, q.bulkOf(&n.Filter), async)
 	}
 	total := 0
@@ -177,9 +177,6 @@ func (q *request) bulkActions() error {
 			return messages.Invalid("invalid workflowRunIds: a preview is of filters")
 		}
 		f = &n.Filter
-	}
-	if !q.level2(q.r.Context()) {
-		return errNoPath
 	}
 	return q.ServeBulk(q.w, q.r, rest, q.query, q.bulkOf(f))
 }

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
@@ -45,18 +43,11 @@ func olderThan(version string, than [2]int) bool {
 	return false
 }
 
-// createdAt is which run of its id a message is meant for, if it says so; 0 if it doesn't, or if nodes of the first
-// release, which can't read it, may be in the cluster.
+// createdAt is which run of its id a message is meant for, if it says so; 0 if it doesn't.
 func (a *API) createdAt(ctx context.Context, h *messages.Headers) int64 {
 	created, err := strconv.ParseInt(h.Field("workflow-createdat"), 10, 64)
-	if err != nil || created <= 0 || !a.level2(ctx) {
+	if err != nil || created <= 0 {
 		return 0
 	}
 	return created
-}
-
-// level2 reports whether every node of the cluster knows env.Level2.
-func (a *API) level2(ctx context.Context) (is bool) {
-	_, err := a.Engine.Read(ctx, fsm.Reading{Mode: fsm.Stale}, func(v *fsm.View) { is = v.Level() >= env.Level2 })
-	return is && err == nil
 }

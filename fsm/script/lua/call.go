@@ -85,7 +85,7 @@ func (vm *State) deepen(co *Coroutine) {
 	n := vm.depth - co.deepest
 	co.deepest = vm.depth
 	vm.Hold(stackPerCall * n)
-	vm.Charge(stackCost * n)
+	vm.Step(stackCost * n)
 }
 
 // bind gives a frame the variables of a call.
@@ -152,7 +152,7 @@ func (vm *State) protected(fn Value, args []Value, handler Value) (caught *Error
 		left := co.top - top
 		vm.co, co.top, vm.depth, vm.nested = co, top, depth, nested
 		co.stack.release(at)
-		vm.Charge(left * frameCost)
+		vm.Step(left * frameCost)
 		vm.res = vm.res[:0]
 		caught = e
 	}()

@@ -94,7 +94,7 @@ func (vm *State) resume(co *Coroutine, args []Value) (err *Error) {
 	} else {
 		co.status = "dead"
 		vm.forget(co)
-		vm.Charge(co.top * frameCost) // which an error has left
+		vm.Step(co.top * frameCost) // which an error has left
 	}
 	vm.Return(co.values...)
 	co.values = nil

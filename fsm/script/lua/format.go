@@ -21,7 +21,7 @@ func stringFormat(vm *State, args []Value) {
 	format, n := vm.CheckText(args, 1), 1
 	var out []byte
 	for i := 0; i < len(format); {
-		vm.Charge(1)
+		vm.Step(1)
 		if format[i] != '%' {
 			end := strings.IndexByte(format[i:], '%')
 			if end < 0 {
@@ -40,7 +40,7 @@ func stringFormat(vm *State, args []Value) {
 		var d directive
 		d, i = vm.directive(format, i)
 		n++
-		vm.Charge(directiveCost + d.width/widthPerStep)
+		vm.Step(directiveCost + d.width/widthPerStep)
 		before := len(out)
 		out = vm.formatOne(out, &d, args, n)
 		vm.Alloc(len(out) - before + 8)
@@ -105,12 +105,12 @@ func (vm *State) formatOne(out []byte, d *directive, args []Value, n int) []byte
 		return d.unsigned(out, toUnsigned(vm.CheckNumber(args, n)))
 	case 'e', 'E', 'f', 'g', 'G':
 		x := vm.CheckNumber(args, n)
-		vm.Charge(d.floatCost(x))
+		vm.Step(d.floatCost(x))
 		return d.float(out, x)
 	case 'q':
 		s := vm.CheckText(args, n)
 		vm.Fits(quotedRoom * len(s))
-		vm.Charge(len(s) / parsePerStep)
+		vm.Step(len(s) / parsePerStep)
 		return quote(out, s)
 	case 's':
 		s := vm.CheckText(args, n)

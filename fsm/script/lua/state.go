@@ -11,10 +11,6 @@ const (
 // State runs programs. It belongs to one goroutine at a time.
 type State struct {
 	Budget
-	// Exact has constants in the order of the original compiler in all table constructors, and as many
-	// results of unpack as Lua 5.1, and pcall without an argument as Redis, and the budget of what runs Priced. Without
-	// it all are as at feature level 1.
-	Exact bool
 	// Globals is the table of global variables.
 	Globals *Table
 	// strings are the methods of strings: the metatable of every one of them.
@@ -107,10 +103,8 @@ func (vm *State) Func(name string, price Price, run GoFunc) Value {
 	if !price.given {
 		panic("lua: function " + name + " has no price")
 	}
-	if vm.Priced {
-		vm.Step(functionCost)
-		vm.Alloc(sizeClosure)
-	}
+	vm.Step(functionCost)
+	vm.Alloc(sizeClosure)
 	vm.serial++
 	return Value{ref: &Function{run: run, name: name, price: price, serial: vm.serial}}
 }
@@ -174,7 +168,6 @@ func (vm *State) seal(t *Table) {
 func (vm *State) Reset(m Mark, b Budget) {
 	vm.endCoroutines()
 	vm.Budget, vm.serial = b, m.serial
-	vm.Priced = vm.Exact
 	vm.depth, vm.nested, vm.res = 0, 0, vm.res[:0]
 	vm.co = &vm.main
 	vm.main.stack.clear()
@@ -185,22 +178,13 @@ func (vm *State) Reset(m Mark, b Budget) {
 	clear(vm.res[:cap(vm.res)])
 }
 
-// What compiling a program costs a script in steps: itself, and at feature level 1 each byte.
-const (
-	loadCost     = 200
-	loadByteCost = 4
-)
+// loadCost is what compiling a program costs a script in steps, besides its text.
+const loadCost = 200
 
 // Load compiles a program into a function.
 func (vm *State) Load(source, src string) (fn Value, err error) {
-	w := &work{}
-	if vm.Priced {
-		vm.Step(loadCost + len(src)/sourcePerStep)
-		w.budget = &vm.Budget
-	} else {
-		vm.Step(loadCost + loadByteCost*len(src))
-	}
-	p, err := compile(source, src, vm.Exact, w)
+	vm.Step(loadCost + len(src)/sourcePerStep)
+	p, err := compile(source, src, &work{budget: &vm.Budget})
 	if err != nil {
 		return Nil, err
 	}
