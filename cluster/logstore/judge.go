@@ -8,8 +8,8 @@ import (
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 )
 
-// judge shows the beginning of the log to Options.Judge.
-func (s *Store) judge(h horizon) error {
+// judgeBeginning shows the beginning of the log to Options.Judge.
+func (s *Store) judgeBeginning(h horizon) error {
 	if s.opts.Judge == nil || h.index != 0 {
 		return nil
 	}

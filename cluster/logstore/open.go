@@ -89,7 +89,7 @@ func (s *Store) open() error {
 	if err := s.openLog(); err != nil {
 		return err
 	}
-	if err := s.judge(h); err != nil {
+	if err := s.judgeBeginning(h); err != nil {
 		return err
 	}
 	if !s.wal.Orderly() {

@@ -106,7 +106,7 @@ func functionLoad(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if err := tx.Scripts.Vacant(source, tx.scriptRules(), replace); err != nil {
+	if err := tx.Scripts.Vacant(source, replace); err != nil {
 		return libraryError(err)
 	}
 	if refusal := tx.roomFor(len(source)); refusal != nil {
@@ -237,7 +237,7 @@ func functionList(tx *Tx, a *Args) reply.Value {
 	list := []reply.Value{}
 	pattern = ascii.Lower(pattern)
 	tx.Scripts.Libraries(func(l *script.Library) {
-		if tx.matchesNow(pattern, ascii.Lower(l.Name)) {
+		if tx.matches(pattern, ascii.Lower(l.Name)) {
 			list = append(list, describeLibrary(l, code))
 		}
 	})

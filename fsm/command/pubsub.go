@@ -133,7 +133,7 @@ func (tx *Tx) channelNames(a *Args, kind channel.Kind) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	return bulks(tx.Channels.Names(kind, func(name string) bool { return tx.matchesNow(pattern, name) }))
+	return bulks(tx.Channels.Names(kind, func(name string) bool { return tx.matches(pattern, name) }))
 }
 
 func pubsubNumSub(tx *Tx, a *Args) reply.Value { return tx.channelCounts(a, channel.Plain) }

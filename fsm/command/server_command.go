@@ -198,7 +198,7 @@ func commandList(tx *Tx, a *Args) reply.Value {
 		switch {
 		case a.Word("PATTERN"):
 			pattern := ascii.Lower(a.String())
-			keep = func(c *Command) bool { return tx.matchesNow(pattern, outward(c.Name)) }
+			keep = func(c *Command) bool { return tx.matches(pattern, outward(c.Name)) }
 		case a.Word("ACLCAT"):
 			category := acl.CategoryNamed(ascii.Lower(a.String()))
 			keep = func(c *Command) bool { return !c.bare && c.categories()&category != 0 }

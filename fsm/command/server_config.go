@@ -23,7 +23,7 @@ func configGet(tx *Tx, a *Args) reply.Value {
 		patterns = append(patterns, ascii.Lower(string(pattern)))
 	}
 	for _, pattern := range patterns {
-		if tx.matchesNow(pattern, notifyName) {
+		if tx.matches(pattern, notifyName) {
 			pairs = []reply.Value{reply.Bulk(notifyName), reply.Bulk(tx.Config.Notify.String())}
 			break
 		}

@@ -10,6 +10,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
+// testSteps is a budget that loops use up in about 50 ms.
+const testSteps = 2_000_000
+
 // TestErrorsAtTheEndOfTheBudget ends scripts by errors of all types with every number of steps left from none on: each is
 // answered, none ends the process.
 func TestErrorsAtTheEndOfTheBudget(t *testing.T) {
@@ -120,11 +123,11 @@ func TestCompiledProgramsAreBounded(t *testing.T) {
 func TestNewProgramsPayForCompiling(t *testing.T) {
 	body := "do return 1 end " + strings.Repeat("local function f() return a.b(1, 'x') end ", 100)
 	cost := func(e *Engine, known bool) int64 {
-		b := BudgetOf(FirstSteps)
+		b := BudgetOf(testSteps)
 		if err := e.Compile(body, known, &b); err != nil {
 			t.Fatal(err)
 		}
-		return FirstSteps - b.Left()
+		return testSteps - b.Left()
 	}
 	if first, again := cost(NewEngine(), false), cost(NewEngine(), false); first < int64(len(body)) || first != again {
 		t.Errorf("a new program of %d bytes costs %d steps, then %d", len(body), first, again)
@@ -132,8 +135,8 @@ func TestNewProgramsPayForCompiling(t *testing.T) {
 	if known := cost(NewEngine(), true); known != 0 {
 		t.Errorf("a known program costs %d steps, want none", known)
 	}
-	b := BudgetOf(FirstSteps)
-	if err := NewEngine().Compile(body+" )", false, &b); err == nil || FirstSteps-b.Left() < int64(len(body)) {
-		t.Errorf("one that can't be compiled costs %d steps: %v", FirstSteps-b.Left(), err)
+	b := BudgetOf(testSteps)
+	if err := NewEngine().Compile(body+" )", false, &b); err == nil || testSteps-b.Left() < int64(len(body)) {
+		t.Errorf("one that can't be compiled costs %d steps: %v", testSteps-b.Left(), err)
 	}
 }
