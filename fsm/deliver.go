@@ -210,8 +210,5 @@ func (s *State) renew(e *env.Env, n queue.Renewal) (queue.Renewed, error) {
 	return out, nil
 }
 
-// full reports whether the state is as large as it may be.
-func (s *State) full() bool { return s.settings.MaxMemory > 0 && s.used() >= s.settings.MaxMemory }
-
 // Epoch is the epoch of the state: a restored backup has another one than the state it was made of.
 func (v *View) Epoch() uint64 { return v.s.epoch }

@@ -71,7 +71,7 @@ func (v *View) standIns(b *Batch) [][][]byte {
 		if refusal != nil || c.StandIn == nil {
 			continue
 		}
-		at, word := c.StandIn(&limits, v.Level(), argv)
+		at, word := c.StandIn(&limits, argv)
 		if at == 0 || len(argv[at]) < judgedWord {
 			continue
 		}

@@ -129,7 +129,7 @@ type Command struct {
 	// StandIn, if set, looks at a word that may be long, and returns what may go into the log in its place if the command
 	// refuses it whatever the state is: it answers the same error then. It returns no word for one that may be accepted. argv
 	// has passed Table.Check.
-	StandIn func(l *Limits, level env.Level, argv [][]byte) (at int, word []byte)
+	StandIn func(l *Limits, argv [][]byte) (at int, word []byte)
 	Run     Handler
 
 	// Group and Title name the family, for programs and for people: "string", "Strings".

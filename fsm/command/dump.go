@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -134,7 +133,7 @@ func (l *Limits) restoreBounds(allowed int64) rdb.Bounds {
 }
 
 // restoreStandIn judges a payload without the state; see Command.StandIn.
-func restoreStandIn(l *Limits, level env.Level, argv [][]byte) (at int, word []byte) {
+func restoreStandIn(l *Limits, argv [][]byte) (at int, word []byte) {
 	const payload = 3
 	// No field of a hash is past its deadline: that only leaves something out.
 	if _, _, err := rdb.Restore(argv[payload], 0, l.restoreBounds(l.Work())); err != nil {

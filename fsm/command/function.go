@@ -5,7 +5,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/ascii"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script"
@@ -204,7 +203,7 @@ func functionRestore(tx *Tx, a *Args) reply.Value {
 }
 
 // functionStandIn judges a payload without the state; see Command.StandIn.
-func functionStandIn(_ *Limits, _ env.Level, argv [][]byte) (at int, word []byte) {
+func functionStandIn(_ *Limits, argv [][]byte) (at int, word []byte) {
 	const payload = 2
 	if _, err := rdb.Functions(argv[payload]); err != nil {
 		return payload, rdb.StandIn(err)

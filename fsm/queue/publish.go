@@ -56,7 +56,7 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 	if len(targets) > 1 && len(p.Body) >= payload.Apart {
 		shared = s.share(p.Body)
 	}
-	sum := contentSum(e, p, &options)
+	sum := contentSum(p, &options)
 	for _, t := range targets {
 		key, once := dedupOf(p, &options, t, sum)
 		if once = once && schedule == ""; once {

@@ -12,7 +12,7 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 	if r == nil {
 		return RunRef{}, notFound("workflow run %s not found", n.RunID)
 	}
-	if earlier := s.before(r); s.stray(e, q, r, 0, 0) && earlier != nil {
+	if earlier := s.before(r); s.stray(q, r, 0, 0) && earlier != nil {
 		r = earlier
 	}
 	if r.Active() {

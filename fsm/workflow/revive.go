@@ -60,7 +60,7 @@ func (s *Store) Revive(e *env.Env, q *queue.Store, n Revival) (Revived, error) {
 	if err != nil {
 		return Revived{}, err
 	}
-	if taken := s.Find(n.RunID, 0); n.RunID != "" && (len(list) != 1 || taken != nil && !s.free(e, taken)) {
+	if taken := s.Find(n.RunID, 0); n.RunID != "" && (len(list) != 1 || taken != nil && !s.free(taken)) {
 		return Revived{}, refusal(ErrConflict, "workflow run id %s is already in use, or meant for more than one run", n.RunID)
 	}
 	out := Revived{More: more}

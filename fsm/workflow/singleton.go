@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -9,10 +8,10 @@ import (
 // later one, but for what endpoints say by the id alone: see stray.
 
 // free reports whether the id of a run may name a new one.
-func (s *Store) free(e *env.Env, r *Run) bool { return !r.Active() }
+func (s *Store) free(r *Run) bool { return !r.Active() }
 
 // refusesID reports whether a start is refused because old, of the same id, lives: if its client knows the refusal.
-func (s *Store) refusesID(e *env.Env, n *Submission, old *Run) bool {
+func (s *Store) refusesID(n *Submission, old *Run) bool {
 	handshake := n.Again && old.Entries <= 1
 	return n.Features&Singleton != 0 && n.Invoker == nil && old.Active() && !handshake
 }
@@ -23,7 +22,7 @@ func (s *Store) before(r *Run) *Run { return s.namedBelow(r.ID, r.No) }
 // stray reports whether what came for r, by its id, is of an earlier run of that id: a step that was running when that run
 // was cancelled. An SDK may say by created which run it means. Most do not: then it is of an earlier run if r has not
 // been called yet, or if it brings a step (0 = none) whose predecessor is not in the log of r.
-func (s *Store) stray(e *env.Env, q *queue.Store, r *Run, step uint32, created int64) bool {
+func (s *Store) stray(q *queue.Store, r *Run, step uint32, created int64) bool {
 	switch {
 	case created != 0:
 		return created != r.Created

@@ -37,7 +37,7 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if n.Step.Number() == 0 {
 		return Receipt{Refused: refusal(ErrRefused, "the step has no stepId")}
 	}
-	if s.stray(e, q, r, n.Step.Number(), n.Created) {
+	if s.stray(q, r, n.Step.Number(), n.Created) {
 		return Receipt{Refused: over(n.RunID)}
 	}
 	if won, ok := s.earlierEntry(r, n); ok {
@@ -142,8 +142,8 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 			return won
 		}
 	}
-	if old := s.Find(n.RunID, 0); old != nil && n.RunID != "" && !(s.free(e, old) && !n.Again) {
-		if _, started := q.StartedRun(p, e.Now); !started && s.refusesID(e, n, old) {
+	if old := s.Find(n.RunID, 0); old != nil && n.RunID != "" && !(s.free(old) && !n.Again) {
+		if _, started := q.StartedRun(p, e.Now); !started && s.refusesID(n, old) {
 			return Receipt{Refused: refusal(ErrExists, "%s: %s", ErrExists.Text, n.RunID)}
 		}
 		return s.startAgain(e, q, n, old)

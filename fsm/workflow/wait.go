@@ -16,7 +16,7 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 	if n.Step.Number() == 0 || n.EventID == "" || n.Timeout < 0 {
 		return Receipt{}, refusal(ErrRefused, "a wait needs a step, an event id and a timeout")
 	}
-	if s.stray(e, q, r, n.Step.Number(), 0) {
+	if s.stray(q, r, n.Step.Number(), 0) {
 		return Receipt{}, over(n.RunID)
 	}
 	out := Receipt{RunID: ownedText(r.ID), Created: r.Created, Deduplicated: true}
