@@ -1,6 +1,6 @@
 # Trireme. `make help` lists what can be made.
 
-TAGS    := nomsgpack,hashicorpmetrics
+TAGS    := nomsgpack
 # Ordered: 0.2.0, 0.1.0+git20261122.35ac9f1 after it, 0~git20261122.35ac9f1 before any (scripts/release).
 VERSION := $(shell scripts/version.sh)
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
@@ -11,7 +11,7 @@ BIN     := bin/trireme
 P       ?= 2
 PKG     ?= ./...
 # Packages with calls of their own for other systems than Linux. Tests that start whole nodes are for Linux.
-OTHER   := ./cluster/logstore ./internal/socket
+OTHER   := ./cluster/consensus/logstore ./internal/socket
 
 .DEFAULT_GOAL := help
 
@@ -60,7 +60,7 @@ vet:
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet -tags $(TAGS) $(OTHER)
 
 .PHONY: lint
-lint: vet ## go vet, gofmt and staticcheck, and the files in deploy/ as far as their programs are here
+lint: vet ## go vet, gofmt, staticcheck and Biome, and the files in deploy/ as far as their programs are here
 	@scripts/lint.sh
 	@deploy/lint.sh
 
@@ -89,9 +89,10 @@ docs: ## write docs/commands/ from the command table, and the tables of docs/arc
 	$(GO) run -tags $(TAGS) ./cmd/commanddocs
 	TRIREME_DOCS=write $(GO) test -tags $(TAGS) -count 1 -run '^TestArchitectureTablesAreCurrent$$' ./internal/layout
 
-.PHONY: notice
-notice: ## write NOTICE from the modules that the binary links
-	$(GO) run ./scripts/notice >bin/NOTICE && mv bin/NOTICE NOTICE
+.PHONY: licenses
+licenses: ## write the licences of the modules that the binary links, bin/THIRD_PARTY_LICENSES
+	@mkdir -p bin
+	$(GO) run ./scripts/release -licenses bin/THIRD_PARTY_LICENSES
 
 .PHONY: bench
 bench: build bench-tools ## the benchmarks, beside their peers, which it installs (flags: ARGS="-rows 1,2")

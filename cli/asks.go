@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// asks are the commands of the keyspace that take away more than they name, or somebody's access, and what they take away. The
+// asks maps the commands of the keyspace that destroy more than they name, or a user's access, to what they destroy. The
 // prompt of `trireme redis` and the console's command line, which has this table as asks.json, ask before they run one.
 var asks = map[string]string{
 	"acl deluser":      "The users are deleted and signed out everywhere at once, consoles included.",
@@ -42,8 +42,8 @@ func destroys(table *command.Table, words []string) (name, what string) {
 	return strings.ToUpper(row.Name), asks[row.Name]
 }
 
-// agreed asks before a command that destroys more than it names, if there is somebody to ask.
-func (r *redis) agreed(words []string) error {
+// confirm asks for confirmation before a command that destroys more than it names, if there is a terminal.
+func (r *redis) confirm(words []string) error {
 	name, what := destroys(r.table, words)
 	if what == "" || r.yes || !isTerminal(r.cmd.InOrStdin()) {
 		return nil

@@ -13,13 +13,13 @@ import (
 // mostBulk is the largest page of bulk actions.
 const mostBulk = 1000
 
-// bulkActions adds the commands for cancellations of many messages or runs; path is where the API has them.
+// bulkActions adds the commands for cancellations of many messages or runs; path is their path in the API.
 func (g *group) bulkActions(path, noun string) {
 	parent := &cobra.Command{
 		Use: "bulk", Short: "List cancellations of many " + noun + "s, follow and stop them", Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_ = cmd.Help()
-			return usagef("a subcommand of %s is needed, such as %s", cmd.CommandPath(), cmd.Commands()[0].Name())
+			return usagef("%s requires a subcommand, such as %s", cmd.CommandPath(), cmd.Commands()[0].Name())
 		},
 	}
 	add := func(n spec) {

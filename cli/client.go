@@ -50,7 +50,7 @@ func (c *Connection) withoutToken() (*Client, error) {
 func (c *Connection) client(t target) (_ *Client, err error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if t.ca != "" {
-		if transport.TLSClientConfig, err = trust(t.ca); err != nil {
+		if transport.TLSClientConfig, err = loadCA(t.ca); err != nil {
 			return nil, err
 		}
 	}
@@ -59,14 +59,14 @@ func (c *Connection) client(t target) (_ *Client, err error) {
 	}}}, nil
 }
 
-func trust(path string) (*tls.Config, error) {
+func loadCA(path string) (*tls.Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, usagef("can't read the file of --ca: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, usagef("%s (--ca) has no certificate in PEM form", path)
+		return nil, usagef("%s (--ca) contains no PEM certificate", path)
 	}
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
@@ -74,13 +74,13 @@ func trust(path string) (*tls.Config, error) {
 // URL is the node's.
 func (c *Client) URL() string { return c.url }
 
-// Token is what is sent.
+// Token returns the token that the client sends.
 func (c *Client) Token() string { return c.token }
 
 // SetTimeout replaces --request-timeout for requests that take longer by nature.
 func (c *Client) SetTimeout(d time.Duration) { c.http.Timeout = max(d, c.http.Timeout) }
 
-// A request is what is sent; path is escaped.
+// A request is a request to a node; path is escaped.
 type request struct {
 	method, path string
 	query        url.Values

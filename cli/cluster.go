@@ -21,8 +21,8 @@ type clusterView struct {
 	Nodes  []nodeView `json:"nodes"`
 }
 
-// nodeView is one node of the answer. LastContactMs is how long ago the node
-// heard of its leader, or -1 if it doesn't answer.
+// nodeView is one node of the reply. LastContactMs is the time since the node last heard from its
+// leader, or -1 if it does not answer.
 type nodeView struct {
 	ID            string      `json:"id"`
 	HTTP          string      `json:"http"`
@@ -51,7 +51,7 @@ func (s *session) cluster() (v clusterView, err error) {
 	return v, err
 }
 
-// watching is how often something is shown again.
+// watching holds the flags of repeated views.
 type watching struct {
 	interval time.Duration
 	count    int
@@ -71,7 +71,7 @@ func (w *watching) each(s *session, show func(out io.Writer) error) error {
 			fmt.Fprint(out, "\x1b[H\x1b[2J")
 		}
 		if err := show(out); s.ctx.Err() != nil {
-			return nil // an interrupt is how it ends
+			return nil // an interrupt ends it normally
 		} else if codeOf(err) == ExitUnreachable && n > 1 && n != w.count {
 			fmt.Fprintln(s.cmd.ErrOrStderr(), err)
 		} else if err != nil {
@@ -260,7 +260,7 @@ func (g *group) removeNode() {
 			"the remaining nodes that answer are no majority.",
 		example: "cluster remove n1 --dry-run\ncluster remove n1 --yes",
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&force, "force", false, "also if fewer than three voters remain")
+			f.BoolVar(&force, "force", false, "remove the node even if fewer than three voters remain")
 			c.flags(f)
 			g.oneLine(f)
 		},

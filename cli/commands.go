@@ -2,7 +2,7 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// Commands are all groups, to be hung into the program's root command.
+// Commands returns all groups of commands, for the program's root command.
 func Commands() []*cobra.Command {
 	return []*cobra.Command{
 		contextGroup(), redisCommand(), messageGroup(), dlqGroup(), queueGroup(), scheduleGroup(), urlGroupGroup(), flowGroup(),

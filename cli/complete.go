@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completionTimeout is how long a shell waits for names.
+// completionTimeout bounds a shell's wait for names.
 const completionTimeout = 3 * time.Second
 
 // escape is a name as a segment of a path.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// DefaultURL is where trireme dev serves.
+// DefaultURL is the address of trireme dev's HTTP API.
 const DefaultURL = "http://127.0.0.1:8080"
 
 // The variables of the connection.

@@ -94,7 +94,7 @@ func (s *session) addContext(use bool) error {
 		return err
 	}
 	if n.CA != "" {
-		if _, err := trust(n.CA); err != nil {
+		if _, err := loadCA(n.CA); err != nil {
 			return err
 		}
 	}

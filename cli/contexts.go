@@ -15,7 +15,7 @@ import (
 // contextsVariable names another file of contexts.
 const contextsVariable = "TRIREME_CONTEXTS"
 
-// namedContext is how a user reaches a cluster.
+// namedContext holds the address and the credentials with which a user reaches a cluster.
 type namedContext struct {
 	Name     string `yaml:"name" json:"name"`
 	URL      string `yaml:"url" json:"url"`
@@ -24,7 +24,7 @@ type namedContext struct {
 	Database string `yaml:"database,omitempty" json:"database,omitempty"`
 }
 
-// contexts are what the file holds.
+// contexts is the content of the file of contexts.
 type contexts struct {
 	Current  string         `yaml:"current,omitempty"`
 	Contexts []namedContext `yaml:"contexts"`
@@ -32,7 +32,7 @@ type contexts struct {
 
 var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// contextsPath is where the file is, or empty: a service may have no folder of settings, and needs no contexts.
+// contextsPath returns the path of the file of contexts, or "" without a configuration directory: a service needs no contexts.
 func contextsPath() string {
 	if path := os.Getenv(contextsVariable); path != "" {
 		return path

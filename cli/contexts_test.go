@@ -87,7 +87,7 @@ func TestContextsThatAreRefused(t *testing.T) {
 	if err := os.WriteFile(empty, []byte(" \n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.refused(ExitUsage, "has no certificate", "context", "add", "a", "--ca", empty)
+	s.refused(ExitUsage, "contains no PEM certificate", "context", "add", "a", "--ca", empty)
 	s.refused(ExitUsage, "is empty", "context", "add", "a", "--token-file", empty)
 	if _, err := os.Stat(s.path); !os.IsNotExist(err) {
 		t.Errorf("the file is there: %v", err)

@@ -30,7 +30,7 @@ type act struct {
 	do func() error
 }
 
-// plan is what --dry-run prints for programs.
+// plan is the output of --dry-run for programs.
 type plan struct {
 	DryRun bool     `json:"dryRun"`
 	Action string   `json:"action"`

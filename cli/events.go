@@ -75,7 +75,7 @@ func (s *session) follow(query url.Values, every time.Duration) error {
 		list, err := s.pages(s.in("/v2/events"), query, "events", paging{}, mostEvents)
 		switch {
 		case s.ctx.Err() != nil:
-			return nil // an interrupt is how it ends
+			return nil // an interrupt ends it normally
 		case codeOf(err) == ExitUnreachable && f.at >= 0: // another try may find it
 			s.note("%s", err)
 		case err != nil:

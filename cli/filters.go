@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// filterKind is how the value of a filter is read.
+// filterKind is the syntax of a filter's value.
 type filterKind int
 
 const (
@@ -55,31 +55,31 @@ type filters struct {
 	switches map[string]*bool
 }
 
-func (n *filters) flags(f *pflag.FlagSet, lists ...[]filter) {
-	n.texts, n.switches = map[string]*[]string{}, map[string]*bool{}
+func (fi *filters) flags(f *pflag.FlagSet, lists ...[]filter) {
+	fi.texts, fi.switches = map[string]*[]string{}, map[string]*bool{}
 	for _, list := range lists {
 		for _, one := range list {
-			n.known = append(n.known, one)
+			fi.known = append(fi.known, one)
 			if one.kind == switchFilter {
-				n.switches[one.flag] = f.Bool(one.flag, false, one.usage)
+				fi.switches[one.flag] = f.Bool(one.flag, false, one.usage)
 			} else {
-				n.texts[one.flag] = f.StringArray(one.flag, nil, one.usage)
+				fi.texts[one.flag] = f.StringArray(one.flag, nil, one.usage)
 			}
 		}
 	}
 }
 
-// query is what was given as parameters of the API.
-func (n *filters) query(now time.Time) (url.Values, error) {
+// query returns the given filters as parameters of the API.
+func (fi *filters) query(now time.Time) (url.Values, error) {
 	q := url.Values{}
-	for _, one := range n.known {
+	for _, one := range fi.known {
 		if one.kind == switchFilter {
-			if *n.switches[one.flag] {
+			if *fi.switches[one.flag] {
 				q.Set(one.parameter, "true")
 			}
 			continue
 		}
-		for _, text := range *n.texts[one.flag] {
+		for _, text := range *fi.texts[one.flag] {
 			if text == "" {
 				return nil, usagef("--%s is empty: an empty filter would select everything", one.flag)
 			}
@@ -112,7 +112,7 @@ func readTime(text string, now time.Time) (int64, error) {
 	return 0, usagef("%q is not a time: give 2026-11-22T10:00:00Z, unix milliseconds, or a duration ago such as 90m", text)
 }
 
-// paging is how much of a list is wanted.
+// paging holds the flags that select a part of a list.
 type paging struct {
 	limit  int
 	cursor string

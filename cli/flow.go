@@ -72,7 +72,7 @@ func (g *group) pin() {
 				}
 			}
 			if len(query) == 0 {
-				return usagef("--parallelism or --rate is needed")
+				return usagef("give --parallelism, --rate or both")
 			}
 			if period != "" {
 				query.Set("period", period)
@@ -93,7 +93,7 @@ func (g *group) unpin() {
 		},
 		run: func(s *session) error {
 			if !parallelism && !rate {
-				return usagef("--parallelism or --rate is needed")
+				return usagef("give --parallelism, --rate or both")
 			}
 			return s.changeFlow("unpin", url.Values{"parallelism": {strconv.FormatBool(parallelism)}, "rate": {strconv.FormatBool(rate)}})
 		},

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// A form is how a value of JSON is shown in a table.
+// A form renders a JSON value for a table.
 type form func(v any) string
 
 // plain shows a value as it is; nothing is a hyphen, and lists have commas.
@@ -121,12 +121,12 @@ func spaced(name string) string {
 // printable replaces what could move the cursor or colour the terminal, and line breaks, by escapes: texts come from
 // their publisher.
 func printable(s string) string {
-	if !strings.ContainsFunc(s, odd) {
+	if !strings.ContainsFunc(s, needsEscape) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if odd(r) {
+		if needsEscape(r) {
 			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 		} else {
 			b.WriteRune(r)
@@ -135,7 +135,7 @@ func printable(s string) string {
 	return b.String()
 }
 
-func odd(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) }
+func needsEscape(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) }
 
 func dash(s string) string {
 	if s == "" {

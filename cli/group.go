@@ -40,7 +40,7 @@ func newGroup(s scope, use, short string, aliases ...string) *group {
 		Use: use, Short: short, Aliases: aliases, Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_ = cmd.Help()
-			return usagef("a subcommand of %s is needed, such as %s", cmd.Name(), cmd.Commands()[0].Name())
+			return usagef("%s requires a subcommand, such as %s", cmd.Name(), cmd.Commands()[0].Name())
 		},
 	}
 	g.share(g.PersistentFlags())

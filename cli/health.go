@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// healthTimeout is how long health waits by default: less than what a container's runtime
-// gives a check.
+// healthTimeout bounds health by default: less than the time that a container's runtime gives a
+// check.
 const healthTimeout = 5 * time.Second
 
 // healthCommand asks a node without a token whether it can serve, for the health checks of

@@ -56,7 +56,7 @@ func hintSubcommands(cmd *cobra.Command) {
 		if !cmd.Runnable() { // cobra would print help and report success
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 				_ = cmd.Help()
-				return usagef("a subcommand of %s is needed, such as %s", cmd.Name(), cmd.Commands()[0].Name())
+				return usagef("%s requires a subcommand, such as %s", cmd.Name(), cmd.Commands()[0].Name())
 			}
 		}
 	}

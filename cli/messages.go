@@ -203,7 +203,7 @@ func (g *group) cancelMessages() {
 	})
 }
 
-// selection is what ids, filters or --all say; exactly one of ids and --all may be given.
+// selection returns the API's parameters for ids, filters or --all, which exclude one another.
 func (s *session) selection(f *filters, all bool) (url.Values, error) {
 	query, err := f.query(time.Now())
 	switch {

@@ -21,7 +21,7 @@ const (
 
 var formats = []string{asTable, asJSON, asYAML}
 
-// output is how a command prints.
+// output holds the flags that select a command's output.
 type output struct {
 	format string
 	quiet  bool
@@ -102,7 +102,7 @@ func (c column) raw(item any) any {
 	return item
 }
 
-// cell is what a column shows of an item.
+// cell returns the text of an item in a column.
 func (c column) cell(item any) string {
 	if c.form == nil {
 		return plain(c.raw(item))

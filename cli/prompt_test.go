@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// typedLine is what a person types at the prompt, and what the terminal makes of it.
+// typedLine types keys at the prompt, and returns the line and the terminal's content.
 func typedLine(t *testing.T, keys string) (line, shown string) {
 	t.Helper()
 	var out bytes.Buffer

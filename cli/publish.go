@@ -12,7 +12,7 @@ import (
 // An option of a message: a flag with the header, without its prefix, that it becomes.
 type option struct{ flag, header, usage string }
 
-// messageOptions are those of docs/messages.md; the rest is given by --set.
+// messageOptions are the options of docs/messages.md with a flag of their own. The others are given by --set.
 var messageOptions = []option{
 	{"method", "Method", "`METHOD` of the request to the destination (default POST)"},
 	{"timeout", "Timeout", "how long an attempt may take: a `DURATION` such as 30s"},
@@ -29,7 +29,7 @@ var messageOptions = []option{
 	{"deduplication-id", "Deduplication-Id", "one message of that `ID` in the window"},
 }
 
-// scheduleOptions are those of schedules only.
+// scheduleOptions are the options of schedules only.
 var scheduleOptions = []option{
 	{"cron", "Cron", "`EXPRESSION` of five fields, @hourly, or @every 30s; CRON_TZ=Area/City may be in front"},
 	{"id", "Schedule-Id", "`ID` of the schedule; the schedule of that id is replaced"},
@@ -87,7 +87,7 @@ func (p *publication) header() (http.Header, error) {
 	return h, nil
 }
 
-// body is that of the argument, or of the file.
+// body returns the body from the argument or the file.
 func (p *publication) body(args []string, stdin io.Reader) ([]byte, error) {
 	switch {
 	case len(args) > 0 && p.file != "":

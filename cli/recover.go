@@ -17,7 +17,7 @@ type poisonView struct {
 	Databases []string `json:"databases"`
 }
 
-// recoverCommand shows which nodes wait before a log entry that has ended them, and has them go on.
+// recoverCommand shows the nodes that wait before a log entry that has ended them, and makes them continue.
 func recoverCommand() *cobra.Command {
 	g := &group{scope: ofCluster, Command: &cobra.Command{}}
 	var quarantine, release string
@@ -30,7 +30,7 @@ func recoverCommand() *cobra.Command {
 			"--release ends the quarantine, once all nodes run a version in which the fault is mended.",
 		example: "recover\nrecover --quarantine shop\nrecover --release shop",
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&quarantine, "quarantine", "", "`DATABASE` to go on without: the one that the entry is of")
+			f.StringVar(&quarantine, "quarantine", "", "quarantine this `DATABASE`, to which the entry belongs")
 			f.StringVar(&release, "release", "", "`DATABASE` whose quarantine ends")
 		},
 		run: func(s *session) error {
@@ -50,7 +50,7 @@ func recoverCommand() *cobra.Command {
 	return g.Command
 }
 
-// quarantine has the nodes go on without a database.
+// quarantine makes the nodes continue without a database.
 func (s *session) quarantine(database string) error {
 	s.SetTimeout(changeTimeout)
 	var doc json.RawMessage
@@ -101,12 +101,12 @@ func (s *session) poisoned() error {
 }
 
 // text says what a node waits for, and what to do.
-func (p *poisonView) text() string {
-	what := fmt.Sprintf("waits before log entry %d (%s), which has ended it twice", p.Index, dash(p.Operation))
-	if p.Database == "" {
-		return what + " in the work of no database: start all nodes with a version in which that is mended; requests of the entry are of " + dash(strings.Join(p.Databases, ", "))
+func (v *poisonView) text() string {
+	text := fmt.Sprintf("waits before log entry %d (%s), which has ended it twice", v.Index, dash(v.Operation))
+	if v.Database == "" {
+		return text + " in the work of no database: start all nodes with a version in which that is mended; requests of the entry are of " + dash(strings.Join(v.Databases, ", "))
 	}
-	return what + " in the work of database " + p.Database + ": recover --quarantine " + p.Database + " has all nodes go on without it"
+	return text + " in the work of database " + v.Database + ": recover --quarantine " + v.Database + " has all nodes go on without it"
 }
 
 // quarantined lists the databases in quarantine.

@@ -36,7 +36,7 @@ redis`,
 	f := g.Command.Flags()
 	f.SetInterspersed(false)
 	f.BoolVar(&r.raw, "raw", false, "print replies unformatted, also on a terminal")
-	f.BoolVarP(&r.yes, "yes", "y", false, "skip the question before commands that delete more than they name, such as FLUSHALL")
+	f.BoolVarP(&r.yes, "yes", "y", false, "skip the confirmation of commands that delete more than they name, such as FLUSHALL")
 	f.BoolVar(&r.typed, "no-raw", false, "print replies with their types, also without a terminal")
 	g.Command.ValidArgsFunction = func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		return commandNames(strings.Join(append(args, start), " "), len(args)), cobra.ShellCompDirectiveNoFileComp
@@ -63,7 +63,7 @@ func (r *redis) run(s *session) error {
 	}
 	switch {
 	case len(s.args) > 0:
-		if err := r.agreed(s.args); err != nil {
+		if err := r.confirm(s.args); err != nil {
 			return err
 		}
 		return r.execute(s.args)
@@ -112,20 +112,20 @@ func (r *redis) step(words []string, errs io.Writer) error {
 	case name == "exec" && r.queued != nil:
 		queued := r.queued
 		r.queued = nil
-		return r.told(errs, r.transaction(queued))
+		return r.printError(errs, r.transaction(queued))
 	}
-	if err := r.agreed(words); err != nil {
-		return r.told(errs, err)
+	if err := r.confirm(words); err != nil {
+		return r.printError(errs, err)
 	}
 	if r.queued != nil {
 		r.queued = append(r.queued, words)
 		return r.print(reply.Status("QUEUED"), nil)
 	}
-	return r.told(errs, r.execute(words))
+	return r.printError(errs, r.execute(words))
 }
 
-// told prints an error of a command.
-func (r *redis) told(errs io.Writer, err error) error {
+// printError prints an error of a command to errs.
+func (r *redis) printError(errs io.Writer, err error) error {
 	if err != nil && codeOf(err) == ExitFailed {
 		_, _ = io.WriteString(errs, "(error) "+strings.ReplaceAll(err.Error(), "\n", " ")+"\n")
 	}
@@ -216,7 +216,7 @@ func (r *redis) stream(words []string) error {
 		line, err := in.ReadString('\n')
 		if err != nil {
 			if r.ctx.Err() != nil {
-				return nil // an interrupt is how it ends
+				return nil // an interrupt ends it normally
 			}
 			return errorf(ExitUnreachable, "the stream of %s ended", r.Client.url)
 		}

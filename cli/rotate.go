@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A rotating is what the flags of tokens rotate say.
+// A rotating holds the flags of tokens rotate.
 type rotating struct {
 	consent
 	overlap         time.Duration
@@ -41,7 +41,7 @@ func rotateSpec() spec {
 
 func (r *rotating) flags(f *pflag.FlagSet) {
 	r.consent.flags(f)
-	f.DurationVar(&r.overlap, "overlap", time.Hour, "how long the former token stays in force (0s = not at all)")
+	f.DurationVar(&r.overlap, "overlap", time.Hour, "how long the former token stays valid (0s = not at all)")
 	f.BoolVar(&r.endOverlap, "end-overlap", false, "invalidate the former token now and rotate nothing")
 	f.StringVar(&r.out, "out", "", "write the new tokens as lines NAME=VALUE to a new `FILE` of mode 0600, and don't print them")
 	f.StringVar(&r.token, "from-file", "", "take the new token from `FILE`, of at least 16 bytes; of a database the Standard token")

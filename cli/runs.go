@@ -25,7 +25,7 @@ var (
 		{"from", "fromDate", "earliest `TIME`: RFC 3339, unix milliseconds, or a duration ago such as 90m", timeFilter},
 		{"to", "toDate", "latest `TIME`, likewise", timeFilter},
 	}
-	// runHostFilters are those that lists of failed runs don't take.
+	// runHostFilters are the filters that lists of failed runs do not accept.
 	runHostFilters = []filter{
 		{"host", "host", "`HOST` of the workflow's URL", textFilter},
 		{"path", "path", "`PATH` of the workflow's URL", textFilter},

@@ -38,7 +38,7 @@ func topCommand() *cobra.Command {
 	return g.Command
 }
 
-// sample is what a node counts, at a time.
+// sample holds a node's counters at one time.
 type sample struct {
 	at                                time.Time
 	commands, attempts, failed        float64
@@ -46,7 +46,7 @@ type sample struct {
 	bounds, counts                    []float64 // of the histogram of request durations, cumulative
 }
 
-// load is what top shows of a node. Rates are 0 in the first view.
+// load is a node's row in top. Rates are 0 in the first view.
 type load struct {
 	Node     string  `json:"node"`
 	State    string  `json:"state"`
@@ -166,48 +166,48 @@ func sum(f *dto.MetricFamily, without string) float64 {
 }
 
 // durations adds up the histograms of a family.
-func (n *sample) durations(f *dto.MetricFamily) {
+func (s *sample) durations(f *dto.MetricFamily) {
 	for _, m := range f.GetMetric() {
 		for i, b := range m.GetHistogram().GetBucket() {
-			if i == len(n.bounds) {
-				n.bounds, n.counts = append(n.bounds, b.GetUpperBound()), append(n.counts, 0)
+			if i == len(s.bounds) {
+				s.bounds, s.counts = append(s.bounds, b.GetUpperBound()), append(s.counts, 0)
 			}
-			n.counts[i] += float64(b.GetCumulativeCount())
+			s.counts[i] += float64(b.GetCumulativeCount())
 		}
 	}
 }
 
-// load is what happened since the sample before.
-func (n *sample) load(before sample, furthest float64) load {
-	l := load{Lag: furthest - n.applied, Pending: n.waiting, Overdue: n.overdue, Memory: n.memory}
-	passed := n.at.Sub(before.at).Seconds()
-	if before.at.IsZero() || passed <= 0 || n.commands < before.commands { // the first view, or the node was restarted
+// load returns the rates since the previous sample.
+func (s *sample) load(before sample, furthest float64) load {
+	l := load{Lag: furthest - s.applied, Pending: s.waiting, Overdue: s.overdue, Memory: s.memory}
+	passed := s.at.Sub(before.at).Seconds()
+	if before.at.IsZero() || passed <= 0 || s.commands < before.commands { // the first view, or the node was restarted
 		return l
 	}
 	rate := func(now, then float64) float64 { return math.Max(0, math.Round((now-then)/passed*10)/10) }
-	l.Commands, l.Attempts, l.Failed = rate(n.commands, before.commands), rate(n.attempts, before.attempts), rate(n.failed, before.failed)
-	l.P50, l.P99 = n.quantile(before, 0.5), n.quantile(before, 0.99)
+	l.Commands, l.Attempts, l.Failed = rate(s.commands, before.commands), rate(s.attempts, before.attempts), rate(s.failed, before.failed)
+	l.P50, l.P99 = s.quantile(before, 0.5), s.quantile(before, 0.99)
 	return l
 }
 
-// quantile is that of the requests since the sample before, in milliseconds: the upper bound of its bucket.
-func (n *sample) quantile(before sample, q float64) float64 {
+// quantile returns a quantile of the latencies since the previous sample, in milliseconds: the upper bound of its bucket.
+func (s *sample) quantile(before sample, q float64) float64 {
 	since := func(i int) float64 {
 		if i < len(before.counts) {
-			return n.counts[i] - before.counts[i]
+			return s.counts[i] - before.counts[i]
 		}
-		return n.counts[i]
+		return s.counts[i]
 	}
-	last := len(n.counts) - 1
+	last := len(s.counts) - 1
 	if last < 0 || since(last) <= 0 {
 		return 0
 	}
-	for i := range n.counts {
+	for i := range s.counts {
 		if since(i) >= q*since(last) {
-			if bound := n.bounds[i]; !math.IsInf(bound, 1) || i == 0 {
+			if bound := s.bounds[i]; !math.IsInf(bound, 1) || i == 0 {
 				return math.Round(bound*1e5) / 100
 			}
-			return math.Round(n.bounds[i-1]*1e5) / 100
+			return math.Round(s.bounds[i-1]*1e5) / 100
 		}
 	}
 	return 0

@@ -111,7 +111,7 @@ func userNames(s *session) []string {
 	return names
 }
 
-// users are all users of the database.
+// users returns all users of the database.
 func (s *session) users() ([]user, error) {
 	v, err := s.ask("ACL", "LIST")
 	if err != nil {

@@ -47,8 +47,8 @@ func nodesKnown(ctx context.Context, c *redis.ClusterClient, addrs []string) err
 	return nil
 }
 
-// goProgram is what the parts of the program have in common: the first check that fails
-// stands.
+// goProgram is the state that the parts of the program share. It keeps the first check that
+// failed.
 type goProgram struct {
 	c      redis.UniversalClient
 	prefix string
@@ -119,7 +119,7 @@ func (p *goProgram) streams(ctx context.Context) {
 	p.want("XACK", n, int64(1), err)
 }
 
-// pipelined is how many commands the pipeline has.
+// pipelined is the number of commands in the pipeline.
 const pipelined = 500
 
 func (p *goProgram) pipelines(ctx context.Context) {
@@ -190,17 +190,17 @@ func (p *goProgram) messages(ctx context.Context) {
 	}
 }
 
-// patience is how long a pop may wait.
-const patience = 20 * time.Second
+// popTimeout bounds the wait of a pop.
+const popTimeout = 20 * time.Second
 
 func (p *goProgram) blocking(ctx context.Context) {
 	popped := make(chan func(), 2)
 	go func() {
-		v, err := p.c.BLPop(ctx, patience, p.key("q")).Result()
+		v, err := p.c.BLPop(ctx, popTimeout, p.key("q")).Result()
 		popped <- func() { p.want("BLPOP", v, []string{p.key("q"), "element"}, err) }
 	}()
 	go func() {
-		v, err := p.c.BZPopMin(ctx, patience, p.key("zq")).Result()
+		v, err := p.c.BZPopMin(ctx, popTimeout, p.key("zq")).Result()
 		popped <- func() {
 			p.want("BZPOPMIN", v, &redis.ZWithKey{Z: redis.Z{Score: 1, Member: "m"}, Key: p.key("zq")}, err)
 		}

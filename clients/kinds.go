@@ -12,7 +12,7 @@ import (
 // Kind is a kind of token, and how the client meets it.
 type Kind struct {
 	Name string
-	// Path is that of the database, empty for the default's.
+	// Path is the path of the database, or "" for the default one.
 	Path string
 	// Token opens the database; ReadOnly says that it only reads, and Standard is then one
 	// that writes.
@@ -33,10 +33,10 @@ func (k Kind) Run(ctx context.Context, urls []string) (output []byte, err error)
 	return Redis(ctx, bases, k.Token)
 }
 
-// userPassword is that of the users that Kinds makes.
+// userPassword is the password of the users that Kinds makes.
 const userPassword = "a password of some length"
 
-// Kinds are all kinds of tokens: Standard, Read Only and that of an ACL user, of the
+// Kinds returns all kinds of tokens: Standard, Read Only and an ACL user's, of the
 // default database and of another. It makes the users and the database through the
 // node at url.
 func Kinds(ctx context.Context, url, standard, readOnly, admin string) ([]Kind, error) {

@@ -15,7 +15,7 @@ type RESPClient struct {
 	Run func(ctx context.Context, addrs []string, token string) (output []byte, err error)
 }
 
-// RESPClients are all that we have programs for.
+// RESPClients lists the clients with a program here.
 func RESPClients() []RESPClient {
 	npm := []string{"node", "npm"}
 	return []RESPClient{

@@ -35,7 +35,7 @@ type cliCase struct {
 	want  string
 }
 
-// cliElements is how much the mass insertion inserts.
+// cliElements is the number of elements of the mass insertion.
 const cliElements = 5000
 
 func cliCases(prefix string) []cliCase {
@@ -88,7 +88,7 @@ var benchmarks = [][]string{
 	{"-n", "1000", "-c", "20", "-P", "16", "-r", "1000", "-3"},
 }
 
-// benchmarkTests are those whose lines have to be there.
+// benchmarkTests lists the tests whose lines must be in the output.
 var benchmarkTests = []string{"PING_INLINE", "SET", "GET", "INCR", "LPUSH", "RPOP", "SADD", "HSET", "SPOP", "ZADD", "ZPOPMIN", "LRANGE_100 (first 100 elements)", "MSET (10 keys)"}
 
 // redisBenchmark runs redis-benchmark. Its figures are not judged here.

@@ -95,7 +95,7 @@ func (c *collector) wait(ctx context.Context, complete func(map[string]*trace.Sp
 	}
 }
 
-// tracedRun is what traced.mjs prints at its end.
+// tracedRun is the last output of traced.mjs.
 type tracedRun struct {
 	State   string
 	Results []int

@@ -8,17 +8,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/raft"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/trireme-dev/trireme/cluster/clock"
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
-// adapter is raft's FSM over our Machine. It implements BatchingFSM so that
-// configuration entries, which raft passes to no plain FSM, move the machine's index
-// too: a read waits for that index.
+// adapter is the state machine of this node's log: the Machine, and what a node does when it applies an entry.
 type adapter struct {
 	m       *fsm.Machine
 	ceiling *clock.Ceiling
@@ -49,32 +47,31 @@ type adapter struct {
 // refusal is the answer of an entry that this node could not apply.
 type refusal struct{ err error }
 
-func (a *adapter) Apply(l *raft.Log) any { return a.ApplyBatch([]*raft.Log{l})[0] }
-
-// ApplyBatch applies committed entries. An entry that can't be followed, and a panic,
-// stop the process: halting is better than differing from the others.
-func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
+// Apply applies committed entries. An entry that can't be followed, and a panic, stop the process: halting is better than
+// differing from the others.
+func (a *adapter) Apply(entries []consensus.Entry) []any {
 	begin, size := time.Now(), 0
 	a.committed()
-	results := make([]any, len(logs))
-	for i, l := range logs {
-		if l.Type == raft.LogCommand {
-			size += len(l.Data)
+	results := make([]any, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		if e.Command {
+			size += len(e.Data)
 		}
 		switch {
 		case a.stopped:
 			results[i] = refusal{errStopped}
-		case a.holds(l):
+		case a.holds(e):
 			results[i] = refusal{fsm.ErrPoison}
 		default:
-			results[i] = a.one(l)
+			results[i] = a.one(e)
 		}
 	}
 	a.bytes.Add(int64(size))
-	a.entries.Add(int64(len(logs)))
+	a.entries.Add(int64(len(entries)))
 	took := time.Since(begin)
 	a.took.Add(int64(took))
-	a.observe(len(logs), size, took)
+	a.observe(len(entries), size, took)
 	return results
 }
 
@@ -94,25 +91,25 @@ func (a *adapter) length(data []byte) int {
 var errStopped = errors.New("cluster: this node has stopped at an earlier entry")
 
 // one applies one entry.
-func (a *adapter) one(l *raft.Log) any {
-	if l.Type != raft.LogCommand {
+func (a *adapter) one(e *consensus.Entry) any {
+	if !e.Command {
 		a.configured()
-		a.m.Skip(l.Index, l.Term)
+		a.m.Skip(e.Index, e.Term) // a read waits for that index, too
 		return nil
 	}
-	for _, n := range a.orders.At(l.Index) {
+	for _, n := range a.orders.At(e.Index) {
 		a.m.Isolate(n)
 	}
 	began := time.Now()
-	outcomes, err := a.apply(l)
+	outcomes, err := a.apply(e)
 	if err != nil {
 		a.stopped = true
-		a.fatal(fmt.Sprintf("log entry %d of term %d can't be applied: %v", l.Index, l.Term, err))
+		a.fatal(fmt.Sprintf("log entry %d of term %d can't be applied: %v", e.Index, e.Term, err))
 		return refusal{err}
 	}
 	now := time.Now()
-	a.passed(l.Index)
-	a.charge(now, now.Sub(began)+a.logged(a.length(l.Data)), outcomes)
+	a.passed(e.Index)
+	a.charge(now, now.Sub(began)+a.logged(a.length(e.Data)), outcomes)
 	failpoint.Eval(failpoint.ApplyBeforeReply)
 	a.outcomes(outcomes)
 	if fsm.Replaced(outcomes) {
@@ -148,20 +145,22 @@ func (a *adapter) since() appliedSince {
 	return appliedSince{bytes: a.bytes.Load(), entries: a.entries.Load(), commands: a.commands.Load(), took: time.Duration(a.took.Load())}
 }
 
-func (a *adapter) apply(l *raft.Log) (o []fsm.Outcome, err error) {
+func (a *adapter) apply(e *consensus.Entry) (o []fsm.Outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	o, err = a.m.Apply(l.Index, l.Term, l.Data)
-	a.ceiling.Applied(l.Term, a.m.Clock())
+	o, err = a.m.Apply(e.Index, e.Term, e.Data)
+	a.ceiling.Applied(e.Term, a.m.Clock())
 	return o, err
 }
 
-// Snapshot forks the state, in constant time; raft writes the fork out while applies
-// go on.
-func (a *adapter) Snapshot() (raft.FSMSnapshot, error) {
+// Reached reports whether the entry at index was applied.
+func (a *adapter) Reached(index uint64) bool { return a.m.Reached(index) }
+
+// Snapshot forks the state, in constant time. The fork is written out while applies go on.
+func (a *adapter) Snapshot() (write func(io.Writer) error, err error) {
 	if a.poisoned.Load() != nil {
 		return nil, fsm.ErrPoison // raft would take everything behind the entry for applied
 	}
@@ -170,28 +169,16 @@ func (a *adapter) Snapshot() (raft.FSMSnapshot, error) {
 	a.m.MarkSaved()
 	f := a.m.Fork()
 	a.forked(time.Since(begin))
-	return frozen{f}, nil
+	return func(w io.Writer) error { return writeSnapshot(w, f) }, nil
 }
 
-// frozen writes a fork out.
-type frozen struct{ f *fsm.Frozen }
-
-// Persist writes the snapshot, compressed: our own sums are inside, raft's CRC-64
-// outside.
-func (z frozen) Persist(sink raft.SnapshotSink) error {
-	if err := z.write(sink); err != nil {
-		sink.Cancel()
-		return err
-	}
-	return sink.Close()
-}
-
-func (z frozen) write(w io.Writer) error {
+// writeSnapshot writes a fork out, compressed: our own sums are inside, raft's CRC-64 outside.
+func writeSnapshot(w io.Writer, f *fsm.Frozen) error {
 	enc, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return err
 	}
-	if err := z.f.Write(enc); err != nil {
+	if err := f.Write(enc); err != nil {
 		enc.Close()
 		return err
 	}
@@ -199,15 +186,12 @@ func (z frozen) write(w io.Writer) error {
 	return enc.Close()
 }
 
-func (z frozen) Release() {}
-
 // maxWindow bounds what a damaged compressed snapshot may make the decoder allocate.
 const maxWindow = 64 << 20
 
 // Restore replaces the state by a snapshot's; on an error the state is as before. It is decompressed beside that, on
 // another core if there is one: what is read of it is then decoded, which takes longer.
-func (a *adapter) Restore(r io.ReadCloser) error {
-	defer r.Close()
+func (a *adapter) Restore(r io.Reader) error {
 	dec, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return err

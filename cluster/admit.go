@@ -80,9 +80,9 @@ func (n *Node) expected(addr string) string {
 	if !n.running.Load() {
 		return ""
 	}
-	for _, s := range n.servers() {
-		if string(s.Address) == addr {
-			return string(s.ID)
+	for _, s := range n.consensus.Servers() {
+		if s.Addr == addr {
+			return s.ID
 		}
 	}
 	return ""

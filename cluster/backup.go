@@ -24,7 +24,7 @@ func (n *Node) Freeze(ctx context.Context) (*fsm.Frozen, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := n.await(ctx, p.index); err != nil {
+	if err := n.await(ctx, p.Index); err != nil {
 		return nil, err
 	}
 	return n.machine.Fork(), nil

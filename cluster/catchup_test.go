@@ -9,6 +9,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // TestFollowerCatchesUpFromTheLog has a follower be away while the others write and take snapshots. As long as their log
@@ -24,7 +25,8 @@ func TestFollowerCatchesUpFromTheLog(t *testing.T) {
 			c := clustertest.Start(t, 3, func(o *cluster.Options) {
 				o.TrailingLogs = r.trailing
 				if o.NodeID == "n3" {
-					o.Restored = func() { copies.Add(1) }
+					o.Machine = fsm.NewMachine()
+					o.Machine.Hooks.Restored = func() { copies.Add(1) }
 				}
 			})
 			write := func(n int) {

@@ -10,8 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/raft"
-
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
@@ -90,11 +89,11 @@ func (n *Node) addServer(ctx context.Context, q joinRequest) error {
 		return n.readdress(ctx, s, q.Addr)
 	}
 	if other, is := n.serverAt(q.Addr); is { // the one it replaces, which doesn't exist any more
-		if err := n.readdress(ctx, other, RemovedAddress(string(other.ID))); err != nil {
+		if err := n.readdress(ctx, other, RemovedAddress(other.ID)); err != nil {
 			return err
 		}
 	}
-	if err := n.settled(ctx, n.raft.AddNonvoter(raft.ServerID(q.Node), raft.ServerAddress(q.Addr), 0, changeTimeout)); err != nil {
+	if err := n.setServer(ctx, consensus.Server{ID: q.Node, Addr: q.Addr}); err != nil {
 		return err
 	}
 	n.log.Info("a node was added", "server", q.Node, "address", q.Addr, "replaces", q.Replaces)
@@ -132,13 +131,13 @@ func neverRemoved(dial dialer) dialer {
 // dialer is net.DialTimeout, or what tests have in its place.
 type dialer = func(network, addr string, timeout time.Duration) (net.Conn, error)
 
-func (n *Node) serverAt(addr string) (raft.Server, bool) {
-	for _, s := range n.servers() {
-		if string(s.Address) == addr {
+func (n *Node) serverAt(addr string) (consensus.Server, bool) {
+	for _, s := range n.consensus.Servers() {
+		if s.Addr == addr {
 			return s, true
 		}
 	}
-	return raft.Server{}, false
+	return consensus.Server{}, false
 }
 
 // mayJoin judges a node that wants to join.
@@ -179,27 +178,22 @@ func (n *Node) mayReplace(q joinRequest, admitted bool) error {
 			return noJoin("--replace %s: %v", q.Replaces, ErrNoServer)
 		}
 	}
-	if other, is := n.serverAt(q.Addr); is && string(other.ID) != q.Node && string(other.ID) != q.Replaces {
+	if other, is := n.serverAt(q.Addr); is && other.ID != q.Node && other.ID != q.Replaces {
 		return noJoin("its address %s is that of %s: --replace %s takes that one's place", q.Addr, other.ID, other.ID)
 	}
 	return nil
 }
 
 // readdress changes the address at which a server is called.
-func (n *Node) readdress(ctx context.Context, s raft.Server, addr string) error {
-	if string(s.Address) == addr {
+func (n *Node) readdress(ctx context.Context, s consensus.Server, addr string) error {
+	if s.Addr == addr {
 		return nil
 	}
-	to := raft.ServerAddress(addr)
-	f := n.raft.AddVoter
-	if s.Suffrage != raft.Voter {
-		f = n.raft.AddNonvoter
-	}
-	if err := n.settled(ctx, f(s.ID, to, 0, changeTimeout)); err != nil {
+	if err := n.setServer(ctx, consensus.Server{ID: s.ID, Addr: addr, Voter: s.Voter}); err != nil {
 		return err
 	}
-	n.log.Info("a server has another address", "server", s.ID, "address", addr, "former", s.Address)
-	n.opts.Audit("change address", string(s.ID), fmt.Sprintf("%s, formerly %s", addr, s.Address))
+	n.log.Info("a server has another address", "server", s.ID, "address", addr, "former", s.Addr)
+	n.opts.Audit("change address", s.ID, fmt.Sprintf("%s, formerly %s", addr, s.Addr))
 	return nil
 }
 
@@ -236,7 +230,7 @@ func (n *Node) moved(ctx context.Context, q joinRequest) error {
 	if err != nil || h.Node != q.Node || h.Disk != q.Disk {
 		return fmt.Errorf("%s was not found at %s: %w", q.Node, q.Addr, err)
 	}
-	if string(s.Address) != q.Addr {
+	if s.Addr != q.Addr {
 		first, cancel := context.WithTimeout(ctx, firstTimeout)
 		defer cancel()
 		if err := n.comparePresent(first, s, membership.Incarnation{Disk: h.Disk, Processes: h.Processes}); err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hashicorp/raft"
+	"github.com/trireme-dev/trireme/cluster/consensus"
 )
 
 // ErrNoSuchNode says that a node isn't a voter of the cluster.
@@ -23,12 +23,12 @@ func (n *Node) TransferLeadership(to string) error {
 	if to == "" {
 		return n.transferToAny()
 	}
-	for _, s := range n.servers() {
-		if string(s.ID) == to && s.Suffrage == raft.Voter {
+	for _, s := range n.consensus.Servers() {
+		if s.ID == to && s.Voter {
 			if to == n.opts.NodeID {
 				return nil
 			}
-			return n.raft.LeadershipTransferToServer(s.ID, s.Address).Error()
+			return n.consensus.Transfer(s)
 		}
 	}
 	return fmt.Errorf("%w: %s", ErrNoSuchNode, to)
@@ -40,18 +40,18 @@ func (n *Node) transferToAny() error {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
 	alive := n.alive(ctx)
-	var voters []raft.Server
-	for _, s := range n.servers() {
-		if h, answers := alive[string(s.ID)]; answers && s.Suffrage == raft.Voter && h.Node != n.opts.NodeID {
+	var voters []consensus.Server
+	for _, s := range n.consensus.Servers() {
+		if h, answers := alive[s.ID]; answers && s.Voter && h.Node != n.opts.NodeID {
 			voters = append(voters, s)
 		}
 	}
-	slices.SortStableFunc(voters, func(a, b raft.Server) int {
-		return cmp.Compare(alive[string(b.ID)].Applied, alive[string(a.ID)].Applied)
+	slices.SortStableFunc(voters, func(a, b consensus.Server) int {
+		return cmp.Compare(alive[b.ID].Applied, alive[a.ID].Applied)
 	})
 	err := errNoSuccessor
 	for _, s := range voters {
-		if err = n.raft.LeadershipTransferToServer(s.ID, s.Address).Error(); err == nil || n.raft.State() != raft.Leader {
+		if err = n.consensus.Transfer(s); err == nil || n.consensus.Role() != consensus.Leader {
 			return err
 		}
 	}
@@ -70,22 +70,15 @@ func (n *Node) Close(ctx context.Context) error {
 
 // release stops whatever was started, in reverse order.
 func (n *Node) release() {
-	if n.watcher != nil {
-		n.watcher.Stop()
-	}
-	if n.raft != nil {
-		if err := n.raft.Shutdown().Error(); err != nil {
+	if n.consensus != nil {
+		if err := n.consensus.Close(); err != nil {
 			n.log.Warn("raft did not shut down cleanly", "error", err)
 		}
 		n.committer.abandon()
 	}
 	n.stop()
-	n.search.Close()
 	if n.peers != nil {
 		n.peers.pool.Close()
-	}
-	if n.transport != nil {
-		n.transport.Close()
 	}
 	if n.mux != nil {
 		n.mux.Close()

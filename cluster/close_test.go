@@ -8,6 +8,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/testgate"
 )
@@ -18,7 +19,8 @@ func TestCloseWhileEntriesAreUnderWay(t *testing.T) {
 	for range 3 { // whether raft drops the second entry is up to the scheduler
 		proceed := testgate.New(t)
 		c := clustertest.Start(t, 1, func(o *cluster.Options) {
-			o.Notes = func([]env.Notification) { proceed.Wait() }
+			o.Machine = fsm.NewMachine()
+			o.Machine.Hooks.Notifications = func([]env.Notification) { proceed.Wait() }
 		})
 		n := c.Nodes[0]
 		n.Machine().Track(true)

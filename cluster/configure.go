@@ -8,8 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/raft"
-
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/fsm"
 )
 
@@ -24,8 +23,6 @@ const (
 	// wantedVoters is how many voters a cluster has: a node that joins becomes one only
 	// while there are fewer.
 	wantedVoters = 3
-	// changeTimeout bounds one change of raft's configuration.
-	changeTimeout = 10 * time.Second
 )
 
 // What keeps the servers from being changed.
@@ -39,20 +36,20 @@ var (
 
 // Servers are the nodes of raft's configuration and their cluster addresses.
 func (n *Node) Servers() (all []Peer) {
-	for _, s := range n.servers() {
-		all = append(all, Peer{ID: string(s.ID), Addr: string(s.Address)})
+	for _, s := range n.consensus.Servers() {
+		all = append(all, Peer{ID: s.ID, Addr: s.Addr})
 	}
 	return all
 }
 
 // server is a server of raft's configuration.
-func (n *Node) server(id string) (raft.Server, bool) {
-	for _, s := range n.servers() {
-		if string(s.ID) == id {
+func (n *Node) server(id string) (consensus.Server, bool) {
+	for _, s := range n.consensus.Servers() {
+		if s.ID == id {
 			return s, true
 		}
 	}
-	return raft.Server{}, false
+	return consensus.Server{}, false
 }
 
 // recordFounders has the log remember the disks of the nodes that founded the cluster,
@@ -61,8 +58,8 @@ func (n *Node) recordFounders(term uint64) {
 	n.mu.Lock()
 	disks := n.identity.Disks
 	n.mu.Unlock()
-	for _, s := range n.servers() {
-		id := string(s.ID)
+	for _, s := range n.consensus.Servers() {
+		id := s.ID
 		known := false
 		n.machine.View(0, [16]byte{}, func(v *fsm.View) { _, known = v.Node(id) })
 		if disk := disks[id]; !known && disk != "" {
@@ -89,13 +86,13 @@ func (n *Node) alive(ctx context.Context) map[string]peerStatus {
 	there := map[string]peerStatus{n.opts.NodeID: n.self()}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for _, s := range n.servers() {
-		if string(s.ID) == n.opts.NodeID {
+	for _, s := range n.consensus.Servers() {
+		if s.ID == n.opts.NodeID {
 			continue
 		}
 		wg.Go(func() {
-			h, err := n.peers.status(ctx, string(s.Address))
-			if err != nil || h.Node != string(s.ID) || h.Cluster != n.clusterID() || h.Phase != phaseStarted {
+			h, err := n.peers.status(ctx, s.Addr)
+			if err != nil || h.Node != s.ID || h.Cluster != n.clusterID() || h.Phase != phaseStarted {
 				return
 			}
 			mu.Lock()
@@ -109,11 +106,11 @@ func (n *Node) alive(ctx context.Context) map[string]peerStatus {
 
 // caughtUp reports whether a server has everything that is committed now, or has it
 // within askTimeout.
-func (n *Node) caughtUp(ctx context.Context, s raft.Server) bool {
-	p := n.commitPoint(n.raft.CurrentTerm())
+func (n *Node) caughtUp(ctx context.Context, s consensus.Server) bool {
+	p := n.consensus.CommitPoint(n.consensus.Term())
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	_, err := n.peers.ask(ctx, string(s.Address), callReached, p.reached())
+	_, err := n.peers.ask(ctx, s.Addr, callReached, reachedQuestion(p.Index))
 	return err == nil
 }
 
@@ -121,12 +118,12 @@ func (n *Node) caughtUp(ctx context.Context, s raft.Server) bool {
 // counted among those that answer.
 func (n *Node) count(ctx context.Context, without string) (voters, there int, missing []string) {
 	alive := n.alive(ctx)
-	for _, s := range n.servers() {
-		if s.Suffrage != raft.Voter {
+	for _, s := range n.consensus.Servers() {
+		if !s.Voter {
 			continue
 		}
 		voters++
-		id := string(s.ID)
+		id := s.ID
 		if _, answers := alive[id]; answers && id != without {
 			there++
 		} else if !answers && id != without {
@@ -138,27 +135,33 @@ func (n *Node) count(ctx context.Context, without string) (voters, there int, mi
 
 func majority(voters int) int { return voters/2 + 1 }
 
-// settled waits for a change of raft's configuration, and until this node's own machine
-// is past it: the next change, and the next look at the voters, begin after that.
-func (n *Node) settled(ctx context.Context, f raft.IndexFuture) error {
-	if err := f.Error(); err != nil {
+// setServer adds a server, or changes its address or its vote.
+func (n *Node) setServer(ctx context.Context, s consensus.Server) error {
+	return n.settle(ctx, func() (uint64, error) { return n.consensus.SetServer(s) })
+}
+
+// settle changes the servers and waits until this node's own machine is past that: the next change, and the next look at
+// the voters, begin after it.
+func (n *Node) settle(ctx context.Context, change func() (index uint64, err error)) error {
+	index, err := change()
+	if err != nil {
 		return err
 	}
 	n.reconfigured()
-	return n.await(ctx, f.Index())
+	return n.await(ctx, index)
 }
 
 // promote makes a server a voter, if a majority is there with it and without it.
-func (n *Node) promote(ctx context.Context, s raft.Server) error {
+func (n *Node) promote(ctx context.Context, s consensus.Server) error {
 	voters, there, missing := n.count(ctx, "")
 	if there+1 < majority(voters+1) {
 		return fmt.Errorf("%w: of %d voters %s doesn't answer; a further voter would leave no majority", ErrUnsafe, voters, strings.Join(missing, ", "))
 	}
-	if err := n.settled(ctx, n.raft.AddVoter(s.ID, s.Address, 0, changeTimeout)); err != nil {
+	if err := n.setServer(ctx, consensus.Server{ID: s.ID, Addr: s.Addr, Voter: true}); err != nil {
 		return fmt.Errorf("make %s a voter: %w", s.ID, err)
 	}
 	n.log.Info("a server is a voter now", "server", s.ID)
-	n.opts.Audit("make a voter", string(s.ID), string(s.Address))
+	n.opts.Audit("make a voter", s.ID, s.Addr)
 	return nil
 }
 
@@ -182,8 +185,8 @@ type keeper struct {
 }
 
 func (k *keeper) round(ctx context.Context) {
-	for _, s := range k.n.servers() {
-		record, found := k.n.record(string(s.ID))
+	for _, s := range k.n.consensus.Servers() {
+		record, found := k.n.record(s.ID)
 		if ctx.Err() != nil || !found {
 			continue
 		}
@@ -193,7 +196,7 @@ func (k *keeper) round(ctx context.Context) {
 			err = k.remove(ctx, s)
 		case record.Replaces != "" && k.n.stays(record.Replaces):
 			err = k.replace(ctx, s, record.Replaces)
-		case s.Suffrage != raft.Voter:
+		case !s.Voter:
 			err = k.promoteSpare(ctx, s)
 		default:
 			continue
@@ -213,7 +216,7 @@ func (n *Node) stays(id string) bool {
 }
 
 // promoteSpare makes a non-voter a voter when there are too few, and it has caught up.
-func (k *keeper) promoteSpare(ctx context.Context, s raft.Server) error {
+func (k *keeper) promoteSpare(ctx context.Context, s consensus.Server) error {
 	if k.n.voterCount() >= wantedVoters || !k.n.caughtUp(ctx, s) {
 		return nil
 	}
@@ -221,8 +224,8 @@ func (k *keeper) promoteSpare(ctx context.Context, s raft.Server) error {
 }
 
 func (n *Node) voterCount() (voters int) {
-	for _, s := range n.servers() {
-		if s.Suffrage == raft.Voter {
+	for _, s := range n.consensus.Servers() {
+		if s.Voter {
 			voters++
 		}
 	}
@@ -230,9 +233,9 @@ func (n *Node) voterCount() (voters int) {
 }
 
 // replace puts a server in the place of another: it becomes a voter, if the other is one, and then the other leaves.
-func (k *keeper) replace(ctx context.Context, s raft.Server, old string) error {
+func (k *keeper) replace(ctx context.Context, s consensus.Server, old string) error {
 	former, _ := k.n.server(old)
-	if former.Suffrage == raft.Voter && s.Suffrage != raft.Voter {
+	if former.Voter && !s.Voter {
 		if !k.n.caughtUp(ctx, s) {
 			return nil
 		}
@@ -251,8 +254,8 @@ func (n *Node) leaves(term uint64, id string) error {
 
 // remove removes a server that leaves, once it has finished what it does for clients
 // or doesn't answer. The leader itself hands over first: its successor removes it.
-func (k *keeper) remove(ctx context.Context, s raft.Server) error {
-	n, id := k.n, string(s.ID)
+func (k *keeper) remove(ctx context.Context, s consensus.Server) error {
+	n, id := k.n, s.ID
 	if id == n.opts.NodeID {
 		return n.TransferLeadership("")
 	}
@@ -265,23 +268,23 @@ func (k *keeper) remove(ctx context.Context, s raft.Server) error {
 	if answers && !h.Drained && time.Since(began) < drainTimeout {
 		return nil
 	}
-	if s.Suffrage == raft.Voter {
+	if s.Voter {
 		if err := n.safeWithout(ctx, id); err != nil {
 			return err
 		}
 	}
-	if err := n.settled(ctx, n.raft.RemoveServer(s.ID, 0, changeTimeout)); err != nil {
+	if err := n.settle(ctx, func() (uint64, error) { return n.consensus.RemoveServer(id) }); err != nil {
 		return err
 	}
 	n.log.Info("a server was removed", "server", id)
-	n.opts.Audit("take out", id, string(s.Address))
+	n.opts.Audit("take out", id, s.Addr)
 	if _, err := n.command(k.term, fsm.RemoveNode.Code, fsm.RemoveNode.Body(fsm.NodeRef{Node: id})); err != nil {
 		return err
 	}
 	if answers {
 		tell, cancel := context.WithTimeout(ctx, askTimeout)
 		defer cancel()
-		_, _ = n.peers.ask(tell, string(s.Address), callRemoved, nil) // it finds out by itself as well
+		_, _ = n.peers.ask(tell, s.Addr, callRemoved, nil) // it finds out by itself as well
 	}
 	return nil
 }

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hashicorp/raft"
-
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
@@ -48,14 +47,14 @@ func (n *Node) refuseCopy(node string, i membership.Incarnation) error {
 }
 
 // comparePresent asks which server is at an address. None, or one with another disk, is no objection.
-func (n *Node) comparePresent(ctx context.Context, s raft.Server, i membership.Incarnation) error {
-	there, err := n.peers.status(ctx, string(s.Address))
+func (n *Node) comparePresent(ctx context.Context, s consensus.Server, i membership.Incarnation) error {
+	there, err := n.peers.status(ctx, s.Addr)
 	first := membership.Incarnation{Disk: there.Disk, Processes: there.Processes}
-	if err != nil || there.Node != string(s.ID) || there.Disk != i.Disk || first.Process() == i.Process() || first.Process().Name == "" {
+	if err != nil || there.Node != s.ID || there.Disk != i.Disk || first.Process() == i.Process() || first.Process().Name == "" {
 		return nil
 	}
 	return fmt.Errorf("%w: %s runs at %s, as start %d of its data directory, and was there first; this is start %d, on a copy of that directory",
-		transport.ErrCopied, s.ID, s.Address, first.Process().Boot, i.Process().Boot)
+		transport.ErrCopied, s.ID, s.Addr, first.Process().Boot, i.Process().Boot)
 }
 
 // stopCopy stops this node, which runs on a copy of a directory in use. The healthy one goes on.

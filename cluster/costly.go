@@ -55,7 +55,7 @@ func (m *groupCommitter) committed() {
 	defer m.mu.Unlock()
 	if m.costly.inFlight && m.term != 0 {
 		term := m.term
-		m.wg.Go(func() { m.n.pushCommitIndex(term) }) // the entry is in the wait group, too
+		m.wg.Go(func() { m.n.consensus.PushCommitIndex(term) }) // the entry is in the wait group, too
 	}
 }
 

@@ -7,11 +7,9 @@
 //	cluster/membership  gossip, discovery, the processes of other nodes
 //	cluster/session     a node's pending requests and their identities
 //	cluster/clock       the time that a leader writes into the log
-//	cluster/failover    election at once after a leader's process has died
-//	cluster/logstore    raft's log, votes and snapshots on disk
+//	cluster/consensus   the replicated log: raft, elections, the disk
 //	propose.go, group_commit.go, batch.go, piggyback.go    group commit
 //	read.go, readindex.go, sessionlease.go           reads
-//	commit_push.go                                   commit indexes for followers
 //	lead.go                                          what a leader does
 //	bootstrap.go, join.go, change.go, configure.go, remove.go, leave.go    servers come and go
 //
@@ -24,7 +22,7 @@
 //     own committer. Two batches of a node are in flight at most; what arrives meanwhile fills the next.
 //  3. The leader's groupCommitter puts the batches of all nodes that wait into one entry. Before that it yields the
 //     processor as long as that brings more requests. Nothing is delayed on purpose.
-//  4. The entry is stamped with cluster time and a random seed and given to raft.Apply. One entry is in flight; a second
+//  4. The entry is stamped with cluster time and a random seed and proposed (consensus.Consensus). One entry is in flight; a second
 //     one is begun only when 32 KiB (cluster.overlapBytes) wait.
 //  5. Every node applies the entry (adapter). The leader answers each batch with its outcomes; a node's own apply
 //     resolves its requests too, and the first of the two ends the wait.
@@ -33,7 +31,7 @@
 //
 //   - An entry names the term of the leader that made it. If the log's term differs, every node refuses the whole entry
 //     and records nothing, so its requests stay repeatable.
-//   - A batch is answered exactly once. "Certainly not applied" is only said when the entry is in no log: see certain.
+//   - A batch is answered exactly once. "Certainly not applied" is only said when the entry is in no log: see consensus.NotLogged.
 //   - A request is applied at most once: the state remembers, per session, the sequences above the low-water mark.
 //   - No batch is accepted before the term's first entry has been applied here.
 //
@@ -46,7 +44,7 @@
 //
 //  1. Reads of a node that arrive together share a round (reader), at most two in flight.
 //  2. The leader shares rounds of all nodes again (readIndex): it takes the read time, then the commit index, and asks
-//     the other voters for their term (quorumConfirmation).
+//     the other voters for their term (consensus.Consensus.Confirm).
 //  3. When a majority, asked after the read arrived, is in the leader's term, the round has its read point.
 //  4. The asking node waits until its own machine has applied the index and reads its own state at the read time.
 //
@@ -66,7 +64,7 @@
 //
 // A follower whose connection to the leader's process ends, whose new dial is refused and who has the consent of a
 // majority campaigns at once; see package failover. So does one that hears nothing of the leader for a heartbeat timeout,
-// as behind a partition, if a majority hears nothing either (silence.go).
+// as behind a partition, if a majority hears nothing either (consensus/silence.go).
 //
 // Package cmd/trireme opens a Node; httpapi, resp and scheduler use it through the interfaces of package fsm.
 package cluster

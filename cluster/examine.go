@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/internal/certs"
@@ -32,13 +30,46 @@ type probeAnswer struct {
 	Failed string
 }
 
+// PeerReport holds a node's findings about another node of its cluster.
+type PeerReport struct {
+	// ID and Addr are the other node's id and cluster address, Suffrage is voter or
+	// nonvoter, empty if that isn't known.
+	ID, Addr, Suffrage string
+	// There is this node's call to it, Back its call to this node.
+	There, Back Reach
+	// Offset is the time by which its clock is ahead of this node's, with an error of at most Blur.
+	Offset, Blur time.Duration
+	// Version and Level are those of its binary, State is raft's.
+	Version string
+	Level   uint32
+	State   string
+	// From and Until are the begin and the end of its certificate's validity, zero without TLS. Signed says that the node has signed
+	// it itself, with the cluster secret.
+	From, Until time.Time
+	Signed      bool
+	// Gossip is its gossip address, empty if it has none; Key is the error of asking there
+	// with this node's key, nil if the keys agree.
+	Gossip string
+	Key    error
+}
+
+// Reach is a call from one node to another.
+type Reach struct {
+	// Took is the time for a connection and an answer.
+	Took time.Duration
+	// Err is why there was none.
+	Err error
+	// Unasked says that the other side's version doesn't know how to try.
+	Unasked bool
+}
+
 // Examine asks every other server, over new connections, how it is reached from here and
 // whether it reaches this node, and looks at its clock, version and gossip key.
-func (n *Node) Examine(ctx context.Context) []doctor.Peer {
-	var others []doctor.Peer
-	for _, s := range n.servers() {
-		if string(s.ID) != n.opts.NodeID {
-			others = append(others, doctor.Peer{ID: string(s.ID), Addr: string(s.Address), Suffrage: strings.ToLower(s.Suffrage.String())})
+func (n *Node) Examine(ctx context.Context) []PeerReport {
+	var others []PeerReport
+	for _, s := range n.consensus.Servers() {
+		if s.ID != n.opts.NodeID {
+			others = append(others, PeerReport{ID: s.ID, Addr: s.Addr, Suffrage: s.Suffrage()})
 		}
 	}
 	return n.examine(ctx, others)
@@ -51,7 +82,7 @@ func (n *Node) Address() string { return n.mux.Advertise() }
 func (n *Node) FeatureLevel() uint32 { return uint32(n.level()) }
 
 // examine examines all concurrently.
-func (n *Node) examine(ctx context.Context, all []doctor.Peer) []doctor.Peer {
+func (n *Node) examine(ctx context.Context, all []PeerReport) []PeerReport {
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -62,7 +93,7 @@ func (n *Node) examine(ctx context.Context, all []doctor.Peer) []doctor.Peer {
 	return all
 }
 
-func (n *Node) examineOne(ctx context.Context, p *doctor.Peer) {
+func (n *Node) examineOne(ctx context.Context, p *PeerReport) {
 	begin := time.Now()
 	c, err := n.mux.DialNode(p.ID, p.Addr, transport.ForRPC, transport.DialTimeout)
 	if err != nil {
@@ -72,7 +103,7 @@ func (n *Node) examineOne(ctx context.Context, p *doctor.Peer) {
 	l, closeConn := transport.Single(c)
 	defer closeConn()
 	h, err := askStatus(ctx, l)
-	p.There = doctor.Reach{Took: time.Since(begin), Err: err}
+	p.There = Reach{Took: time.Since(begin), Err: err}
 	if err != nil {
 		return
 	}
@@ -109,7 +140,7 @@ func clockOf(ctx context.Context, l *transport.Conn) (offset, blur time.Duration
 }
 
 // askBack has the other side open a connection to this node.
-func (n *Node) askBack(ctx context.Context, l *transport.Conn) (r doctor.Reach) {
+func (n *Node) askBack(ctx context.Context, l *transport.Conn) (r Reach) {
 	body, err := json.Marshal(probeRequest{n.opts.NodeID, n.mux.Advertise()})
 	if err == nil {
 		body, err = l.Ask(ctx, callProbe, body)

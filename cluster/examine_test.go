@@ -10,12 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 )
 
-func peer(t *testing.T, all []doctor.Peer, id string) doctor.Peer {
+func peer(t *testing.T, all []cluster.PeerReport, id string) cluster.PeerReport {
 	t.Helper()
 	for _, p := range all {
 		if p.ID == id {
@@ -23,7 +22,7 @@ func peer(t *testing.T, all []doctor.Peer, id string) doctor.Peer {
 		}
 	}
 	t.Fatalf("%s is not among %+v", id, all)
-	return doctor.Peer{}
+	return cluster.PeerReport{}
 }
 
 var errOneWay = errors.New("this way is cut")
@@ -75,7 +74,7 @@ func TestExamineLooksBothWays(t *testing.T) {
 }
 
 // well reports whether a node is reached and reaches back.
-func well(p doctor.Peer) bool {
+func well(p cluster.PeerReport) bool {
 	return p.There.Err == nil && p.Back.Err == nil && !p.Back.Unasked && p.There.Took > 0 && p.Back.Took > 0
 }
 

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
 )
@@ -36,7 +37,8 @@ func Defaults(o *Options) { o.defaults() }
 
 // AgreedOnSilence is whether this node has campaigned because a majority heard nothing of the leader.
 func (n *Node) AgreedOnSilence() bool {
-	return n.watcher.Stats.Silent.Load() > 0 && n.watcher.Stats.Fired.Load() > 0
+	seen := n.consensus.(*consensus.Replica).Elections()
+	return seen.Silent.Load() > 0 && seen.Fired.Load() > 0
 }
 
 // LeaseTime is for how long a session lease lasts.
@@ -49,4 +51,4 @@ func (n *Node) Tick() error {
 }
 
 // LastIndex is that of the node's log.
-func (n *Node) LastIndex() uint64 { return n.raft.LastIndex() }
+func (n *Node) LastIndex() uint64 { return n.consensus.LastIndex() }

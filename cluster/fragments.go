@@ -86,10 +86,10 @@ func (m *groupCommitter) writeFragment(large *largeEntry) {
 	}
 	p := fsm.Fragment{Term: in.term, At: large.sent, Total: len(large.bytes), Bytes: rest[:fragmentBytes]}
 	large.sent += fragmentBytes
-	f := m.n.raft.Apply(p.Encode(), 0)
+	written := m.n.consensus.Propose(p.Encode())
 	failpoint.Eval(failpoint.AfterPropose)
 	go func() { // it stays behind if raft has lost the fragment
-		if err := f.Error(); err != nil {
+		if _, err := written.Wait(); err != nil {
 			m.giveUp(large, err)
 		}
 		runtime.Gosched()

@@ -7,8 +7,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/hashicorp/raft"
-
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/internal/failpoint"
@@ -44,8 +43,8 @@ func newGroupCommitter(n *Node) *groupCommitter {
 }
 
 // submit hands a batch to the leader, this node or another.
-func (n *Node) submit(to peerAddr, b *batch) {
-	if to.id == n.identity.NodeID {
+func (n *Node) submit(to consensus.Server, b *batch) {
+	if to.ID == n.identity.NodeID {
 		n.committer.add(b)
 		return
 	}
@@ -238,13 +237,13 @@ func (m *groupCommitter) commit(term uint64, batches []*batch) {
 
 // propose gives raft the data of an entry, and answers its batches when it has been applied.
 func (m *groupCommitter) propose(in *entryInRaft, data []byte) {
-	f := m.n.raft.Apply(data, 0)
+	p := m.n.consensus.Propose(data)
 	failpoint.Eval(failpoint.AfterPropose)
 	if !m.enter(in) {
 		return
 	}
 	go func() { // it stays behind if raft has lost the entry
-		outcomes, err := wait(f)
+		outcomes, err := wait(p)
 		if !m.leave(in) {
 			return
 		}
@@ -252,17 +251,17 @@ func (m *groupCommitter) propose(in *entryInRaft, data []byte) {
 		m.n.clock.Done(in.stamp)
 		m.evictor.release(in.room)
 		if err == nil && len(outcomes) < in.count() { // fragments of a term that is over
-			err = raft.ErrNotLeader
+			err = consensus.ErrNotLeader
 		}
 		if err == nil && m.last() { // otherwise the next entry carries it
-			m.n.pushCommitIndex(in.term)
+			m.n.consensus.PushCommitIndex(in.term)
 		}
 		for _, b := range in.batches {
 			var mine []fsm.Outcome
 			if err == nil {
 				mine, outcomes = outcomes[:len(b.requests)], outcomes[len(b.requests):]
 			}
-			b.answer(mine, err, certain(err))
+			b.answer(mine, err, consensus.NotLogged(err))
 		}
 		runtime.Gosched() // those answered go first: their next requests may join the next entry
 		m.done(in)
@@ -320,30 +319,24 @@ func (m *groupCommitter) lose(in *entryInRaft) {
 	}
 	m.evictor.release(in.room)
 	for _, b := range in.batches {
-		b.answer(nil, raft.ErrRaftShutdown, false)
+		b.answer(nil, consensus.ErrShutdown, false)
 	}
 	m.done(in)
 }
 
 // wait returns the outcomes of an entry.
-func wait(f raft.ApplyFuture) ([]fsm.Outcome, error) {
-	if err := f.Error(); err != nil {
+func wait(p consensus.Proposal) ([]fsm.Outcome, error) {
+	answer, err := p.Wait()
+	if err != nil {
 		return nil, err
 	}
-	switch r := f.Response().(type) {
+	switch r := answer.(type) {
 	case []fsm.Outcome:
 		return r, nil
 	case refusal:
 		return nil, r.err
 	}
 	return nil, errors.New("cluster: raft answered without an outcome")
-}
-
-// certain reports whether an error of raft.Apply means that the entry is in no log. ErrLeadershipLost and the errors of
-// the log store say nothing: the entry may be in a log, and a later leader may commit it.
-func certain(err error) bool {
-	return errors.Is(err, raft.ErrNotLeader) || errors.Is(err, raft.ErrLeadershipTransferInProgress) ||
-		errors.Is(err, raft.ErrEnqueueTimeout) || errors.Is(err, raft.ErrAbortedByRestore)
 }
 
 // answerBatch writes the answer to a forwarded batch.

@@ -3,11 +3,8 @@ package cluster
 import (
 	"encoding/json"
 
-	"github.com/trireme-dev/trireme/cluster/failover"
-	"github.com/trireme-dev/trireme/cluster/replication"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // handle answers the calls of other nodes.
@@ -55,37 +52,16 @@ func (n *Node) handleEarly(from transport.Hello, kind transport.Kind, payload []
 // handleReplication answers the calls about the log and its leader, and reports whether it is one.
 func (n *Node) handleReplication(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) bool {
 	switch kind {
-	case callAppend:
-		replication.Answer(n.mux.Context(), n.toRaft, payload, answer)
 	case callPropose:
 		n.takeBatch(payload, answer)
 	case callReadIndex:
 		n.answerReadIndex(from, payload, answer)
-	case callConfirm:
-		var w wire.Writer
-		w.Uvarint(n.raft.CurrentTerm())
-		answer(w.B, nil)
 	case callTransfer:
 		go func() { answer(nil, n.transferTo(string(payload))) }()
-	case callCommitIndex:
-		if p, err := decodePoint(payload); err == nil {
-			n.advanceCommit(p)
-		}
-	case callFailover:
-		go n.answerFailover(payload, answer)
 	default:
-		return false
+		return n.consensus.Handle(kind, payload, answer)
 	}
 	return true
-}
-
-func (n *Node) answerFailover(payload []byte, answer func([]byte, error)) {
-	var q failover.Ask
-	if err := json.Unmarshal(payload, &q); err != nil {
-		answer(nil, err)
-		return
-	}
-	answer(json.Marshal(n.watcher.Answer(q)))
 }
 
 // handleMembership answers the calls about nodes and what they serve.

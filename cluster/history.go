@@ -25,16 +25,16 @@ type NodeHistory struct {
 func (n *Node) Histories(ctx context.Context) []NodeHistory {
 	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
 	defer cancel()
-	servers := n.servers()
+	servers := n.consensus.Servers()
 	all := make([]NodeHistory, len(servers))
 	var wg sync.WaitGroup
 	for i, server := range servers {
 		wg.Go(func() {
-			h := NodeHistory{Node: string(server.ID)}
+			h := NodeHistory{Node: server.ID}
 			if h.Node == n.opts.NodeID {
 				h.Data, h.Err = n.history()
 			} else {
-				h.Data, h.Err = n.peers.ask(ctx, string(server.Address), callHistory, nil)
+				h.Data, h.Err = n.peers.ask(ctx, server.Addr, callHistory, nil)
 			}
 			all[i] = h
 		})

@@ -115,10 +115,14 @@ func readIdentity(dir, node string) (*identity, error) {
 	return id, nil
 }
 
-// boot counts a start of this process; the caller holds the directory's lock.
+// boot counts a start of this process; the caller holds the directory's lock. If it fails, nothing is counted.
 func (id *identity) boot() error {
 	id.Boot++
-	return id.save()
+	err := id.save()
+	if err != nil {
+		id.Boot--
+	}
+	return err
 }
 
 // create writes the identity unless there is one.

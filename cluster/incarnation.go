@@ -61,13 +61,13 @@ func (n *Node) announceIncarnation(ctx context.Context) {
 	called := map[string]bool{}
 	for {
 		open := 0
-		for _, s := range n.servers() {
-			id := string(s.ID)
+		for _, s := range n.consensus.Servers() {
+			id := s.ID
 			if id == n.opts.NodeID || called[id] {
 				continue
 			}
 			ask, cancel := context.WithTimeout(ctx, transport.DialTimeout)
-			_, err := n.peers.status(ask, string(s.Address))
+			_, err := n.peers.status(ask, s.Addr)
 			cancel()
 			if called[id] = err == nil; err != nil {
 				open++

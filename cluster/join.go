@@ -155,19 +155,19 @@ const addressInterval = time.Second
 func (n *Node) keepAddress(ctx context.Context) {
 	for pause(ctx, addressInterval) {
 		known, ok := n.serverAddr(n.opts.NodeID)
-		if !ok || known == n.mux.Advertise() || len(n.servers()) < 2 {
+		if !ok || known == n.mux.Advertise() || len(n.consensus.Servers()) < 2 {
 			continue
 		}
 		body, err := json.Marshal(joinRequest{Cluster: n.clusterID(), Node: n.opts.NodeID, Disk: n.identity.DiskID, Addr: n.mux.Advertise()})
 		if err != nil {
 			continue
 		}
-		for _, s := range n.servers() {
-			if string(s.ID) == n.opts.NodeID {
+		for _, s := range n.consensus.Servers() {
+			if s.ID == n.opts.NodeID {
 				continue
 			}
 			ask, cancel := context.WithTimeout(ctx, joinTimeout)
-			_, err := n.peers.ask(ask, string(s.Address), callMoved, body)
+			_, err := n.peers.ask(ask, s.Addr, callMoved, body)
 			cancel()
 			if err == nil {
 				n.log.Info("the cluster knows this node's new address", "address", n.mux.Advertise(), "former", known)

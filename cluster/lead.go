@@ -8,8 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/raft"
-
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/failpoint"
@@ -30,7 +29,7 @@ func (n *Node) followLeadership(ctx context.Context, notify <-chan bool) {
 	end := func() {}
 	for {
 		n.abandonFormerLeader()
-		term, leads := n.raft.CurrentTerm(), n.raft.State() == raft.Leader
+		term, leads := n.consensus.Term(), n.consensus.Role() == consensus.Leader
 		if leading != 0 && (!leads || term != leading) {
 			end()
 			n.openTerm.Store(0)
@@ -38,7 +37,7 @@ func (n *Node) followLeadership(ctx context.Context, notify <-chan bool) {
 			leading, end = 0, func() {}
 			n.proposer.nudge()
 		}
-		if leads && leading == 0 && n.raft.CurrentTerm() == term {
+		if leads && leading == 0 && n.consensus.Term() == term {
 			var lead context.Context
 			var wg sync.WaitGroup
 			leadCtx, cancel := context.WithCancel(ctx)
@@ -63,7 +62,7 @@ var errLeaderChanged = errors.New("cluster: the leader changed")
 // instead.
 func (n *Node) abandonFormerLeader() {
 	leader, _ := n.leader()
-	n.peers.pool.AbandonExcept(leader.addr, errLeaderChanged, leaderOnly)
+	n.peers.pool.AbandonExcept(leader.Addr, errLeaderChanged, leaderOnly)
 }
 
 // lead opens a term and does the leader's work until ctx ends.
@@ -74,7 +73,7 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 	for {
 		if err := n.beginTerm(term); err == nil {
 			break
-		} else if ctx.Err() != nil || n.raft.State() != raft.Leader {
+		} else if ctx.Err() != nil || n.consensus.Role() != consensus.Leader {
 			return
 		}
 		if !pause(ctx, retryPause) || !n.leadPastPoison(ctx) {
@@ -151,15 +150,15 @@ func (n *Node) proposeAlone(e *fsm.Entry, code uint16, body []byte) (any, error)
 	var outcomes []fsm.Outcome
 	var err error
 	answered := make(chan struct{})
-	f := n.raft.Apply(e.Encode(), 0)
+	p := n.consensus.Propose(e.Encode())
 	go func() { // it stays behind if raft has dropped the entry
-		outcomes, err = wait(f)
+		outcomes, err = wait(p)
 		close(answered)
 	}()
 	select {
 	case <-answered:
 	case <-n.committer.gone:
-		return nil, raft.ErrRaftShutdown
+		return nil, consensus.ErrShutdown
 	}
 	if err != nil {
 		return nil, err
@@ -195,7 +194,7 @@ func (n *Node) bootstrapState(ctx context.Context, term uint64) error {
 
 // keepTime applies what is due, and has digests taken.
 func (n *Node) keepTime(ctx context.Context, term uint64) {
-	digested, at := n.raft.LastIndex(), time.Time{}
+	digested, at := n.consensus.LastIndex(), time.Time{}
 	for pause(ctx, tickInterval) {
 		n.evictExcess(ctx, term)
 		for {
@@ -208,7 +207,7 @@ func (n *Node) keepTime(ctx context.Context, term uint64) {
 				break
 			}
 		}
-		if last := n.raft.LastIndex(); last >= digested+n.opts.DigestEvery && time.Since(at) >= n.digests.pace() {
+		if last := n.consensus.LastIndex(); last >= digested+n.opts.DigestEvery && time.Since(at) >= n.digests.pace() {
 			if _, err := n.command(term, fsm.TakeDigest.Code, fsm.TakeDigest.Body(fsm.Empty{})); err == nil {
 				digested, at = last, time.Now()
 			}
@@ -219,10 +218,10 @@ func (n *Node) keepTime(ctx context.Context, term uint64) {
 // keepConnections keeps a connection to every other voter open, for commit indexes, which are never worth a dial.
 func (n *Node) keepConnections(ctx context.Context) {
 	for pause(ctx, time.Second) {
-		others, _ := n.otherVoters()
+		others, _ := n.consensus.Voters()
 		for _, o := range others {
-			if n.peers.pool.Open(o.addr) == nil {
-				n.peers.pool.Get(o.addr, 0) // the next try is a second away
+			if n.peers.pool.Open(o.Addr) == nil {
+				n.peers.pool.Get(o.Addr, 0) // the next try is a second away
 			}
 		}
 	}
@@ -246,7 +245,7 @@ func (n *Node) yieldWhenFull(ctx context.Context) {
 		}
 		n.yielded.Store(time.Now().UnixNano())
 		n.log.Warn("handing leadership over: the disk is nearly full", "error", err)
-		if err := n.raft.LeadershipTransfer().Error(); err != nil {
+		if err := n.TransferLeadership(""); err != nil {
 			n.log.Warn("leadership was not transferred", "error", err)
 		}
 	}
@@ -279,11 +278,11 @@ func (n *Node) commonLevel(ctx context.Context) env.Level {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	level := fsm.MaxLevel
-	for _, s := range n.servers() {
-		if string(s.ID) == n.identity.NodeID {
+	for _, s := range n.consensus.Servers() {
+		if s.ID == n.identity.NodeID {
 			continue
 		}
-		h, err := n.peers.status(ctx, string(s.Address))
+		h, err := n.peers.status(ctx, s.Addr)
 		if err != nil {
 			return 0
 		}

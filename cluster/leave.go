@@ -83,10 +83,10 @@ func (n *Node) hearRemoved(from transport.Hello) {
 	n.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(n.mux.Context(), askTimeout)
 		defer cancel()
-		for _, s := range n.servers() {
-			if string(s.ID) != n.opts.NodeID {
+		for _, s := range n.consensus.Servers() {
+			if s.ID != n.opts.NodeID {
 				// If the server rejects this node, the transport reports it to excluded.
-				_, _ = n.peers.statusOf(ctx, string(s.ID), string(s.Address), askTimeout)
+				_, _ = n.peers.statusOf(ctx, s.ID, s.Addr, askTimeout)
 			}
 		}
 	})

@@ -2,12 +2,10 @@ package cluster
 
 import (
 	"fmt"
-	"io"
 
-	"github.com/hashicorp/raft"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
 )
@@ -30,27 +28,27 @@ func (n *Node) checkLevels(list []logstore.Snapshot) error {
 			return fmt.Errorf("%w: %s is at feature level %d, this version knows %d; start the node with the version that it ran last, or a newer one",
 				ErrLevel, n.opts.DataDir, level, fsm.MaxLevel)
 		case newest && level < env.Base:
-			return n.former(level)
+			return n.formerLevelError(level)
 		}
 		newest = false
 	}
 	return nil
 }
 
-// former refuses the data directory because of its level.
-func (n *Node) former(level env.Level) error {
+// formerLevelError refuses the data directory because of its level.
+func (n *Node) formerLevelError(level env.Level) error {
 	return fmt.Errorf("%s: %w", n.opts.DataDir, fsm.FormerLevel(level))
 }
 
-// foundedAt refuses a log without a snapshot whose cluster was founded at a level that this binary doesn't read any more. It is
-// shown the entries from the first on, until more is false.
-func (n *Node) foundedAt(l *raft.Log) (more bool, err error) {
-	level, founds := fsm.FoundedAt(l.Data)
-	switch {
-	case l.Type != raft.LogCommand || !founds:
+// checkFounding refuses a log without a snapshot whose cluster was founded at a level that this binary doesn't read any more.
+// It is called with the data of the entries from the first on, until more is false.
+func (n *Node) checkFounding(data []byte) (more bool, err error) {
+	level, founds := fsm.FoundedAt(data)
+	if !founds {
 		return true, nil
-	case level < env.Base:
-		return false, n.former(level)
+	}
+	if level < env.Base {
+		return false, n.formerLevelError(level)
 	}
 	return false, nil
 }
@@ -61,7 +59,7 @@ func snapshotLevel(s logstore.Snapshot) (env.Level, error) {
 		return 0, err
 	}
 	defer r.Close()
-	dec, err := zstd.NewReader(io.Reader(r), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	dec, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return 0, err
 	}

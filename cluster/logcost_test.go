@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/raft"
-
 	"github.com/trireme-dev/trireme/cluster/clock"
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/cluster/poison"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
@@ -35,7 +34,7 @@ func TestLargeEntriesAreChargedTheLog(t *testing.T) {
 	set := func(index uint64, bytes int) time.Duration {
 		b := fsm.Batch{As: acl.Trusted(acl.DefaultName), Origin: command.RESP, Rows: [][][]byte{{[]byte("SET"), []byte("k"), make([]byte, bytes)}}}
 		e := fsm.Entry{Stamp: 1, Term: 1, Requests: []fsm.Request{{Code: fsm.Exec.Code, Body: fsm.Exec.Body(b)}}}
-		a.ApplyBatch([]*raft.Log{{Index: index, Term: 1, Type: raft.LogCommand, Data: e.Encode()}})
+		a.Apply([]consensus.Entry{{Index: index, Term: 1, Command: true, Data: e.Encode()}})
 		return charged
 	}
 	if took := set(1, 1<<20); took < handling*time.Second {

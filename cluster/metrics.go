@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/cluster/payloads"
 	"github.com/trireme-dev/trireme/fsm"
 )
@@ -61,7 +61,7 @@ func newMetrics(n *Node) *metrics {
 		if !n.running.Load() {
 			return 0
 		}
-		return float64(n.raft.CurrentTerm())
+		return float64(n.consensus.Term())
 	})
 	m.gauge("trireme_requests_pending", "Requests of this node without an outcome.", func() float64 {
 		if !n.running.Load() {
@@ -71,7 +71,6 @@ func newMetrics(n *Node) *metrics {
 	})
 	m.gauge("trireme_requests_held", "Requests of this node that wait because their database has used its share of the apply time.", func() float64 { return float64(n.proposer.Held()) })
 	m.gauge("trireme_reads_held", "Long reads of this node that wait because as many of their database are running as may run at once.", func() float64 { return float64(n.longReads.held()) })
-	m.gauge("trireme_search_index_bytes", "Memory that the search indexes of all databases take on this node, about.", func() float64 { return float64(n.search.Used()) })
 	m.all = append(m.all, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "trireme_requests_deferred_total",
 		Help: "How often a log entry has deferred a request of this node because it had done its part for the database."}, func() float64 { return float64(n.proposer.Deferred()) }))
 	m.gauge("trireme_keys", "Keys in the keyspace.", func() float64 { k, _ := m.usage(); return float64(k) })

@@ -14,9 +14,9 @@ const monitorTimeout = 4 * time.Second
 
 // Others are the ids of the other servers of the cluster.
 func (n *Node) Others() (ids []string) {
-	for _, s := range n.servers() {
-		if string(s.ID) != n.opts.NodeID {
-			ids = append(ids, string(s.ID))
+	for _, s := range n.consensus.Servers() {
+		if s.ID != n.opts.NodeID {
+			ids = append(ids, s.ID)
 		}
 	}
 	return ids

@@ -3,20 +3,15 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"math"
-	"net"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/raft"
-
 	"github.com/trireme-dev/trireme/cluster/clock"
-	"github.com/trireme-dev/trireme/cluster/failover"
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/payloads"
 	"github.com/trireme-dev/trireme/cluster/poison"
@@ -24,7 +19,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/certs"
 	"github.com/trireme-dev/trireme/internal/yield"
-	"github.com/trireme-dev/trireme/node/searchindex"
 )
 
 // Node is one node of a cluster: it joins the transport, raft and its log store, the state machine, group commit and
@@ -71,27 +65,19 @@ type disk struct {
 
 // network is how other nodes are reached.
 type network struct {
-	mux       *transport.Mux
-	port      atomic.Pointer[transport.Mux] // mux, for fatal
-	peers     *rpcClient
-	transport *raft.NetworkTransport
-	toRaft    chan<- raft.RPC // this node's raft, for calls of its own
-	watcher   *failover.Watcher
+	mux   *transport.Mux
+	port  atomic.Pointer[transport.Mux] // mux, for fatal
+	peers *rpcClient
 }
 
-// replica is raft and what it replicates.
+// replica is the log and what it replicates.
 type replica struct {
-	raft      *raft.Raft
+	consensus consensus.Consensus
 	machine   *fsm.Machine
 	payloads  *payloads.Store
-	search    *searchindex.Engine // the indexes of this node's documents
 	adapter   *adapter
 	ceiling   clock.Ceiling
-	voters    atomic.Pointer[voters]
 	changed   atomic.Int64 // when the servers changed last, nanoseconds since started
-	advancing atomic.Bool  // a commit index is being passed on to raft
-	settings  raftSettings
-	silence   silence
 	digests   digests
 	changing  sync.Mutex // held by the leader while servers are changed
 }
@@ -111,14 +97,16 @@ type lifecycle struct {
 func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	opts.defaults()
 	n = &Node{opts: opts, log: opts.Log, started: time.Now(), clock: clock.New(opts.Now, wallTime)}
-	n.machine = fsm.NewMachine()
+	if n.machine = opts.Machine; n.machine == nil {
+		n.machine = fsm.NewMachine()
+	}
 	n.lease.epoch = n.started
 	// Before the port opens: whom to admit depends on the machine.
-	n.machine.Hooks = fsm.Hooks{Digest: n.digest, WantsDigest: n.digests.wants, Verdict: n.verdict, Notifications: n.opts.Notes, Monitored: n.opts.Monitored, Restored: n.opts.Restored, Applied: n.opts.Applied, Random: random, Yield: yield.Processor, Large: n.opts.LargeRead}
-	n.search = searchindex.Attach(n.machine, opts.IndexMemory)
+	hooks := &n.machine.Hooks
+	hooks.Digest, hooks.WantsDigest, hooks.Verdict, hooks.Random, hooks.Yield = n.digest, n.digests.wants, n.verdict, random, yield.Processor
 	n.longReads = newLongReads(func(now time.Time, db string) bool { return n.proposer.ledger.Others(now, db) })
 	n.metrics = newMetrics(n)
-	n.machine.Hooks.Locked, n.machine.Hooks.Unlocking = n.metrics.locked, n.metrics.unlocking
+	hooks.Locked, hooks.Unlocking = n.metrics.locked, n.metrics.unlocking
 	if opts.Leading != nil {
 		n.WhileLeading(func(ctx context.Context) { opts.Leading(ctx, n) })
 	}
@@ -130,7 +118,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 			made.release()
 		}
 	}()
-	if err := n.openDisk(); err != nil {
+	if err := n.openDisk(ctx); err != nil {
 		return nil, err
 	}
 	if err := n.openMux(); err != nil {
@@ -143,7 +131,6 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.wg.Go(func() { n.proposer.run(run) })
 	n.wg.Go(func() { n.proposer.watchDeadlines(run) })
 	n.wg.Go(func() { n.watchSnapshots(run) })
-	n.wg.Go(func() { n.adaptTimeouts(run) })
 	n.wg.Go(func() { n.dropFormerSubscribers(run) })
 	n.wg.Go(func() { n.keepAddress(run) })
 	n.wg.Go(func() { n.announceIncarnation(run) })
@@ -157,7 +144,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 }
 
 // openDisk opens the log store, which takes the directory's lock, and counts the boot.
-func (n *Node) openDisk() (err error) {
+func (n *Node) openDisk(ctx context.Context) (err error) {
 	dir := n.opts.DataDir
 	if n.identity, err = loadIdentity(dir, n.opts.NodeID); err != nil {
 		return err
@@ -170,7 +157,7 @@ func (n *Node) openDisk() (err error) {
 		return err
 	}
 	n.store, err = logstore.Open(logstore.Options{
-		Dir: dir, Snapshots: list, Judge: n.foundedAt, Heartbeat: n.opts.Heartbeat, Stall: n.opts.DiskStall, Space: n.opts.Space, Logger: n.log,
+		Dir: dir, Snapshots: list, CheckEntry: n.checkFounding, Heartbeat: n.opts.Heartbeat, Stall: n.opts.DiskStall, Space: n.opts.Space, Logger: n.log,
 		Fatal: func(reason error) { n.fatal(reason.Error()) }, Hooks: n.storeHooks(),
 	})
 	if err != nil {
@@ -192,11 +179,13 @@ func (n *Node) openDisk() (err error) {
 	if err := n.openPoison(); err != nil {
 		return err
 	}
-	if err := n.identity.boot(); err != nil {
+	if err := n.whenRoom(ctx, n.identity.boot); err != nil {
 		return err
 	}
-	n.incarnations, err = membership.OpenIncarnations(dir, n.identity.Boot, n.log.Warn)
-	return err
+	return n.whenRoom(ctx, func() (err error) {
+		n.incarnations, err = membership.OpenIncarnations(dir, n.identity.Boot, n.log.Warn)
+		return err
+	})
 }
 
 func (n *Node) openMux() (err error) {
@@ -225,7 +214,7 @@ func (n *Node) transportConfig() transport.Config {
 
 // openRaft goes through the handshake on an empty disk and starts raft.
 func (n *Node) openRaft(ctx context.Context) error {
-	has, err := raft.HasExistingState(n.store, n.store, n.snapshots)
+	has, err := consensus.HasState(n.store, n.snapshots)
 	if err != nil {
 		return err
 	}
@@ -248,36 +237,15 @@ func (n *Node) openRaft(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.transport = n.newTransport()
-	n.toRaft = callsOf(n.transport)
 	n.adapter = &adapter{m: n.machine, ceiling: &n.ceiling, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
 	n.proposer, n.committer = newProposer(n), newGroupCommitter(n)
 	n.reader, n.quorum = &reader{n: n}, &readIndex{n: n}
 	n.adapter.charge, n.adapter.logged, n.adapter.committed = n.proposer.ledger.Note, n.logCost.of, n.committer.committed
 	n.guardPoison()
 	n.adapter.outcomes, n.adapter.restored, n.adapter.replaced = n.proposer.Resolve, n.proposer.afterRestore, n.replaced
-	notify := make(chan bool, 64)
-	config := n.raftConfig(notify)
-	sender := n.newSender(config.LocalID)
-	transport, log := sender.Over(failover.Transport{NetworkTransport: n.transport}), sender.Log(n.store.LogStore())
-	if creates {
-		if err := raft.BootstrapCluster(config, log, n.store, n.snapshots, transport, n.configuration()); err != nil {
-			return fmt.Errorf("cluster: bootstrap: %w", err)
-		}
-	}
-	if n.raft, err = raft.NewRaft(config, n.adapter, log, n.store, n.snapshots, transport); err != nil {
+	if err := n.openConsensus(creates); err != nil {
 		return err
 	}
-	sender.Started(n.raft)
-	n.watcher = failover.Start(failover.Config{
-		Raft: n.raft, Transport: transport, ID: config.LocalID,
-		Ask: func(s raft.Server, q failover.Ask) (failover.Answer, error) {
-			return n.peers.failover(string(s.Address), q)
-		},
-		Watch:  n.watch,
-		Silent: n.leaderSilent,
-		Log:    func(s string) { n.log.Info("failover: " + s) },
-	})
 	n.mu.Lock()
 	n.phase = phaseStarted
 	n.mu.Unlock()
@@ -286,49 +254,37 @@ func (n *Node) openRaft(ctx context.Context) error {
 	lead, cancel := context.WithCancel(context.Background())
 	stop := n.stop
 	n.stop = func() { cancel(); n.leadWG.Wait(); stop() }
-	n.leadWG.Go(func() { n.followLeadership(lead, notify) })
+	n.leadWG.Go(func() { n.followLeadership(lead, n.consensus.LeadershipChanges()) })
 	if joins {
 		return n.enter(ctx)
 	}
 	return nil
 }
 
-func (n *Node) watch(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
-	return n.mux.DialPeer(string(addr), transport.ForWatch, timeout)
-}
-
-func (n *Node) raftConfig(notify chan<- bool) *raft.Config {
-	c := raft.DefaultConfig()
-	c.LocalID = raft.ServerID(n.opts.NodeID)
-	c.HeartbeatTimeout, c.ElectionTimeout = n.opts.Heartbeat, n.opts.Heartbeat
-	c.LeaderLeaseTimeout = n.opts.Heartbeat // the longest that raft allows; see timeouts.go
-	c.CommitTimeout = 10 * time.Millisecond // followers learn of commits by pushCommitIndex
-	c.MaxAppendEntries = 64                 // of at most maxBatchBytes each, but for single large requests
-	c.BatchApplyCh = true
-	c.NoLegacyTelemetry = true
-	c.ShutdownOnRemove = true
-	c.SnapshotThreshold, c.TrailingLogs = math.MaxUint64, n.opts.TrailingLogs // see watchSnapshots and fitTrailing
-	c.NotifyCh = notify
-	c.Logger = n.opts.RaftLog
-	return c
-}
-
-func (n *Node) configuration() (c raft.Configuration) {
-	for _, p := range n.opts.InitialCluster {
-		c.Servers = append(c.Servers, raft.Server{Suffrage: raft.Voter, ID: raft.ServerID(p.ID), Address: raft.ServerAddress(p.Addr)})
+// openConsensus starts this node's part in the log. founds says that the log is a new one, of the nodes that the options
+// list.
+func (n *Node) openConsensus(founds bool) error {
+	r := consensus.New(consensus.Config{
+		ID: n.opts.NodeID, Heartbeat: n.opts.Heartbeat, TrailingLogs: n.opts.TrailingLogs,
+		Store: n.store, Snapshots: n.snapshots, Machine: n.adapter, Mux: n.mux, Pool: n.peers.pool,
+		Calls: consensus.Calls{Append: callAppend, Confirm: callConfirm, Campaign: callFailover, CommitIndex: callCommitIndex, Unknown: errUnknownCall.Error()},
+		Log:   n.log, RaftLog: n.opts.RaftLog,
+	})
+	n.consensus = r
+	if founds {
+		var voters []consensus.Server
+		for _, p := range n.opts.InitialCluster {
+			voters = append(voters, consensus.Server{ID: p.ID, Addr: p.Addr, Voter: true})
+		}
+		if err := r.Bootstrap(voters); err != nil {
+			return err
+		}
 	}
-	return c
+	return r.Start()
 }
 
 // Snapshot writes a snapshot now.
-func (n *Node) Snapshot() error {
-	n.fitTrailing()
-	err := n.raft.Snapshot().Error()
-	if errors.Is(err, raft.ErrNothingNewToSnapshot) {
-		return nil
-	}
-	return err
-}
+func (n *Node) Snapshot() error { return n.consensus.Snapshot(n.fitTrailing()) }
 
 // SnapshotDir is the directory of the node's snapshots.
 func (n *Node) SnapshotDir() string { return filepath.Join(n.opts.DataDir, "snapshots") }
@@ -337,51 +293,4 @@ func (n *Node) SnapshotDir() string { return filepath.Join(n.opts.DataDir, "snap
 func (n *Node) Machine() *fsm.Machine { return n.machine }
 
 // leader is who leads as far as this node knows.
-func (n *Node) leader() (peerAddr, bool) {
-	addr, id := n.raft.LeaderWithID()
-	return peerAddr{string(id), string(addr)}, addr != ""
-}
-
-// servers are those of raft's configuration.
-func (n *Node) servers() []raft.Server { return n.raft.GetConfiguration().Configuration().Servers }
-
-// votersTTL is how long the voters of raft's configuration are cached. The next change needs the last one to be applied,
-// which drops the cache, so it is never more than one change old, and majorities of neighbouring configurations have a
-// node in common.
-const votersTTL = 50 * time.Millisecond
-
-// voters are those of raft's configuration.
-type voters struct {
-	taken  time.Time
-	others []peerAddr
-	needed int
-}
-
-// otherVoters are the other voters, slow ones last, and how many of them make a
-// majority with this node.
-func (n *Node) otherVoters() (others []peerAddr, needed int) {
-	if v := n.voters.Load(); v != nil && time.Since(v.taken) < votersTTL {
-		return v.others, v.needed
-	}
-	v := &voters{taken: time.Now()}
-	var slow []peerAddr
-	count, self := 0, 0
-	for _, s := range n.servers() {
-		if s.Suffrage != raft.Voter {
-			continue
-		}
-		count++
-		p := peerAddr{string(s.ID), string(s.Address)}
-		switch {
-		case p.id == n.opts.NodeID:
-			self = 1
-		case n.peers.isSlow(p.id):
-			slow = append(slow, p)
-		default:
-			v.others = append(v.others, p)
-		}
-	}
-	v.others, v.needed = append(v.others, slow...), max(count/2+1-self, 0)
-	n.voters.Store(v)
-	return v.others, v.needed
-}
+func (n *Node) leader() (consensus.Server, bool) { return n.consensus.Leader() }

@@ -8,9 +8,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Options describe one node.
@@ -69,8 +68,6 @@ type Options struct {
 	Now func() time.Time
 	// InlineBytes is the length from which on payloads of messages and runs go to the disk; see package payloads.
 	InlineBytes int
-	// IndexMemory limits the bytes of all search indexes on this node, 0 for no limit.
-	IndexMemory int64
 	// Space is how much free disk the node needs.
 	Space logstore.Space
 	// Audit, if set, is called for each change of the servers that the leader makes by
@@ -83,17 +80,9 @@ type Options struct {
 	History func() ([]byte, error)
 	// Dial replaces net.DialTimeout between nodes; tests cut nodes off by it.
 	Dial func(network, addr string, timeout time.Duration) (net.Conn, error)
-	// Notes is called with the notifications of applied entries, for this node's subscribers.
-	Notes func([]env.Notification)
-	// Monitored, if set, reports whether Notes wants to be told what scripts call.
-	Monitored func() bool
-	// Restored is called when a snapshot has replaced the state: Notes in between are
-	// lost to this node.
-	Restored func()
-	// Applied, if set, is called with every entry that was applied and its outcomes: see fsm.Hooks.
-	Applied func(*fsm.Entry, []fsm.Outcome)
-	// LargeRead, if set, is called before a read allocates megabytes, and by many reads at a time.
-	LargeRead func()
+	// Machine is the node's state machine, by default a new one. It is empty, and whatever follows the applied entries on this
+	// node is attached to it: hooks and search indexes. Open sets the hooks that replication needs (digests, secrets, the lock).
+	Machine *fsm.Machine
 	// Leading, if set, runs on the leader from the moment its term is open until ctx ends
 	// with the leadership, and returns soon after that.
 	Leading func(ctx context.Context, n *Node)

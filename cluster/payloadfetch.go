@@ -35,13 +35,13 @@ func (n *Node) fetchPayloads(ctx context.Context, want []payload.Digest) [][]byt
 	for i := range want {
 		w.Fixed(want[i][:])
 	}
-	for _, s := range n.servers() {
-		if string(s.ID) == n.opts.NodeID {
+	for _, s := range n.consensus.Servers() {
+		if s.ID == n.opts.NodeID {
 			continue
 		}
-		b, err := n.peers.ask(ctx, string(s.Address), callPayloads, w.B)
+		b, err := n.peers.ask(ctx, s.Addr, callPayloads, w.B)
 		if err != nil {
-			n.log.Warn("another node could not be asked for a payload", "peer", string(s.ID), "error", err)
+			n.log.Warn("another node could not be asked for a payload", "peer", s.ID, "error", err)
 			continue
 		}
 		if list, err := decodePayloads(b); err == nil && len(list) > 0 {

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
 )
@@ -67,8 +66,8 @@ func (n *Node) self() peerStatus {
 	if n.running.Load() {
 		h.Poison = n.Poison()
 		h.Applied, _ = n.machine.Applied()
-		h.Term, h.Servers = n.raft.CurrentTerm(), n.Servers()
-		h.State = stateName(n.raft.State())
+		h.Term, h.Servers = n.consensus.Term(), n.Servers()
+		h.State = n.consensus.Role().String()
 		h.ContactMs = n.age()
 	}
 	return h
@@ -80,7 +79,7 @@ var errStatusOnly = errors.New("the node doesn't run yet: its machine is being e
 // PeerStatuses is Examine for a node that doesn't run yet: it opens the cluster port for as long as it takes, asks the
 // nodes that the options name, and does nothing else. The error says what keeps this node from its directory, its
 // port or the cluster; what could be found out nevertheless comes with it.
-func PeerStatuses(ctx context.Context, o Options) ([]doctor.Peer, error) {
+func PeerStatuses(ctx context.Context, o Options) ([]PeerReport, error) {
 	o.defaults()
 	id, err := readIdentity(o.DataDir, o.NodeID)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +99,7 @@ func PeerStatuses(ctx context.Context, o Options) ([]doctor.Peer, error) {
 	all := n.examine(ctx, others)
 	if opened != nil {
 		for i := range all {
-			all[i].Back = doctor.Reach{Err: opened}
+			all[i].Back = Reach{Err: opened}
 		}
 	}
 	return all, errors.Join(opened, err)
@@ -151,7 +150,7 @@ func (c statusCallbacks) Handle(_ transport.Hello, _ transport.Kind, _ []byte, a
 
 // named are the nodes that the options name: those of the first configuration, or those of the cluster that this node is
 // to join.
-func (n *Node) named(ctx context.Context) (all []doctor.Peer, err error) {
+func (n *Node) named(ctx context.Context) (all []PeerReport, err error) {
 	list := n.opts.InitialCluster
 	if len(n.opts.Join) > 0 {
 		found, err := n.discover(ctx)
@@ -165,7 +164,7 @@ func (n *Node) named(ctx context.Context) (all []doctor.Peer, err error) {
 	}
 	for _, p := range list {
 		if p.ID != n.opts.NodeID {
-			all = append(all, doctor.Peer{ID: p.ID, Addr: p.Addr})
+			all = append(all, PeerReport{ID: p.ID, Addr: p.Addr})
 		}
 	}
 	return all, nil

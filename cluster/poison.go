@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/hashicorp/raft"
-
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/poison"
 	"github.com/trireme-dev/trireme/fsm"
 )
@@ -24,9 +23,10 @@ type PoisonEntry struct {
 
 // poisonGuard is the part of the adapter that keeps poison from being applied. Only poisoned is read by other goroutines.
 type poisonGuard struct {
-	mark     *poison.Mark
-	orders   *poison.Orders
-	log      raft.LogStore
+	mark   *poison.Mark
+	orders *poison.Orders
+	// entryAt reads the node's own log. applied is false for an entry that no state machine is given.
+	entryAt  func(index uint64) (e consensus.Entry, applied bool, err error)
 	poisoned atomic.Pointer[PoisonEntry] // nil while this node applies
 	// held is called when the node begins to wait, goes on when it does not any more.
 	held   func(*PoisonEntry)
@@ -34,10 +34,10 @@ type poisonGuard struct {
 }
 
 // holds reports whether an entry is not applied now: it is poison, or this node waits before one.
-func (a *adapter) holds(l *raft.Log) bool {
-	if l.Type == raft.LogCommand && a.mark.Suspect(l.Index) && a.poisoned.Load() == nil {
+func (a *adapter) holds(e *consensus.Entry) bool {
+	if e.Command && a.mark.Suspect(e.Index) && a.poisoned.Load() == nil {
 		if at, is := a.mark.Poison(); is {
-			p := &PoisonEntry{l.Index, l.Term, at.Request, a.m.Describe(l.Data, at)}
+			p := &PoisonEntry{e.Index, e.Term, at.Request, a.m.Describe(e.Data, at)}
 			a.poisoned.Store(p)
 			a.held(p)
 			return true
@@ -47,17 +47,17 @@ func (a *adapter) holds(l *raft.Log) bool {
 	if p == nil {
 		return false
 	}
-	if l.Type != raft.LogCommand {
+	if !e.Command {
 		a.configured()
 		return true
 	}
-	return !a.released(p, l)
+	return !a.released(p, e)
 }
 
 // released looks into an entry behind the poison for the operator's word. If it has that, all entries before it are applied.
-func (a *adapter) released(p *PoisonEntry, l *raft.Log) bool {
+func (a *adapter) released(p *PoisonEntry, e *consensus.Entry) bool {
 	var found fsm.QuarantineOrder
-	for _, n := range fsm.Orders(l.Data, l.Term) {
+	for _, n := range fsm.Orders(e.Data, e.Term) {
 		switch {
 		case n.Index < p.Index && !a.m.Isolated(n):
 			a.missed(n)
@@ -76,12 +76,11 @@ func (a *adapter) released(p *PoisonEntry, l *raft.Log) bool {
 	}
 	a.mark.Forget()
 	a.goesOn(found)
-	for i := p.Index; i < l.Index && !a.stopped; i++ {
-		var e raft.Log
-		if err := a.log.GetLog(i, &e); err != nil {
-			a.stop(fmt.Sprintf("log entry %d can't be read: %v", i, err))
-		} else if e.Type == raft.LogCommand || e.Type == raft.LogConfiguration {
-			a.one(&e)
+	for i := p.Index; i < e.Index && !a.stopped; i++ {
+		if held, applied, err := a.entryAt(i); err != nil {
+			a.stop(err.Error())
+		} else if applied {
+			a.one(&held)
 		}
 	}
 	a.poisoned.Store(nil)
@@ -162,7 +161,8 @@ func (n *Node) closePoison() {
 
 // guardPoison has the adapter look for poison.
 func (n *Node) guardPoison() {
-	n.adapter.mark, n.adapter.orders, n.adapter.log = n.mark, n.orders, n.store.LogStore()
+	n.adapter.mark, n.adapter.orders = n.mark, n.orders
+	n.adapter.entryAt = func(index uint64) (consensus.Entry, bool, error) { return consensus.ReadEntry(n.store, index) }
 	n.adapter.held = func(p *PoisonEntry) {
 		n.log.Error("an entry of the log has ended this node twice and is not applied again: this node answers no requests until its operator decides; see trireme recover",
 			"index", p.Index, "database", p.Database, "operation", p.Operation, "databases", p.Databases)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/failpoint"
@@ -179,7 +180,7 @@ func (p *proposer) sleep(ctx context.Context, d time.Duration) {
 }
 
 // send sends what waits to the leader, as much as one batch holds.
-func (p *proposer) send(leader peerAddr) {
+func (p *proposer) send(leader consensus.Server) {
 	if b := p.Take(); b != nil {
 		failpoint.Eval(failpoint.BeforePropose)
 		p.n.submit(leader, p.batchOf(b))

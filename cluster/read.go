@@ -7,11 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/raft"
-
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 const (
@@ -21,22 +19,13 @@ const (
 	// roundOverlap is how long a round is on its way before a second is begun beside it. Rounds on a fast network are over by
 	// then: reads that share a round gain more than those that wait for it lose.
 	roundOverlap = 2 * time.Millisecond
-	// hedgeDelay is how long a leader waits for the voters it asked before it asks the rest.
-	hedgeDelay = 10 * time.Millisecond
-	// roundTimeout ends a round that no majority answers.
-	roundTimeout = time.Second
 )
 
 // readPoint is where a read may be served: an index that holds everything
 // acknowledged before the round began, and the cluster time to read at.
 type readPoint struct {
-	index uint64
-	now   int64
-	// entryTerm is the term of the entry at index, term that of the leader who said so;
-	// 0 if not known. See advanceCommit.
-	entryTerm, term uint64
-	// began is when this node began to ask for it.
-	began time.Time
+	consensus.Point
+	began time.Time // when this node began to ask for it
 }
 
 // round is a read-index round that reads share.
@@ -94,7 +83,7 @@ func (r *reader) start() {
 			c.point, c.err = p, err
 			close(c.done)
 			if err == nil {
-				r.n.advanceCommit(p)
+				r.n.consensus.LearnCommitIndex(p.Point)
 			}
 			r.mu.Lock()
 			r.inFlight--
@@ -112,10 +101,10 @@ func (n *Node) readIndex(answer func(readPoint, error)) {
 	switch {
 	case !ok:
 		answer(readPoint{}, fsm.ErrNoLeader)
-	case leader.id == n.identity.NodeID:
+	case leader.ID == n.identity.NodeID:
 		n.quorum.join(answer)
 	default:
-		n.peers.readIndex(leader, n.raft.CurrentTerm(), answer)
+		n.peers.readIndex(leader, n.consensus.Term(), answer)
 	}
 }
 
@@ -136,7 +125,7 @@ func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 	if err != nil {
 		return fsm.ReadAt{}, err
 	}
-	if err := n.await(ctx, p.index); err != nil { // usually there is nothing to wait for
+	if err := n.await(ctx, p.Index); err != nil { // usually there is nothing to wait for
 		return fsm.ReadAt{}, err
 	}
 	n.lease.renew(p.began)
@@ -179,7 +168,7 @@ func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fs
 		seen.barred = v.Barred()
 		n.metrics.heldByRead.Observe(time.Since(began).Seconds())
 	}
-	if !r.Long && n.machine.ViewBriefly(p.now, seed(), see) {
+	if !r.Long && n.machine.ViewBriefly(p.Now, seed(), see) {
 		return seen.ReadAt, seen.barred
 	}
 	release, err := n.admitLong(ctx, &r)
@@ -187,7 +176,7 @@ func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fs
 		return fsm.ReadAt{}, err
 	}
 	defer func() { release(seen.replied) }()
-	n.machine.ViewFork(p.now, seed(), see)
+	n.machine.ViewFork(p.Now, seed(), see)
 	return seen.ReadAt, seen.barred
 }
 
@@ -268,28 +257,12 @@ func (n *Node) await(ctx context.Context, index uint64) error {
 
 // age bounds how old a state that was not confirmed by the leader may be.
 func (n *Node) age() int64 {
-	if n.raft.State() == raft.Leader {
+	if n.consensus.Role() == consensus.Leader {
 		return 0
 	}
-	last := n.raft.LastContact()
+	last := n.consensus.LastContact()
 	if last.IsZero() {
 		return time.Since(n.started).Milliseconds()
 	}
 	return time.Since(last).Milliseconds()
-}
-
-// encode and decode carry a read point between nodes.
-func (p readPoint) encode() []byte {
-	var w wire.Writer
-	w.Uvarint(p.index)
-	w.Varint(p.now)
-	w.Uvarint(p.entryTerm)
-	w.Uvarint(p.term)
-	return w.B
-}
-
-func decodePoint(b []byte) (readPoint, error) {
-	r := wire.NewReader(b)
-	p := readPoint{index: r.Uvarint(), now: r.Varint(), entryTerm: r.Uvarint(), term: r.Uvarint()}
-	return p, r.Done()
 }

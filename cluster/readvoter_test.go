@@ -3,20 +3,31 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/clock"
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/internal/testports"
 )
 
+// ofVoters is a leader among voters that no other leader has, none of which confirms it.
+type ofVoters struct {
+	consensus.Consensus
+	others []consensus.Server
+	needed int
+}
+
+func (o ofVoters) Voters() ([]consensus.Server, int) { return o.others, o.needed }
+
+func (o ofVoters) Confirm(_ uint64, end func(error)) { end(consensus.ErrUnconfirmed) }
+
 // TestAskingVoterIsAsked: the term that comes with the question for a read point stands for the asked voter's answer only if
 // it is this leader's, and comes from the known process of a voter that makes a majority with it. Otherwise the voters are asked,
-// who are all in a later term here.
+// none of whom confirms it here.
 func TestAskingVoterIsAsked(t *testing.T) {
 	ports, err := testports.Reserve()
 	if err != nil {
@@ -30,12 +41,6 @@ func TestAskingVoterIsAsked(t *testing.T) {
 		n.Close(ctx)
 	}()
 	term := n.openTerm.Load()
-	m, err := transport.Listen(transport.Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, voter{term + 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Start()
-	defer func() { m.Close(); m.Wait() }()
 	known, err := membership.OpenIncarnations(t.TempDir(), 1, func(string, ...any) {})
 	if err != nil {
 		t.Fatal(err)
@@ -74,17 +79,16 @@ func TestAskingVoterIsAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			look := &Node{clock: clock.New(time.Now, wallTime)}
-			look.raft, look.machine, look.store, look.opts.NodeID, look.incarnations = n.raft, n.machine, n.store, "n1", known
+			look.machine, look.opts.NodeID, look.incarnations = n.machine, "n1", known
 			look.openTerm.Store(term)
 			look.clock.Open(n.machine.Clock(), 0, time.Now(), false)
 			look.ceiling.Restored(n.machine.Clock() + 3_600_000) // time needs no tick
-			look.quorum, look.peers = &readIndex{n: look}, newRPCClient(m)
-			defer look.peers.pool.Close()
-			set := &voters{taken: time.Now().Add(time.Hour), needed: c.voters / 2}
+			look.quorum = &readIndex{n: look}
+			among := ofVoters{Consensus: n.consensus, needed: c.voters / 2}
 			for i := range c.voters - 1 {
-				set.others = append(set.others, peerAddr{fmt.Sprint("n", i+2), m.Advertise()})
+				among.others = append(among.others, consensus.Server{ID: fmt.Sprint("n", i+2), Voter: true})
 			}
-			look.voters.Store(set)
+			look.consensus = among
 			ended := make(chan error, 1)
 			var point []byte
 			look.answerReadIndex(c.from, c.payload, func(b []byte, err error) { point = b; ended <- err })
@@ -92,7 +96,7 @@ func TestAskingVoterIsAsked(t *testing.T) {
 			if (err == nil) != c.want {
 				t.Fatalf("given: %v", err)
 			}
-			if p, bad := decodePoint(point); c.want && (bad != nil || p.index != n.raft.CommitIndex() || p.term != term) {
+			if p, bad := consensus.DecodePoint(point); c.want && (bad != nil || p.Index != n.consensus.CommitPoint(term).Index || p.Term != term) {
 				t.Errorf("point %+v, %v", p, bad)
 			}
 		})

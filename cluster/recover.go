@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/raft"
-
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
 )
@@ -45,10 +44,10 @@ func (n *Node) askQuarantine(ctx context.Context, database string) (fsm.Quaranti
 	if !ok {
 		return fsm.QuarantineOrder{}, fsm.ErrNoLeader
 	}
-	if leader.id == n.opts.NodeID {
+	if leader.ID == n.opts.NodeID {
 		return n.quarantine(ctx, database)
 	}
-	b, err := n.peers.ask(ctx, leader.addr, callQuarantine, []byte(database))
+	b, err := n.peers.ask(ctx, leader.Addr, callQuarantine, []byte(database))
 	if err != nil {
 		return fsm.QuarantineOrder{}, err
 	}
@@ -89,8 +88,8 @@ func (n *Node) answerQuarantine(payload []byte, answer func([]byte, error)) {
 
 // quarantine puts the order into the log, as the leader. Its own term is not open: the order goes past what waits for that.
 func (n *Node) quarantine(ctx context.Context, database string) (fsm.QuarantineOrder, error) {
-	term := n.raft.CurrentTerm()
-	if n.raft.State() != raft.Leader {
+	term := n.consensus.Term()
+	if n.consensus.Role() != consensus.Leader {
 		return fsm.QuarantineOrder{}, fsm.ErrNoLeader
 	}
 	p := n.Poison()

@@ -4,11 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/fsm"
 )
 
 // register opens a session for this process.
-func (p *proposer) register(ctx context.Context, leader peerAddr) bool {
+func (p *proposer) register(ctx context.Context, leader consensus.Server) bool {
 	id := p.n.identity
 	v, err := p.n.proposeOnce(ctx, leader, fsm.Register.Code, fsm.Register.Body(fsm.Registration{Node: id.NodeID, Disk: id.DiskID, Boot: id.Boot, RESP: p.n.opts.RESP}))
 	if err != nil {
@@ -40,7 +41,7 @@ func (p *proposer) announce(ctx context.Context) {
 
 // proposeOnce sends one request without an identity, which may be applied more than once,
 // and waits for its outcome.
-func (n *Node) proposeOnce(ctx context.Context, to peerAddr, code uint16, body []byte) (any, error) {
+func (n *Node) proposeOnce(ctx context.Context, to consensus.Server, code uint16, body []byte) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	done := make(chan result, 1)

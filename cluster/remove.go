@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/raft"
-
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
@@ -69,14 +68,14 @@ func (n *Node) askLeader(ctx context.Context, kind transport.Kind, q changeReque
 	if !ok {
 		return fsm.ErrNoLeader
 	}
-	if leader.id == n.opts.NodeID {
+	if leader.ID == n.opts.NodeID {
 		return n.change(ctx, kind, q)
 	}
 	body, err := json.Marshal(q)
 	if err != nil {
 		return err
 	}
-	b, err := n.peers.ask(ctx, leader.addr, kind, body)
+	b, err := n.peers.ask(ctx, leader.Addr, kind, body)
 	if err != nil {
 		return err
 	}
@@ -155,7 +154,7 @@ func (n *Node) change(ctx context.Context, kind transport.Kind, q changeRequest)
 	} else if other != "" {
 		return fmt.Errorf("%w: %s is leaving still; one node after the other", ErrUnsafe, other)
 	}
-	if s.Suffrage == raft.Voter {
+	if s.Voter {
 		if err := n.readyWithout(ctx, q); err != nil {
 			return err
 		}
@@ -172,8 +171,8 @@ func (n *Node) readyWithout(ctx context.Context, q changeRequest) error {
 	if n.voterCount() > wantedVoters {
 		return nil
 	}
-	for _, s := range n.servers() {
-		if s.Suffrage != raft.Voter && n.spare(s) && n.caughtUp(ctx, s) {
+	for _, s := range n.consensus.Servers() {
+		if !s.Voter && n.spare(s) && n.caughtUp(ctx, s) {
 			return n.promote(ctx, s)
 		}
 	}
@@ -185,15 +184,15 @@ func (n *Node) readyWithout(ctx context.Context, q changeRequest) error {
 }
 
 // spare reports whether a server replaces none yet and isn't leaving.
-func (n *Node) spare(s raft.Server) bool {
-	record, found := n.record(string(s.ID))
+func (n *Node) spare(s consensus.Server) bool {
+	record, found := n.record(s.ID)
 	return found && record.Status == fsm.StatusMember && (record.Replaces == "" || !n.stays(record.Replaces))
 }
 
 // leaver is a server that leaves, empty if none does.
 func (n *Node) leaver() string {
-	for _, s := range n.servers() {
-		if record, _ := n.record(string(s.ID)); record.Status != fsm.StatusMember {
+	for _, s := range n.consensus.Servers() {
+		if record, _ := n.record(s.ID); record.Status != fsm.StatusMember {
 			return record.Node
 		}
 	}
@@ -207,7 +206,7 @@ func (n *Node) beginReplacement(term uint64, q changeRequest) error {
 	switch {
 	case !is || !found || record.Status != fsm.StatusMember:
 		return fmt.Errorf("%w: %s", ErrNoServer, q.With)
-	case s.Suffrage == raft.Voter:
+	case s.Voter:
 		return fmt.Errorf("%w: %s is a voter already; remove %s instead", ErrUnsafe, q.With, q.Node)
 	}
 	record.Replaces = q.Node

@@ -3,7 +3,6 @@ package cluster
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"testing"
 
@@ -19,13 +18,13 @@ func BenchmarkRestore(b *testing.B) {
 	a := adapter{m: fsm.NewMachine(), ceiling: &clock.Ceiling{}, restored: func() {}}
 	fillMachine(b, a.m, keys)
 	var snapshot bytes.Buffer
-	if err := (frozen{a.m.Fork()}).write(&snapshot); err != nil {
+	if err := writeSnapshot(&snapshot, a.m.Fork()); err != nil {
 		b.Fatal(err)
 	}
 	size := snapshot.Len()
 	for b.Loop() {
 		fresh := adapter{m: fsm.NewMachine(), ceiling: &clock.Ceiling{}, restored: func() {}}
-		if err := fresh.Restore(io.NopCloser(bytes.NewReader(snapshot.Bytes()))); err != nil {
+		if err := fresh.Restore(bytes.NewReader(snapshot.Bytes())); err != nil {
 			b.Fatal(err)
 		}
 	}

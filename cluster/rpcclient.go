@@ -3,34 +3,27 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"sync"
 	"time"
 
-	"github.com/trireme-dev/trireme/cluster/failover"
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
-
-// peerAddr is a node and its cluster address.
-type peerAddr struct{ id, addr string }
 
 // rpcClient calls other nodes.
 type rpcClient struct {
 	mux  *transport.Mux
 	pool *transport.Pool
-
-	mu   sync.Mutex
-	slow map[string]time.Time // nodes that answered a quorum check late, until when they are asked last
 }
 
 func newRPCClient(m *transport.Mux) *rpcClient {
-	return &rpcClient{mux: m, pool: transport.NewPool(m), slow: map[string]time.Time{}}
+	return &rpcClient{mux: m, pool: transport.NewPool(m)}
 }
 
 // propose sends a batch to the leader.
-func (s *rpcClient) propose(to peerAddr, b *batch) {
+func (s *rpcClient) propose(to consensus.Server, b *batch) {
 	payload := b.encode()
-	c, err := s.pool.Get(to.addr, len(payload))
+	c, err := s.pool.Get(to.Addr, len(payload))
 	if err != nil {
 		b.answer(nil, err, true) // not a byte was written
 		return
@@ -45,8 +38,8 @@ func (s *rpcClient) propose(to peerAddr, b *batch) {
 }
 
 // readIndex asks the leader for a read point, and says in which term this node is.
-func (s *rpcClient) readIndex(to peerAddr, term uint64, answer func(readPoint, error)) {
-	c, err := s.pool.Get(to.addr, 0)
+func (s *rpcClient) readIndex(to consensus.Server, term uint64, answer func(readPoint, error)) {
+	c, err := s.pool.Get(to.Addr, 0)
 	if err != nil {
 		answer(readPoint{}, err)
 		return
@@ -58,59 +51,9 @@ func (s *rpcClient) readIndex(to peerAddr, term uint64, answer func(readPoint, e
 			answer(readPoint{}, err)
 			return
 		}
-		answer(decodePoint(b))
+		p, err := consensus.DecodePoint(b)
+		answer(readPoint{Point: p}, err)
 	})
-}
-
-// confirm asks a voter for its term and calls answer with whether it is term.
-func (s *rpcClient) confirm(to peerAddr, term uint64, answer func(bool)) {
-	ask := func() {
-		c, err := s.pool.Get(to.addr, 0)
-		if err != nil {
-			answer(false)
-			return
-		}
-		c.Call(callConfirm, nil, func(b []byte, err error) {
-			r := wire.NewReader(b)
-			answer(err == nil && r.Uvarint() == term)
-		})
-	}
-	if s.pool.Open(to.addr) != nil {
-		ask()
-	} else {
-		go ask() // a dial may take its time, and another voter may do
-	}
-}
-
-// markSlow has voters asked last for a while.
-func (s *rpcClient) markSlow(slow []peerAddr) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range slow {
-		s.slow[p.id] = time.Now().Add(time.Second)
-	}
-}
-
-func (s *rpcClient) isSlow(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	until, ok := s.slow[id]
-	return ok && time.Now().Before(until)
-}
-
-// failover carries the question of a node that found the leader dead.
-func (s *rpcClient) failover(addr string, q failover.Ask) (a failover.Answer, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
-	b, err := json.Marshal(q)
-	if err != nil {
-		return a, err
-	}
-	b, err = s.ask(ctx, addr, callFailover, b)
-	if err != nil {
-		return a, err
-	}
-	return a, json.Unmarshal(b, &a)
 }
 
 // status asks who a node is and how it does.

@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/raft"
-
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -88,18 +86,18 @@ func (n *Node) WaitRevoked(ctx context.Context) error {
 // appliedEverywhere reports whether every server has applied what is acknowledged by now.
 func (n *Node) appliedEverywhere(ctx context.Context) bool {
 	p, err := n.point(ctx)
-	if err != nil || n.await(ctx, p.index) != nil || n.servedRecently() {
+	if err != nil || n.await(ctx, p.Index) != nil || n.servedRecently() {
 		return false
 	}
-	index := p.reached()
+	question := reachedQuestion(p.Index)
 	var behind atomic.Bool
 	var wg sync.WaitGroup
-	for _, s := range n.servers() {
-		if s.ID == raft.ServerID(n.opts.NodeID) {
+	for _, s := range n.consensus.Servers() {
+		if s.ID == n.opts.NodeID {
 			continue
 		}
 		wg.Go(func() {
-			if _, err := n.peers.ask(ctx, string(s.Address), callReached, index); err != nil {
+			if _, err := n.peers.ask(ctx, s.Addr, callReached, question); err != nil {
 				behind.Store(true)
 			}
 		})
@@ -108,10 +106,10 @@ func (n *Node) appliedEverywhere(ctx context.Context) bool {
 	return !behind.Load() && ctx.Err() == nil
 }
 
-// reached is the question whether a node's machine has applied the point's index.
-func (p readPoint) reached() []byte {
+// reachedQuestion asks a node to answer when its machine has applied an index.
+func reachedQuestion(index uint64) []byte {
 	var w wire.Writer
-	w.Uvarint(p.index)
+	w.Uvarint(index)
 	return w.B
 }
 
@@ -136,7 +134,6 @@ func (n *Node) answerReached(payload []byte, answer func([]byte, error)) {
 
 // reconfigured notes that the servers of the cluster have changed.
 func (n *Node) reconfigured() {
-	n.voters.Store(nil)
 	n.changed.Store(int64(time.Since(n.started)))
 }
 

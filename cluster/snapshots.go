@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"time"
-
-	"github.com/hashicorp/raft"
 )
 
 // What stays of the log behind a snapshot, so that a follower that was away catches up from the log: about as many bytes
@@ -118,14 +116,11 @@ func (o *Options) trailing(since appliedSince, size int64) uint64 {
 	return min(max(uint64(keep), fewestTrailing), o.TrailingLogs)
 }
 
-// fitTrailing has raft keep as many entries behind the next snapshot as are worth keeping.
-func (n *Node) fitTrailing() {
+// fitTrailing returns the number of entries that are worth keeping before the next snapshot, 0 if their size is not known.
+func (n *Node) fitTrailing() uint64 {
 	since := n.adapter.since()
 	if since.entries == 0 {
-		return // nothing says how large they are
+		return 0
 	}
-	keep := n.opts.trailing(since, n.lastSnapshotSize())
-	if err := n.settings.change(n.raft, func(c *raft.ReloadableConfig) { c.TrailingLogs = keep }); err != nil {
-		n.log.Warn("the number of trailing entries was not changed", "error", err)
-	}
+	return n.opts.trailing(since, n.lastSnapshotSize())
 }

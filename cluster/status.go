@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/hashicorp/raft"
 
 	"github.com/trireme-dev/trireme/fsm"
 )
@@ -36,24 +33,22 @@ type NodeStatus struct {
 // ID is this node's id.
 func (n *Node) ID() string { return n.opts.NodeID }
 
-func stateName(s raft.RaftState) string { return strings.ToLower(s.String()) }
-
 // Status asks every node of the configuration how it does.
 func (n *Node) Status(ctx context.Context) Status {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	leader, _ := n.leader()
-	servers := n.servers()
-	s := Status{Leader: leader.id, Term: n.raft.CurrentTerm(), Nodes: make([]NodeStatus, len(servers))}
+	servers := n.consensus.Servers()
+	s := Status{Leader: leader.ID, Term: n.consensus.Term(), Nodes: make([]NodeStatus, len(servers))}
 	var wg sync.WaitGroup
 	for i, server := range servers {
-		s.Nodes[i] = NodeStatus{ID: string(server.ID), Cluster: string(server.Address), Suffrage: strings.ToLower(server.Suffrage.String()), State: "unreachable"}
-		record, _ := n.record(string(server.ID))
+		s.Nodes[i] = NodeStatus{ID: server.ID, Cluster: server.Addr, Suffrage: server.Suffrage(), State: "unreachable"}
+		record, _ := n.record(server.ID)
 		s.Nodes[i].Leaving = record.Status != fsm.StatusMember
 		wg.Go(func() {
 			h, err := n.self(), error(nil)
-			if h.Node != string(server.ID) {
-				h, err = n.peers.status(ctx, string(server.Address))
+			if h.Node != server.ID {
+				h, err = n.peers.status(ctx, server.Addr)
 			}
 			if err == nil {
 				c := &s.Nodes[i]
@@ -88,10 +83,10 @@ func (n *Node) LeaderHTTP(ctx context.Context) string {
 	if !ok {
 		return ""
 	}
-	if leader.id == n.opts.NodeID {
+	if leader.ID == n.opts.NodeID {
 		return n.opts.HTTP
 	}
-	h, err := n.peers.status(ctx, leader.addr)
+	h, err := n.peers.status(ctx, leader.Addr)
 	if err != nil {
 		return ""
 	}

@@ -71,9 +71,9 @@ func (n *Node) reachable(ctx context.Context, nodes []fsm.SubscribedNode) (ids [
 
 // serverAddr is the address of a server of raft's configuration.
 func (n *Node) serverAddr(id string) (string, bool) {
-	for _, s := range n.servers() {
-		if string(s.ID) == id {
-			return string(s.Address), true
+	for _, s := range n.consensus.Servers() {
+		if s.ID == id {
+			return s.Addr, true
 		}
 	}
 	return "", false

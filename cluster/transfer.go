@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hashicorp/raft"
-
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/fsm"
 )
 
@@ -32,16 +31,16 @@ func (n *Node) MoveLeadership(ctx context.Context, to string) error {
 		return fmt.Errorf("%w: %s", ErrNoSuchNode, to)
 	case !ok:
 		return fsm.ErrNoLeader
-	case old.id == to:
+	case old.ID == to:
 		return nil
 	}
 	if err := n.askTransfer(ctx, old, to); err != nil {
 		return err
 	}
 	for {
-		if now, ok := n.leader(); ok && now.id != old.id {
-			if to != "" && now.id != to {
-				return fmt.Errorf("%w to %s: %s leads now", errNotMoved, to, now.id)
+		if now, ok := n.leader(); ok && now.ID != old.ID {
+			if to != "" && now.ID != to {
+				return fmt.Errorf("%w to %s: %s leads now", errNotMoved, to, now.ID)
 			}
 			return nil
 		}
@@ -51,17 +50,17 @@ func (n *Node) MoveLeadership(ctx context.Context, to string) error {
 	}
 }
 
-func (n *Node) askTransfer(ctx context.Context, leader peerAddr, to string) error {
-	if leader.id == n.opts.NodeID {
+func (n *Node) askTransfer(ctx context.Context, leader consensus.Server, to string) error {
+	if leader.ID == n.opts.NodeID {
 		return n.transferTo(to)
 	}
-	_, err := n.peers.ask(ctx, leader.addr, callTransfer, []byte(to))
+	_, err := n.peers.ask(ctx, leader.Addr, callTransfer, []byte(to))
 	return err
 }
 
 func (n *Node) isVoter(id string) bool {
-	for _, s := range n.servers() {
-		if string(s.ID) == id && s.Suffrage == raft.Voter {
+	for _, s := range n.consensus.Servers() {
+		if s.ID == id && s.Voter {
 			return true
 		}
 	}
@@ -69,7 +68,7 @@ func (n *Node) isVoter(id string) bool {
 }
 
 func (n *Node) transferTo(to string) error {
-	if others, _ := n.otherVoters(); len(others) == 0 {
+	if others, _ := n.consensus.Voters(); len(others) == 0 {
 		return ErrAlone
 	}
 	err := n.TransferLeadership(to)
@@ -88,11 +87,11 @@ const handOverPause = 50 * time.Millisecond
 // HandOver gives leadership away, if this node has it and another could take it. It
 // tries until that is done or ctx ends.
 func (n *Node) HandOver(ctx context.Context) {
-	if others, _ := n.otherVoters(); len(others) == 0 {
+	if others, _ := n.consensus.Voters(); len(others) == 0 {
 		return
 	}
 	told := false
-	for n.raft.State() == raft.Leader && ctx.Err() == nil {
+	for n.consensus.Role() == consensus.Leader && ctx.Err() == nil {
 		err := n.TransferLeadership("")
 		if err == nil {
 			continue
@@ -105,14 +104,21 @@ func (n *Node) HandOver(ctx context.Context) {
 	}
 }
 
+// SnapshotInfo describes a snapshot on this node's disk. Bytes is its size.
+type SnapshotInfo struct {
+	ID    string
+	Index uint64
+	Bytes int64
+}
+
 // NewestSnapshot describes the last snapshot on this node's disk.
-func (n *Node) NewestSnapshot() (*raft.SnapshotMeta, error) {
+func (n *Node) NewestSnapshot() (SnapshotInfo, error) {
 	list, err := n.snapshots.List()
 	if err != nil {
-		return nil, err
+		return SnapshotInfo{}, err
 	}
 	if len(list) == 0 {
-		return nil, errors.New("cluster: there is no snapshot yet")
+		return SnapshotInfo{}, errors.New("cluster: there is no snapshot yet")
 	}
-	return list[0], nil
+	return SnapshotInfo{ID: list[0].ID, Index: list[0].Index, Bytes: list[0].Size}, nil
 }

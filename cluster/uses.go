@@ -16,13 +16,13 @@ const usesInterval = 500 * time.Millisecond
 func (n *Node) tellUses(ctx context.Context) {
 	for pause(ctx, usesInterval) {
 		leader, known := n.leader()
-		note := known && leader.id != n.identity.NodeID && n.machine.Evicts()
+		note := known && leader.ID != n.identity.NodeID && n.machine.Evicts()
 		n.machine.NoteUses(note)
 		used := n.machine.TakeUses()
 		if !note || len(used.List) == 0 {
 			continue
 		}
-		if c := n.peers.pool.Open(leader.addr); c != nil {
+		if c := n.peers.pool.Open(leader.Addr); c != nil {
 			c.Tell(callUsed, wire.Marshal(&used))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/clock"
+	"github.com/trireme-dev/trireme/cluster/consensus"
 )
 
 const (
@@ -41,7 +42,7 @@ func newVoterClocks(n *Node) *voterClocks {
 func (v *voterClocks) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, clocksTimeout)
 	defer cancel()
-	others, _ := v.n.otherVoters()
+	others, _ := v.n.consensus.Voters()
 	answered := make(chan struct{}, len(others))
 	for _, o := range others {
 		go func() { // ends with ctx
@@ -57,9 +58,9 @@ func (v *voterClocks) ask(ctx context.Context) {
 	}
 }
 
-func (v *voterClocks) askOne(ctx context.Context, o peerAddr) {
+func (v *voterClocks) askOne(ctx context.Context, o consensus.Server) {
 	begin := v.n.opts.Now()
-	h, err := v.n.peers.status(ctx, o.addr)
+	h, err := v.n.peers.status(ctx, o.Addr)
 	now := v.n.opts.Now()
 	if err != nil {
 		return
@@ -68,19 +69,19 @@ func (v *voterClocks) askOne(ctx context.Context, o peerAddr) {
 	s.offset = h.Wall - wallTime(begin.Add(s.took/2))
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if old, found := v.samples[o.id]; !found || s.took <= old.took || now.Sub(old.at) >= clockKept {
-		v.samples[o.id] = s
+	if old, found := v.samples[o.ID]; !found || s.took <= old.took || now.Sub(old.at) >= clockKept {
+		v.samples[o.ID] = s
 	}
 }
 
 // median is the median of the voters' clocks at now, which is known if a majority agrees.
 func (v *voterClocks) median(now time.Time) (unixms int64, known bool) {
-	others, _ := v.n.otherVoters()
+	others, _ := v.n.consensus.Voters()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	offsets := []int64{0} // this node's own
 	for _, o := range others {
-		if s, found := v.samples[o.id]; found && now.Sub(s.at) < 2*clockKept {
+		if s, found := v.samples[o.ID]; found && now.Sub(s.at) < 2*clockKept {
 			offsets = append(offsets, s.offset)
 		}
 	}
@@ -109,7 +110,7 @@ func (n *Node) keepClock(ctx context.Context, v *voterClocks) {
 func (v *voterClocks) askAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, clocksTimeout)
 	defer cancel()
-	others, _ := v.n.otherVoters()
+	others, _ := v.n.consensus.Voters()
 	var wg sync.WaitGroup
 	for _, o := range others {
 		wg.Go(func() { v.askOne(ctx, o) })

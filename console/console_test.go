@@ -24,8 +24,19 @@ func needs(t *testing.T) {
 			t.Skipf("%s is not installed", program)
 		}
 	}
-	if _, err := os.Stat("node_modules/esbuild"); err != nil {
-		t.Skip("packages are not installed: clients/setup.sh installs them")
+	for _, pkg := range []string{"esbuild", "@biomejs/biome"} {
+		if _, err := os.Stat(filepath.Join("node_modules", pkg)); err != nil {
+			t.Skipf("%s is not installed: clients/setup.sh installs it", pkg)
+		}
+	}
+}
+
+// TestSourcesAreFormattedAndLinted runs the formatter and linter, with the configuration in biome.jsonc.
+func TestSourcesAreFormattedAndLinted(t *testing.T) {
+	needs(t)
+	cmd := exec.CommandContext(t.Context(), filepath.Join("node_modules", ".bin", "biome"), "check", "--error-on-warnings", "--colors=off", ".")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: console/node_modules/.bin/biome check --write repairs what it can\n%s", err, out)
 	}
 }
 
@@ -91,7 +102,7 @@ func TestLockFileNamesNoAddress(t *testing.T) {
 // TestBuildWithoutConsole builds a binary that has neither the pages nor OpenID Connect, and asks it for them.
 func TestBuildWithoutConsole(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "trireme")
-	build := exec.Command("go", "build", "-tags", "nomsgpack,hashicorpmetrics,noconsole", "-o", binary, "../cmd/trireme")
+	build := exec.Command("go", "build", "-tags", "nomsgpack,noconsole", "-o", binary, "../cmd/trireme")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -160,7 +171,7 @@ func TestInBrowser(t *testing.T) {
 		t.Skip("Chromium is not installed (Debian's package chromium)")
 	}
 	binary := filepath.Join(t.TempDir(), "trireme")
-	build := exec.Command("go", "build", "-tags", "nomsgpack,hashicorpmetrics", "-o", binary, "../cmd/trireme")
+	build := exec.Command("go", "build", "-tags", "nomsgpack", "-o", binary, "../cmd/trireme")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

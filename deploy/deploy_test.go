@@ -83,7 +83,7 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("no %q in the last stage", want)
 		}
 	}
-	if !strings.Contains(text, "CGO_ENABLED=0 go build -tags nomsgpack,hashicorpmetrics") {
+	if !strings.Contains(text, "CGO_ENABLED=0 go build -tags nomsgpack") {
 		t.Error("the binary is built otherwise than by make")
 	}
 	if !strings.Contains(read(t, "../scheduler/cron/parse.go"), `_ "time/tzdata"`) {
@@ -184,7 +184,7 @@ func TestDebianPackage(t *testing.T) {
 	for _, want := range []string{
 		"-rwxr-xr-x root/root", "./usr/bin/trireme\n", "./lib/systemd/system/trireme.service\n", "./etc/trireme/trireme.yaml\n", "./etc/logrotate.d/trireme\n",
 		"./usr/share/doc/trireme/upgrading.md\n", "./usr/share/doc/trireme/examples/grafana.json\n", "./usr/share/doc/trireme/changelog.gz\n", "./usr/share/doc/trireme/CHANGELOG.md.gz\n",
-		"./usr/share/doc/trireme/copyright\n", "./usr/share/doc/trireme/NOTICE.gz\n", "./usr/share/man/man1/trireme.1.gz\n",
+		"./usr/share/doc/trireme/copyright\n", "./usr/share/doc/trireme/NOTICE\n", "./usr/share/doc/trireme/THIRD_PARTY_LICENSES.gz\n", "./usr/share/man/man1/trireme.1.gz\n",
 		"./usr/share/bash-completion/completions/trireme\n", "./usr/share/zsh/vendor-completions/_trireme\n", "./usr/share/fish/vendor_completions.d/trireme.fish\n",
 	} {
 		if !strings.Contains(list, want) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestKubectlExample: the file for `kubectl apply` is what the chart makes. TRIREME_DEPLOY=write writes it.
+// TestKubectlExample compares the file for `kubectl apply` with the chart's output. TRIREME_DEPLOY=write writes it.
 func TestKubectlExample(t *testing.T) {
 	const path = "kubernetes/trireme.yaml"
 	texts := rendered(t, func(values map[string]any) {
@@ -135,7 +135,7 @@ func TestHealthChecks(t *testing.T) {
 	}
 }
 
-// TestSecretOfTheReadme: what deploy/README.md has the reader make is what the chart and the file for kubectl read.
+// TestSecretOfTheReadme checks that the chart and the file for kubectl read the secret that deploy/README.md tells the reader to make.
 func TestSecretOfTheReadme(t *testing.T) {
 	made := regexp.MustCompile(`(?s)kubectl create secret generic trireme .*?\n    helm`).FindString(read(t, "README.md"))
 	for _, key := range []string{"TRIREME_TOKEN", "TRIREME_ADMIN_TOKEN", "TRIREME_MESSAGES_TOKEN", "secret"} {

@@ -32,13 +32,13 @@ func (s *State) newTerm(_ *env.Env, t Term) (Ack, error) {
 	return Ack{}, nil
 }
 
-// Term is what a leader says of itself when its term begins.
+// Term announces a leader when its term begins.
 type Term struct {
 	Number uint64
 	Leader string // its node id
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (t *Term) Fields(c *wire.Codec) {
 	c.Uvarint(&t.Number)
 	c.String(&t.Leader)
@@ -49,24 +49,24 @@ func (t *Term) Fields(c *wire.Codec) {
 type Registration struct {
 	Node, Disk string
 	Boot       uint64
-	// RESP is where clients reach the node's RESP port, host:port; empty if it has none.
+	// RESP is the address of the node's RESP port for clients, host:port; empty if it has none.
 	RESP string
 }
 
-// Fields are those of the format.
-func (g *Registration) Fields(c *wire.Codec) {
-	c.String(&g.Node)
-	c.String(&g.Disk)
-	c.Uvarint(&g.Boot)
-	c.String(&g.RESP)
+// Fields codes the value in its wire format.
+func (r *Registration) Fields(c *wire.Codec) {
+	c.String(&r.Node)
+	c.String(&r.Disk)
+	c.Uvarint(&r.Boot)
+	c.String(&r.RESP)
 }
 
 // Session is the session that a registration opened; 0 if a later process of the
 // same disk has registered already, or the node was removed, or has another disk.
 type Session struct{ ID uint64 }
 
-// Fields are those of the format.
-func (n *Session) Fields(c *wire.Codec) { c.Uvarint(&n.ID) }
+// Fields codes the value in its wire format.
+func (s *Session) Fields(c *wire.Codec) { c.Uvarint(&s.ID) }
 
 func (s *State) register(e *env.Env, g Registration) (Session, error) {
 	// The place in the entry tells registrations of one entry apart.
@@ -114,37 +114,37 @@ type Settings struct {
 	command.Limits
 }
 
-// Fields are those of the format.
-func (n *Settings) Fields(c *wire.Codec) {
-	c.Varint(&n.MaxMemory)
-	c.Varint(&n.DailyLimit)
-	c.Varint(&n.MaxKey)
-	c.Varint(&n.MaxRecord)
-	memory := n.TenantMemoryPercent != 0
-	tenants := n.TenantPercent != 0 || n.TenantScriptPercent != 0 || memory
-	later := n.Policy != 0 || tenants
-	if c.More(n.MaxPending != 0 || n.MaxWork != 0 || n.MaxScript != 0 || later) {
-		c.Varint(&n.MaxPending)
+// Fields codes the value in its wire format.
+func (s *Settings) Fields(c *wire.Codec) {
+	c.Varint(&s.MaxMemory)
+	c.Varint(&s.DailyLimit)
+	c.Varint(&s.MaxKey)
+	c.Varint(&s.MaxRecord)
+	memory := s.TenantMemoryPercent != 0
+	tenants := s.TenantPercent != 0 || s.TenantScriptPercent != 0 || memory
+	later := s.Policy != 0 || tenants
+	if c.More(s.MaxPending != 0 || s.MaxWork != 0 || s.MaxScript != 0 || later) {
+		c.Varint(&s.MaxPending)
 	}
-	if c.More(n.MaxWork != 0 || n.MaxScript != 0 || later) {
-		c.Varint(&n.MaxWork)
-		c.Varint(&n.MaxScript)
+	if c.More(s.MaxWork != 0 || s.MaxScript != 0 || later) {
+		c.Varint(&s.MaxWork)
+		c.Varint(&s.MaxScript)
 	}
 	if c.More(later) {
-		c.Byte((*byte)(&n.Policy))
+		c.Byte((*byte)(&s.Policy))
 	}
 	if c.More(tenants) {
-		c.Varint(&n.TenantPercent)
-		c.Varint(&n.TenantScriptPercent)
+		c.Varint(&s.TenantPercent)
+		c.Varint(&s.TenantScriptPercent)
 	}
 	if c.More(memory) {
-		c.Varint(&n.TenantMemoryPercent)
+		c.Varint(&s.TenantMemoryPercent)
 	}
 }
 
 // TenantWork is TenantPercent and TenantScriptPercent as they are in force.
-func (n *Settings) TenantWork() (work, script int64) {
-	work, script = n.TenantPercent, n.TenantScriptPercent
+func (s *Settings) TenantWork() (work, script int64) {
+	work, script = s.TenantPercent, s.TenantScriptPercent
 	if work == 0 {
 		work = command.DefaultTenantWork
 	}
@@ -156,12 +156,12 @@ func (n *Settings) TenantWork() (work, script int64) {
 
 // SetTenantWork takes the percentages as people set them. The defaults are stored as 0, which nodes of the version before
 // understand.
-func (n *Settings) SetTenantWork(work, script int64) {
-	if n.TenantPercent = work; work == command.DefaultTenantWork {
-		n.TenantPercent = 0
+func (s *Settings) SetTenantWork(work, script int64) {
+	if s.TenantPercent = work; work == command.DefaultTenantWork {
+		s.TenantPercent = 0
 	}
-	if n.TenantScriptPercent = script; script == command.DefaultTenantScript {
-		n.TenantScriptPercent = 0
+	if s.TenantScriptPercent = script; script == command.DefaultTenantScript {
+		s.TenantScriptPercent = 0
 	}
 }
 
@@ -170,7 +170,7 @@ func (s *State) configure(_ *env.Env, n Settings) (Settings, error) {
 	return s.settings, nil
 }
 
-// Bootstrap is what a cluster starts with.
+// Bootstrap holds the identity and the tokens that a cluster starts with.
 type Bootstrap struct {
 	ClusterID string
 	Settings  Settings
@@ -190,25 +190,25 @@ type Bootstrap struct {
 	Salt acl.Salt
 }
 
-// Fields are those of the format.
-func (f *Bootstrap) Fields(c *wire.Codec) {
-	c.String(&f.ClusterID)
+// Fields codes the value in its wire format.
+func (b *Bootstrap) Fields(c *wire.Codec) {
+	c.String(&b.ClusterID)
 	// The first two settings are here bare; all of them follow as a record, which can grow.
-	c.Varint(&f.Settings.MaxMemory)
-	c.Varint(&f.Settings.DailyLimit)
-	f.Tokens.Fields(c)
-	c.Bool(&f.Again)
+	c.Varint(&b.Settings.MaxMemory)
+	c.Varint(&b.Settings.DailyLimit)
+	b.Tokens.Fields(c)
+	c.Bool(&b.Again)
 	if c.More(true) {
-		c.Record(f.Settings.Fields)
+		c.Record(b.Settings.Fields)
 	}
-	f.Keys.Fields(c)
-	wire.Optional(c, &f.Messages)
-	wire.Optional(c, &f.Workflows)
-	if c.More(f.Level > 0 || f.Salt != acl.Salt{}) {
-		wire.Uint(c, &f.Level)
+	b.Keys.Fields(c)
+	wire.Optional(c, &b.Messages)
+	wire.Optional(c, &b.Workflows)
+	if c.More(b.Level > 0 || b.Salt != acl.Salt{}) {
+		wire.Uint(c, &b.Level)
 	}
-	if c.More(f.Salt != acl.Salt{}) {
-		c.Fixed(f.Salt[:])
+	if c.More(b.Salt != acl.Salt{}) {
+		c.Fixed(b.Salt[:])
 	}
 }
 
@@ -251,8 +251,8 @@ func (s *State) bootstrap(e *env.Env, f Bootstrap) (Ack, error) {
 // LevelChange asks for a feature level, and answers the one in force.
 type LevelChange struct{ Level env.Level }
 
-// Fields are those of the format.
-func (n *LevelChange) Fields(c *wire.Codec) { wire.Uint(c, &n.Level) }
+// Fields codes the value in its wire format.
+func (lc *LevelChange) Fields(c *wire.Codec) { wire.Uint(c, &lc.Level) }
 
 func (s *State) setLevel(_ *env.Env, n LevelChange) (LevelChange, error) {
 	if n.Level > MaxLevel {
@@ -269,11 +269,11 @@ type DigestReport struct {
 	Digest string
 }
 
-// Fields are those of the format.
-func (n *DigestReport) Fields(c *wire.Codec) {
-	c.Uvarint(&n.Index)
-	c.String(&n.Node)
-	c.String(&n.Digest)
+// Fields codes the value in its wire format.
+func (dr *DigestReport) Fields(c *wire.Codec) {
+	c.Uvarint(&dr.Index)
+	c.String(&dr.Node)
+	c.String(&dr.Digest)
 }
 
 // DigestVerdict names the nodes whose hash differs from that of a majority.
@@ -282,10 +282,10 @@ type DigestVerdict struct {
 	Divergent []string
 }
 
-// Fields are those of the format.
-func (n *DigestVerdict) Fields(c *wire.Codec) {
-	c.Uvarint(&n.Index)
-	wire.Each(c, &n.Divergent, (*wire.Codec).String)
+// Fields codes the value in its wire format.
+func (dv *DigestVerdict) Fields(c *wire.Codec) {
+	c.Uvarint(&dv.Index)
+	wire.Each(c, &dv.Divergent, (*wire.Codec).String)
 }
 
 func (s *State) takeDigest(e *env.Env, _ Empty) (Ack, error) {

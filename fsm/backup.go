@@ -38,7 +38,7 @@ var (
 
 // BackupHeader says what a backup is of.
 type BackupHeader struct {
-	// Version is that of the binary that made it.
+	// Version is the version of the binary that made it.
 	Version string
 	// ClusterID names the cluster; Index and Term are the last entry of its log that is in the state.
 	ClusterID   string
@@ -82,10 +82,10 @@ func (h *BackupHeader) decode(b []byte) error {
 	return err
 }
 
-// Backup is what is known of a backup after it was read, or written.
+// Backup describes a backup that was read or written to its end.
 type Backup struct {
 	BackupHeader
-	// Digest is that of the state, in hexadecimal; see Frozen.Digest. Sum is the SHA-256 of the file but for its last
+	// Digest is the digest of the state, in hexadecimal; see Frozen.Digest. Sum is the SHA-256 of the file but for its last
 	// 32 bytes, which are this sum.
 	Digest, Sum string
 	// Bytes is the size of the file.

@@ -34,13 +34,13 @@ func newPieceWriter(w io.Writer) *pieceWriter {
 }
 
 // Write adds to the stream.
-func (p *pieceWriter) Write(b []byte) (n int, err error) {
+func (pw *pieceWriter) Write(b []byte) (n int, err error) {
 	for len(b) > 0 {
-		k := min(len(b), 4+backupPiece-len(p.buf))
-		p.buf = append(p.buf, b[:k]...)
+		k := min(len(b), 4+backupPiece-len(pw.buf))
+		pw.buf = append(pw.buf, b[:k]...)
 		b = b[k:]
-		if len(p.buf) == cap(p.buf) {
-			if err := p.flush(); err != nil {
+		if len(pw.buf) == cap(pw.buf) {
+			if err := pw.flush(); err != nil {
 				return n, err
 			}
 		}
@@ -49,21 +49,21 @@ func (p *pieceWriter) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-func (p *pieceWriter) flush() error {
-	binary.LittleEndian.PutUint32(p.buf, uint32(len(p.buf)-4))
-	_, err := p.w.Write(p.buf)
-	p.buf = p.buf[:4]
+func (pw *pieceWriter) flush() error {
+	binary.LittleEndian.PutUint32(pw.buf, uint32(len(pw.buf)-4))
+	_, err := pw.w.Write(pw.buf)
+	pw.buf = pw.buf[:4]
 	return err
 }
 
 // end writes what is left, and the piece that says that none follows.
-func (p *pieceWriter) end() error {
-	if len(p.buf) > 4 {
-		if err := p.flush(); err != nil {
+func (pw *pieceWriter) end() error {
+	if len(pw.buf) > 4 {
+		if err := pw.flush(); err != nil {
 			return err
 		}
 	}
-	return p.flush()
+	return pw.flush()
 }
 
 // errPiece says that no piece is as long.
@@ -77,34 +77,34 @@ type pieceReader struct {
 }
 
 // Read returns the next bytes of the stream.
-func (p *pieceReader) Read(b []byte) (int, error) {
-	if p.left == 0 && !p.ended {
-		if err := p.next(); err != nil {
+func (pr *pieceReader) Read(b []byte) (int, error) {
+	if pr.left == 0 && !pr.ended {
+		if err := pr.next(); err != nil {
 			return 0, err
 		}
 	}
-	if p.ended {
+	if pr.ended {
 		return 0, io.EOF
 	}
-	n, err := p.r.Read(b[:min(len(b), p.left)])
-	p.left -= n
+	n, err := pr.r.Read(b[:min(len(b), pr.left)])
+	pr.left -= n
 	return n, cut(err)
 }
 
-func (p *pieceReader) next() error {
+func (pr *pieceReader) next() error {
 	var head [4]byte
-	if _, err := io.ReadFull(p.r, head[:]); err != nil {
+	if _, err := io.ReadFull(pr.r, head[:]); err != nil {
 		return cut(err)
 	}
 	n := binary.LittleEndian.Uint32(head[:])
 	if n > backupPiece {
 		return fmt.Errorf("%w: %d bytes", errPiece, n)
 	}
-	p.left, p.ended = int(n), n == 0
+	pr.left, pr.ended = int(n), n == 0
 	return nil
 }
 
-// cut is the error of a file that ends where something has to follow: no decoder may take that for the end.
+// cut converts the error of a file that ends too early: no decoder may take that for its regular end.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -15,9 +15,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// VerifyBackup reads a backup as a restore does and looks at everything: the frames, the sections, the sums, and whether
-// the state that they give has the digest that it was written with. It takes the memory of the state; room is how many
-// bytes its sections may be before they were compressed (0 = unlimited). The errors are ErrBackup, ErrBackupNewer,
+// VerifyBackup reads a backup as a restore does and checks everything: the frames, the sections, the sums, and that
+// the state that they give has the digest that it was written with. It takes the memory of the state. room limits the
+// sections before they were compressed, in bytes (0 = unlimited). The errors are ErrBackup, ErrBackupNewer,
 // ErrBackupLarge and those of r.
 func VerifyBackup(r io.Reader, room int64) (Backup, Contents, error) {
 	b, s, err := verifyBackup(r, command.NewTable(), room)

@@ -29,7 +29,7 @@ var writeCompat = flag.Bool("compat.write", false, "write testdata/compat for th
 // (docs/upgrading.md has the recipe).
 var compatDir = filepath.Join("testdata", "compat")
 
-// compatFacts are what a log led to when it was recorded.
+// compatFacts describe the state that a log led to when it was recorded.
 type compatFacts struct {
 	Level   env.Level `json:"level"`
 	Entries int       `json:"entries"`

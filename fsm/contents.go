@@ -49,7 +49,7 @@ func (v *View) Usage() (keys int, bytes int64) {
 	return keys, v.s.used()
 }
 
-// builtinUsers is how many users every database has from the beginning.
+// builtinUsers is the number of users that every database has from the beginning.
 const builtinUsers = 2
 
 // Remarkable names what a cluster that was never used doesn't have, in words; empty if there is nothing. Events count,
@@ -75,7 +75,7 @@ func (c *Contents) Remarkable() string {
 	return strings.Join(all, ", ")
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (c *Contents) Fields(w *wire.Codec) {
 	wire.Records(w, &c.Databases)
 	wire.Uint(w, &c.Libraries)

@@ -45,7 +45,7 @@ type database struct {
 	search    *search.Store
 	messages  *queue.Store
 	workflows *workflow.Store
-	// worked is what the entry of the index workedAt has done for the database, in steps. It means nothing after it.
+	// worked counts the steps that the entry of the index workedAt has done for the database. It means nothing after it.
 	worked   int64
 	workedAt uint64
 	// quarantined is the index of the entry from which on it is in quarantine, 0 if it is not.
@@ -56,12 +56,12 @@ type database struct {
 func (s *State) newDatabase(name string, now int64) *database {
 	s.serial++
 	d := &database{name: name, id: s.serial, created: now, keys: keyspace.New(), scripts: script.NewStore(), search: search.NewStore()}
-	s.furnish(d, s.serial)
+	s.initStores(d, s.serial)
 	return d
 }
 
-// furnish gives a new database its users, messages and workflows.
-func (s *State) furnish(d *database, serial uint64) {
+// initStores makes the stores of a new database: its users, messages and workflows.
+func (s *State) initStores(d *database, serial uint64) {
 	d.users = acl.NewStore(s.table.Catalog(), serial)
 	d.users.SetKey(s.secret, d.id)
 	d.messages, d.workflows = s.newStores()
@@ -83,12 +83,12 @@ func (d *database) used() int64 {
 	return n
 }
 
-// place is where the database of a name stands, or would stand.
+// place returns the position of a database in the list, or the one at which it would be inserted.
 func (s *State) place(name string) (int, bool) {
 	return slices.BinarySearchFunc(s.databases, name, func(d *database, name string) int { return strings.Compare(d.name, name) })
 }
 
-// database is the one of a name, nil if there is none. The empty name is the default.
+// database returns the database of a name, nil if there is none. The empty name is the default.
 func (s *State) database(name string) *database {
 	if name == "" || name == DefaultDB {
 		return s.home
@@ -126,7 +126,7 @@ func (s *State) sweep(e *env.Env, limit int) (swept int) {
 	return swept
 }
 
-// watch lets a sweep of d tell what expires, if anybody wants to know.
+// watch lets a sweep of d notify subscribers of expired keys, if there are any.
 func (s *State) watch(e *env.Env, d *database) {
 	e.Watch = nil
 	if d.config.Notify != 0 {
@@ -161,7 +161,7 @@ func (s *State) sweepWorkflows(e *env.Env, limit int) (swept int) {
 // DatabaseName names a database.
 type DatabaseName struct{ Name string }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (n *DatabaseName) Fields(c *wire.Codec) { c.String(&n.Name) }
 
 // DatabaseTokens are the digests of the two tokens of a database, as they are stored under
@@ -172,20 +172,20 @@ type DatabaseTokens struct {
 	Salt               acl.Salt
 }
 
-// Fields are those of the format.
-func (n *DatabaseTokens) Fields(c *wire.Codec) {
-	c.String(&n.Name)
-	c.Fixed(n.Standard[:])
-	c.Fixed(n.ReadOnly[:])
-	if c.More(n.Salt != acl.Salt{}) {
-		c.Fixed(n.Salt[:])
+// Fields codes the value in its wire format.
+func (dt *DatabaseTokens) Fields(c *wire.Codec) {
+	c.String(&dt.Name)
+	c.Fixed(dt.Standard[:])
+	c.Fixed(dt.ReadOnly[:])
+	if c.More(dt.Salt != acl.Salt{}) {
+		c.Fixed(dt.Salt[:])
 	}
 }
 
 // usable reports whether the tokens can be told apart.
-func (n *DatabaseTokens) usable() bool {
+func (dt *DatabaseTokens) usable() bool {
 	none := acl.Digest{}
-	return n.Standard != none && n.ReadOnly != none && n.Standard != n.ReadOnly
+	return dt.Standard != none && dt.ReadOnly != none && dt.Standard != dt.ReadOnly
 }
 
 // DatabaseInfo describes a database.
@@ -203,15 +203,15 @@ type DatabaseInfo struct {
 	Quarantined uint64
 }
 
-// Fields are those of the format.
-func (n *DatabaseInfo) Fields(c *wire.Codec) {
-	c.String(&n.Name)
-	c.Varint(&n.Created)
-	wire.Uint(c, &n.Keys)
-	c.Varint(&n.Bytes)
-	wire.Uint(c, &n.Users)
-	if c.More(n.Quarantined != 0) {
-		c.Uvarint(&n.Quarantined)
+// Fields codes the value in its wire format.
+func (di *DatabaseInfo) Fields(c *wire.Codec) {
+	c.String(&di.Name)
+	c.Varint(&di.Created)
+	wire.Uint(c, &di.Keys)
+	c.Varint(&di.Bytes)
+	wire.Uint(c, &di.Users)
+	if c.More(di.Quarantined != 0) {
+		c.Uvarint(&di.Quarantined)
 	}
 }
 
@@ -318,7 +318,7 @@ func (s *State) setTokens(t acl.Tokens, salt acl.Salt) {
 	s.tokens = t
 }
 
-// encode writes a record of sectionDatabase: what a database has beside its users and keys.
+// encode writes a record of sectionDatabase: the state of a database without its users and keys.
 func (d *database) encode(w *wire.Writer) {
 	w.String(d.name)
 	w.Uvarint(d.id)
@@ -333,7 +333,7 @@ func (d *database) encode(w *wire.Writer) {
 
 func (s *State) decodeDatabase(r *wire.Reader) *database {
 	d := &database{name: r.String(), id: r.Uvarint(), created: r.Varint()}
-	s.furnish(d, r.Uvarint())
+	s.initStores(d, r.Uvarint())
 	d.quota, d.scripts, d.search = quota{r.Varint(), r.Varint()}, script.NewStore(), search.NewStore()
 	d.config.Notify, _ = command.ParseEvents(r.String())
 	d.keys = keyspace.New()
@@ -342,7 +342,7 @@ func (s *State) decodeDatabase(r *wire.Reader) *database {
 	return d
 }
 
-// Thresholds are what a node counts as slow calls of a database.
+// Thresholds returns the limits above which a node records a call of a database as slow.
 func (v *View) Thresholds(db string) command.Thresholds {
 	if d := v.s.database(db); d != nil {
 		return d.config.Thresholds()

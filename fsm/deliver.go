@@ -24,37 +24,37 @@ type AdvanceLimit struct {
 	Hosts []queue.HostLimit
 }
 
-// Fields are those of the format.
-func (n *AdvanceLimit) Fields(c *wire.Codec) {
-	wire.Uint(c, &n.Sweep)
-	if c.Reading() && (n.Sweep < 0 || n.Sweep > maxSweep) {
-		n.Sweep = maxSweep
+// Fields codes the value in its wire format.
+func (al *AdvanceLimit) Fields(c *wire.Codec) {
+	wire.Uint(c, &al.Sweep)
+	if c.Reading() && (al.Sweep < 0 || al.Sweep > maxSweep) {
+		al.Sweep = maxSweep
 	}
-	if !c.More(n.Deliver) {
+	if !c.More(al.Deliver) {
 		return
 	}
-	c.Bool(&n.Deliver)
-	c.Uvarint(&n.Epoch)
-	c.Uvarint(&n.Term)
-	c.Int(&n.Claims)
-	c.Int(&n.HostShare)
-	wire.Records(c, &n.Ticks)
-	c.Bool(&n.Spare)
-	wire.List(c, &n.Hosts, 2)
+	c.Bool(&al.Deliver)
+	c.Uvarint(&al.Epoch)
+	c.Uvarint(&al.Term)
+	c.Int(&al.Claims)
+	c.Int(&al.HostShare)
+	wire.Records(c, &al.Ticks)
+	c.Bool(&al.Spare)
+	wire.List(c, &al.Hosts, 2)
 }
 
 // Advanced says what an Advance did.
 type Advanced struct {
 	Swept int
-	// Attempts are those it claimed. Each of them must be sent, and finished by Finish.
+	// Attempts lists the claimed attempts. Each of them must be sent, and finished by Finish.
 	Attempts []queue.Attempt
 }
 
-// Fields are those of the format.
-func (n *Advanced) Fields(c *wire.Codec) {
-	wire.Uint(c, &n.Swept)
-	if c.More(len(n.Attempts) > 0) {
-		wire.Records(c, &n.Attempts)
+// Fields codes the value in its wire format.
+func (a *Advanced) Fields(c *wire.Codec) {
+	wire.Uint(c, &a.Swept)
+	if c.More(len(a.Attempts) > 0) {
+		wire.Records(c, &a.Attempts)
 	}
 }
 
@@ -99,7 +99,7 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 
 // expireWaits ends the waits of a database whose time is over.
 func (s *State) expireWaits(e *env.Env, d *database) {
-	if at, some := d.workflows.NextDue(); some && at <= e.Now {
+	if at, ok := d.workflows.NextDue(); ok && at <= e.Now {
 		t := tenant{s, d}
 		t.setRoom(e)
 		d.workflows.Advance(e, d.messages)
@@ -111,8 +111,8 @@ func (s *State) expireWaits(e *env.Env, d *database) {
 
 // due reports whether a message or a schedule of the database waits for an Advance.
 func (d *database) due(now int64) bool {
-	at, some := d.messages.NextDue()
-	return some && at <= now
+	at, ok := d.messages.NextDue()
+	return ok && at <= now
 }
 
 // claimIn claims up to share attempts of a database, and takes them off what is free.
@@ -137,10 +137,10 @@ func (s *State) claimIn(d *database, e *env.Env, n *AdvanceLimit, share int, fre
 }
 
 // ticksOf are the ticks of the schedules of a database.
-func (n *AdvanceLimit) ticksOf(db string) (list []queue.Tick) {
-	for i := range n.Ticks {
-		if n.Ticks[i].DB == db {
-			list = append(list, n.Ticks[i])
+func (al *AdvanceLimit) ticksOf(db string) (list []queue.Tick) {
+	for i := range al.Ticks {
+		if al.Ticks[i].DB == db {
+			list = append(list, al.Ticks[i])
 		}
 	}
 	return list

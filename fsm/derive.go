@@ -31,8 +31,8 @@ func (v *View) RESTToken(db, user string, password [32]byte) (string, bool) {
 // roleTokens is the purpose of the key of role tokens.
 const roleTokens = "role token"
 
-// delegated reports whether there are role tokens of a role: those of the cluster.
-func delegated(role acl.Role) bool {
+// hasRoleTokens reports whether there are role tokens of a role: those of the cluster.
+func hasRoleTokens(role acl.Role) bool {
 	return role == acl.Admin || role == acl.Messages || role == acl.MessagesReadOnly
 }
 
@@ -40,7 +40,7 @@ func delegated(role acl.Role) bool {
 // without its token. It dies when that token is replaced. False for roles of a database, and
 // where the role has no token.
 func (v *View) RoleToken(role acl.Role) (string, bool) {
-	if !delegated(role) || v.s.tokens[role] == (acl.Digest{}) {
+	if !hasRoleTokens(role) || v.s.tokens[role] == (acl.Digest{}) {
 		return "", false
 	}
 	return acl.RoleToken(v.s.derive(roleTokens), role, &v.s.tokens[role]), true

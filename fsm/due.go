@@ -16,9 +16,9 @@ func (m *Machine) NextMessage() (unixms int64, ok bool) {
 	return m.state.nextMessage()
 }
 
-// Deliveries is how many deliveries are claimed and have no result, and NextMessage, both of the same
+// Deliveries returns the number of claimed deliveries without a result, and NextMessage, both of the same
 // moment: between two calls a delivery may go from the one to the other.
-func (m *Machine) Deliveries() (claimed int, next int64, some bool) {
+func (m *Machine) Deliveries() (claimed int, next int64, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	for _, d := range m.state.databases {
@@ -26,18 +26,18 @@ func (m *Machine) Deliveries() (claimed int, next int64, some bool) {
 			claimed += d.messages.Counts().Active
 		}
 	}
-	next, some = m.state.nextMessage()
-	return claimed, next, some
+	next, ok = m.state.nextMessage()
+	return claimed, next, ok
 }
 
 // nextDue returns when the next sweep is due: of all databases, of kept replies, and of what messages leave behind.
 func (s *State) nextDue() (unixms int64, ok bool) {
 	for _, d := range s.databases {
-		if at, some := d.nextDue(); some && d.quarantined == 0 && (!ok || at < unixms) {
+		if at, found := d.nextDue(); found && d.quarantined == 0 && (!ok || at < unixms) {
 			unixms, ok = at, true
 		}
 	}
-	if at, some := s.retries.NextDue(); some && (!ok || at < unixms) {
+	if at, found := s.retries.NextDue(); found && (!ok || at < unixms) {
 		unixms, ok = at, true
 	}
 	if len(s.former) > 0 && (!ok || s.former[0].Until < unixms) {
@@ -47,10 +47,10 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 		if d.quarantined != 0 {
 			continue
 		}
-		if at, some := d.workflows.NextSweep(); some && (!ok || at < unixms) {
+		if at, found := d.workflows.NextSweep(); found && (!ok || at < unixms) {
 			unixms, ok = at, true
 		}
-		if at, some := d.messages.NextSweep(); some && (!ok || at < unixms) {
+		if at, found := d.messages.NextSweep(); found && (!ok || at < unixms) {
 			unixms, ok = at, true
 		}
 	}
@@ -63,10 +63,10 @@ func (s *State) nextMessage() (unixms int64, ok bool) {
 		if d.quarantined != 0 {
 			continue
 		}
-		if at, some := d.messages.NextDue(); some && (!ok || at < unixms) {
+		if at, found := d.messages.NextDue(); found && (!ok || at < unixms) {
 			unixms, ok = at, true
 		}
-		if at, some := d.workflows.NextDue(); some && (!ok || at < unixms) {
+		if at, found := d.workflows.NextDue(); found && (!ok || at < unixms) {
 			unixms, ok = at, true
 		}
 	}

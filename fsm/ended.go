@@ -31,17 +31,17 @@ var (
 )
 
 // Fields are the session's, in the order of the log.
-func (n *EndedSession) Fields(c *wire.Codec) {
-	c.String(&n.ID)
-	c.Varint(&n.Until)
+func (es *EndedSession) Fields(c *wire.Codec) {
+	c.String(&es.ID)
+	c.Varint(&es.Until)
 }
 
 // endedSessions are in the order of their ids. The list is replaced with every change:
 // forks share it.
 type endedSessions []EndedSession
 
-func (l endedSessions) place(id string) (int, bool) {
-	return slices.BinarySearchFunc(l, id, func(n EndedSession, id string) int { return strings.Compare(n.ID, id) })
+func (es endedSessions) place(id string) (int, bool) {
+	return slices.BinarySearchFunc(es, id, func(n EndedSession, id string) int { return strings.Compare(n.ID, id) })
 }
 
 // endSession remembers an ended session and forgets those whose time is over.

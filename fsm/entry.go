@@ -25,7 +25,7 @@ type Request struct {
 // LowWater says that the node of a session awaits no sequence below Below any more.
 type LowWater struct{ Session, Below uint64 }
 
-// Entry is what one log entry holds: many requests, committed together.
+// Entry is the content of one log entry: many requests, committed together.
 type Entry struct {
 	// Stamp is the leader's cluster time in unix milliseconds.
 	Stamp int64
@@ -39,37 +39,37 @@ type Entry struct {
 }
 
 // Encode is the entry in the form of the log.
-func (n *Entry) Encode() []byte {
-	w := wire.Writer{B: make([]byte, 0, n.headSize()+RequestsSize(n.Requests))}
-	n.head(&w, entryVersion)
-	EncodeRequests(&w, n.Requests)
+func (e *Entry) Encode() []byte {
+	w := wire.Writer{B: make([]byte, 0, e.headSize()+RequestsSize(e.Requests))}
+	e.head(&w, entryVersion)
+	EncodeRequests(&w, e.Requests)
 	return w.B
 }
 
 // headSize is about how many bytes head writes.
-func (n *Entry) headSize() int { return 64 + 16*len(n.LowWaters) }
+func (e *Entry) headSize() int { return 64 + 16*len(e.LowWaters) }
 
 // head writes what comes before the requests.
-func (n *Entry) head(w *wire.Writer, version byte) {
+func (e *Entry) head(w *wire.Writer, version byte) {
 	w.Fixed([]byte{version})
-	w.Varint(n.Stamp)
-	w.Uvarint(n.Epoch)
-	w.Uvarint(n.Term)
-	w.Fixed(n.Seed[:])
-	w.Uvarint(uint64(len(n.LowWaters)))
-	for _, m := range n.LowWaters {
+	w.Varint(e.Stamp)
+	w.Uvarint(e.Epoch)
+	w.Uvarint(e.Term)
+	w.Fixed(e.Seed[:])
+	w.Uvarint(uint64(len(e.LowWaters)))
+	for _, m := range e.LowWaters {
 		w.Uvarint(m.Session)
 		w.Uvarint(m.Below)
 	}
 }
 
 // readHead reads what head wrote after the version.
-func (n *Entry) readHead(r *wire.Reader) {
-	n.Stamp, n.Epoch, n.Term = r.Varint(), r.Uvarint(), r.Uvarint()
-	copy(n.Seed[:], r.Fixed(len(n.Seed)))
-	n.LowWaters = make([]LowWater, r.Count(2))
-	for i := range n.LowWaters {
-		n.LowWaters[i] = LowWater{r.Uvarint(), r.Uvarint()}
+func (e *Entry) readHead(r *wire.Reader) {
+	e.Stamp, e.Epoch, e.Term = r.Varint(), r.Uvarint(), r.Uvarint()
+	copy(e.Seed[:], r.Fixed(len(e.Seed)))
+	e.LowWaters = make([]LowWater, r.Count(2))
+	for i := range e.LowWaters {
+		e.LowWaters[i] = LowWater{r.Uvarint(), r.Uvarint()}
 	}
 }
 

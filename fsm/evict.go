@@ -27,26 +27,26 @@ type PickedKey struct {
 	Version uint64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (k *PickedKey) Fields(c *wire.Codec) {
 	c.String(&k.Key)
 	c.Uvarint(&k.Version)
 }
 
-// Fields are those of the format.
-func (n *Picked) Fields(c *wire.Codec) {
-	c.String(&n.Database)
-	c.Uvarint(&n.Number)
-	wire.List(c, &n.Keys, 2)
+// Fields codes the value in its wire format.
+func (p *Picked) Fields(c *wire.Codec) {
+	c.String(&p.Database)
+	c.Uvarint(&p.Number)
+	wire.List(c, &p.Keys, 2)
 }
 
 // Eviction is the argument of Evict.
 type Eviction struct{ Databases []Picked }
 
-// Fields are those of the format.
-func (n *Eviction) Fields(c *wire.Codec) { wire.Records(c, &n.Databases) }
+// Fields codes the value in its wire format.
+func (e *Eviction) Fields(c *wire.Codec) { wire.Records(c, &e.Databases) }
 
-// policy is the one in force in a database.
+// policy returns the eviction policy in force in a database.
 func (s *State) policy(d *database) keyspace.Policy {
 	return d.config.EvictionPolicy(s.settings.Policy)
 }
@@ -93,7 +93,7 @@ func (s *State) evictDown(e *env.Env, own *keyspace.DB, began uint64, limit int6
 	over := s.used() - limit
 	var spent []*database
 	for over > 0 {
-		d := s.fullest(spent, nil)
+		d := s.largestEvictable(spent, nil)
 		if d == nil {
 			return false
 		}
@@ -111,9 +111,9 @@ func (s *State) evictDown(e *env.Env, own *keyspace.DB, began uint64, limit int6
 	return true
 }
 
-// fullest is the database with most in its keys that may be evicted from and is none of spent, nil if there is none. What
-// freed says is about to go does not count.
-func (s *State) fullest(spent []*database, freed map[*database]int64) (most *database) {
+// largestEvictable returns the database with most memory in its keys of those that may be evicted from and are not in spent, nil if
+// there is none. Memory in freed, which is about to be released, does not count.
+func (s *State) largestEvictable(spent []*database, freed map[*database]int64) (most *database) {
 	size := int64(0)
 	for _, d := range s.databases {
 		if n := d.keys.Used() - freed[d]; n > size && s.mayEvict(d) && !slices.Contains(spent, d) {
@@ -125,7 +125,7 @@ func (s *State) fullest(spent []*database, freed map[*database]int64) (most *dat
 
 // evicts reports whether keys may be evicted from any database for what all of them use.
 func (s *State) evicts() bool {
-	return s.settings.MaxMemory > 0 && s.fullest(nil, nil) != nil
+	return s.settings.MaxMemory > 0 && s.largestEvictable(nil, nil) != nil
 }
 
 // evictsOwn reports whether a database evicts keys to stay below a limit of its own, and whether it is near that: then the
@@ -139,7 +139,7 @@ func (s *State) evictsOwn() (some, near bool) {
 	return some, near
 }
 
-// Evicted is how many keys were evicted from all databases since they were made.
+// Evicted counts the keys that were evicted from all databases since they were made.
 func (v *View) Evicted() (n uint64) {
 	for _, d := range v.s.databases {
 		n += d.keys.Evicted()

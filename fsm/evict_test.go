@@ -87,7 +87,7 @@ func (c *cache) read(words ...string) (v reply.Value) {
 	return v
 }
 
-// left is how many of the keys prefix0, prefix1, ... are there.
+// left counts those of the keys prefix0, prefix1, ... that exist.
 func (c *cache) left(prefix string, n int) (count int) {
 	for i := range n {
 		count += int(c.read("EXISTS", fmt.Sprint(prefix, i)).Int())

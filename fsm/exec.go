@@ -39,7 +39,7 @@ type Batch struct {
 	room *rowRoom // where rows are read to; nil is new memory
 }
 
-// Results are what a Batch's rows answered. A discarded transaction has one value: the
+// Results hold the replies to a Batch's rows. A discarded transaction has one value: the
 // error that refused it, or the null array if a watched key has changed.
 type Results struct {
 	// Index and Place say where in the log the batch took effect.
@@ -47,12 +47,12 @@ type Results struct {
 	Place     int
 	Discarded bool
 	Values    []reply.Value
-	// Replayed says that an earlier request of the same id was applied, and that this
-	// is what it answered.
+	// Replayed says that an earlier request of the same id was applied, and that these
+	// are its replies.
 	Replayed bool
 }
 
-// Fields are those of the format; arguments alias what they are read from.
+// Fields codes the value in its wire format. Decoded arguments alias the input.
 func (b *Batch) Fields(c *wire.Codec) {
 	if !c.Reading() {
 		c.Grow(b.size())
@@ -124,31 +124,31 @@ func (b *Batch) revokes() bool {
 	return false
 }
 
-// Fields are those of the format.
-func (n *Results) Fields(c *wire.Codec) {
-	c.Uvarint(&n.Index)
-	wire.Uint(c, &n.Place)
-	c.Bool(&n.Discarded)
+// Fields codes the value in its wire format.
+func (r *Results) Fields(c *wire.Codec) {
+	c.Uvarint(&r.Index)
+	wire.Uint(c, &r.Place)
+	c.Bool(&r.Discarded)
 	if c.Reading() {
-		n.readValues(c)
+		r.readValues(c)
 	} else {
-		n.writeValues(c.Writer())
+		r.writeValues(c.Writer())
 	}
-	c.Bool(&n.Replayed)
+	c.Bool(&r.Replayed)
 }
 
-func (n *Results) writeValues(w *wire.Writer) {
-	w.Uvarint(uint64(len(n.Values)))
-	for i := range n.Values {
-		reply.Append(w, n.Values[i])
+func (r *Results) writeValues(w *wire.Writer) {
+	w.Uvarint(uint64(len(r.Values)))
+	for i := range r.Values {
+		reply.Append(w, r.Values[i])
 	}
 }
 
-func (n *Results) readValues(c *wire.Codec) {
-	n.Values = make([]reply.Value, c.Reader().Count(1))
-	for i := range n.Values {
+func (r *Results) readValues(c *wire.Codec) {
+	r.Values = make([]reply.Value, c.Reader().Count(1))
+	for i := range r.Values {
 		var err error
-		if n.Values[i], err = reply.Decode(c.Reader()); err != nil {
+		if r.Values[i], err = reply.Decode(c.Reader()); err != nil {
 			c.Fail(err)
 			return
 		}
@@ -198,7 +198,7 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 	out.Values = make([]reply.Value, len(b.Rows))
 	for i, row := range b.Rows {
 		if i%keyspace.WarmGroup == 0 && len(b.Rows)-i > 1 {
-			warm(tx.DB, b.Rows[i:min(len(b.Rows), i+keyspace.WarmGroup)])
+			warmKeys(tx.DB, b.Rows[i:min(len(b.Rows), i+keyspace.WarmGroup)])
 		}
 		if i > 0 && b.Mode == Pipeline && s.yield != nil {
 			s.yield()
@@ -224,7 +224,7 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 	return out
 }
 
-// stepsPerCommand is how many steps of scripts the lock is held for as long as for one
+// stepsPerCommand is the number of a script's steps that hold the lock about as long as one
 // command.
 const stepsPerCommand = 200
 
@@ -234,9 +234,9 @@ func changesUsers(row [][]byte) bool {
 	return len(row) > 0 && len(row[0]) == len("ACL") && bytes.EqualFold(row[0], []byte("ACL"))
 }
 
-// warm reads what rows will read of their first arguments, which are keys of most
+// warmKeys reads what rows will read of their first arguments, which are keys of most
 // commands. It is only about time.
-func warm(db *keyspace.DB, rows [][][]byte) {
+func warmKeys(db *keyspace.DB, rows [][][]byte) {
 	var keys [keyspace.WarmGroup][]byte
 	n := 0
 	for _, row := range rows {

@@ -8,11 +8,11 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// judgedWord is from which length on a word is judged before it goes into the log, in bytes. All nodes would copy and write it
-// only to refuse it then, and every other request would wait for that.
-const judgedWord = 64 << 10
+// minPrecheckedWord is the least length of a word that is checked before it goes into the log, in bytes. All nodes would copy and write
+// it only to refuse it then, and every other request would wait for that.
+const minPrecheckedWord = 64 << 10
 
-// Executor is what Execute needs of a node.
+// Executor proposes and reads for Execute; a node implements it.
 type Executor interface {
 	Proposer
 	Reader
@@ -38,8 +38,8 @@ func (b *Batch) CountsSubscribers() bool {
 // Execute proposes a batch. One that counts subscribers waits for those that leave. Long words that are refused whatever the state is, such as payloads of RESTORE with a wrong
 // checksum, don't go into the log: the batch is proposed with words for which it has the same outcome.
 func Execute(ctx context.Context, x Executor, b Batch) (Results, error) {
-	if b.judged() {
-		judge := func(v *View) { b.Rows = v.standIns(&b) }
+	if b.needsPrecheck() {
+		judge := func(v *View) { b.Rows = v.substituteRefused(&b) }
 		if _, err := x.Read(ctx, Reading{Long: true, Database: b.As.DB}, judge); err != nil {
 			return Results{}, err
 		}
@@ -50,11 +50,11 @@ func Execute(ctx context.Context, x Executor, b Batch) (Results, error) {
 	return Do(ctx, x, Exec, b)
 }
 
-// judged reports whether a row may have a word to judge.
-func (b *Batch) judged() bool {
+// needsPrecheck reports whether a row has a word that is to be checked before it goes into the log.
+func (b *Batch) needsPrecheck() bool {
 	for _, row := range b.Rows {
 		for _, word := range row {
-			if len(word) >= judgedWord && command.MayStandIn(row) {
+			if len(word) >= minPrecheckedWord && command.MayPrecheck(row) {
 				return true
 			}
 		}
@@ -62,17 +62,17 @@ func (b *Batch) judged() bool {
 	return false
 }
 
-// standIns are the rows of a batch, with other words in the place of long ones that no state accepts; see Command.StandIn.
-func (v *View) standIns(b *Batch) [][][]byte {
+// substituteRefused returns the rows of a batch, with short words in place of long ones that no state accepts; see Command.Precheck.
+func (v *View) substituteRefused(b *Batch) [][][]byte {
 	rows, copied := b.Rows, false
 	limits := v.writeLimits(b)
 	for i, argv := range b.Rows {
 		c, refusal := v.Check(b.As, b.Origin, argv)
-		if refusal != nil || c.StandIn == nil {
+		if refusal != nil || c.Precheck == nil {
 			continue
 		}
-		at, word := c.StandIn(&limits, argv)
-		if at == 0 || len(argv[at]) < judgedWord {
+		at, word := c.Precheck(&limits, argv)
+		if at == 0 || len(argv[at]) < minPrecheckedWord {
 			continue
 		}
 		if !copied {

@@ -20,14 +20,14 @@ type executor struct {
 	longest, reads int
 }
 
-func (x *executor) Propose(_ context.Context, code uint16, body []byte) (any, error) {
-	x.longest = max(x.longest, len(body))
-	return x.propose(code, body)
+func (e *executor) Propose(_ context.Context, code uint16, body []byte) (any, error) {
+	e.longest = max(e.longest, len(body))
+	return e.propose(code, body)
 }
 
-func (x *executor) Read(_ context.Context, _ fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
-	x.reads++
-	x.m.ViewFork(0, [16]byte{}, fn)
+func (e *executor) Read(_ context.Context, _ fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
+	e.reads++
+	e.m.ViewFork(0, [16]byte{}, fn)
 	return fsm.ReadAt{}, nil
 }
 

@@ -44,29 +44,29 @@ func newFullDatabase(t *testing.T) *fullDatabase {
 	return f
 }
 
-func (f *fullDatabase) must(code uint16, body []byte) {
-	f.t.Helper()
-	if _, err := f.propose(code, body); err != nil {
-		f.t.Fatal(err)
+func (fd *fullDatabase) must(code uint16, body []byte) {
+	fd.t.Helper()
+	if _, err := fd.propose(code, body); err != nil {
+		fd.t.Fatal(err)
 	}
 }
 
 // do runs a command and returns its error, empty if it has none.
-func (f *fullDatabase) do(words ...string) string {
-	f.t.Helper()
+func (fd *fullDatabase) do(words ...string) string {
+	fd.t.Helper()
 	row := make([][]byte, len(words))
 	for i, w := range words {
 		row[i] = []byte(w)
 	}
-	return f.rows(row)[0]
+	return fd.rows(row)[0]
 }
 
-func (f *fullDatabase) rows(rows ...[][]byte) (refusals []string) {
-	f.t.Helper()
+func (fd *fullDatabase) rows(rows ...[][]byte) (refusals []string) {
+	fd.t.Helper()
 	as := acl.Identity{DB: "a", By: acl.ByProcess, User: acl.DefaultName}
-	v, err := f.propose(fsm.Exec.Code, fsm.Exec.Body(fsm.Batch{As: as, Origin: command.RESP, Mode: fsm.Pipeline, Rows: rows}))
+	v, err := fd.propose(fsm.Exec.Code, fsm.Exec.Body(fsm.Batch{As: as, Origin: command.RESP, Mode: fsm.Pipeline, Rows: rows}))
 	if err != nil {
-		f.t.Fatal(err)
+		fd.t.Fatal(err)
 	}
 	for _, one := range v.(fsm.Results).Values {
 		text := ""
@@ -79,28 +79,28 @@ func (f *fullDatabase) rows(rows ...[][]byte) (refusals []string) {
 }
 
 // refill fills the database again, after something that has made room.
-func (f *fullDatabase) refill() {
-	f.t.Helper()
+func (fd *fullDatabase) refill() {
+	fd.t.Helper()
 	for _, size := range []int{5000, 100} {
-		for f.do("SET", f.unique(10), strings.Repeat("x", size)) == "" {
+		for fd.do("SET", fd.unique(10), strings.Repeat("x", size)) == "" {
 		}
 	}
 }
 
 // unique is a word that was not used before.
-func (f *fullDatabase) unique(size int) string {
-	f.serial++
-	name := fmt.Sprint("u", f.serial)
+func (fd *fullDatabase) unique(size int) string {
+	fd.serial++
+	name := fmt.Sprint("u", fd.serial)
 	return name + strings.Repeat("x", max(0, size-len(name)))
 }
 
 // check fails if the database holds more than its limit, what one command may exceed it by, and the deadlines of its keys.
-func (f *fullDatabase) check(tried any) {
-	f.t.Helper()
-	f.m.View(0, [16]byte{}, func(v *fsm.View) {
+func (fd *fullDatabase) check(tried any) {
+	fd.t.Helper()
+	fd.m.View(0, [16]byte{}, func(v *fsm.View) {
 		for _, d := range v.Databases() {
 			if most := int64(fullLimit + fullLimit/100 + 48*d.Keys); d.Name == "a" && d.Bytes > most {
-				f.t.Fatalf("%.200q: a holds %d bytes, %d are allowed", tried, d.Bytes, most)
+				fd.t.Fatalf("%.200q: a holds %d bytes, %d are allowed", tried, d.Bytes, most)
 			}
 		}
 	})

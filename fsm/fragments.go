@@ -14,8 +14,8 @@ const (
 	entryRest     = 3 // the first byte of the entry behind the fragments
 )
 
-// mostPrepared bounds what the first fragment's word about the whole length allocates, in bytes.
-const mostPrepared = 64 << 20
+// maxPreallocated bounds what the first fragment's word about the whole length allocates, in bytes.
+const maxPreallocated = 64 << 20
 
 // fragments are the requests of a large entry as far as they have come. They are replicated: a snapshot may be taken in between.
 type fragments struct {
@@ -31,21 +31,21 @@ type Fragment struct {
 }
 
 // Encode is the fragment in the form of the log.
-func (p *Fragment) Encode() []byte {
-	w := wire.Writer{B: make([]byte, 0, 32+len(p.Bytes))}
+func (f *Fragment) Encode() []byte {
+	w := wire.Writer{B: make([]byte, 0, 32+len(f.Bytes))}
 	w.Fixed([]byte{entryFragment})
-	w.Uvarint(p.Term)
-	w.Uvarint(uint64(p.At))
-	w.Uvarint(uint64(p.Total))
-	w.Bytes(p.Bytes)
+	w.Uvarint(f.Term)
+	w.Uvarint(uint64(f.At))
+	w.Uvarint(uint64(f.Total))
+	w.Bytes(f.Bytes)
 	return w.B
 }
 
-// EncodeRest is an entry whose requests begin in fragments, in the form of the log: at is how many bytes of them the fragments have, and
-// rest the others.
-func (n *Entry) EncodeRest(at int, rest []byte) []byte {
-	w := wire.Writer{B: make([]byte, 0, n.headSize()+32+len(rest))}
-	n.head(&w, entryRest)
+// EncodeRest encodes an entry for the log whose requests begin in fragments: the fragments have the first at bytes of them, and rest has
+// the others.
+func (e *Entry) EncodeRest(at int, rest []byte) []byte {
+	w := wire.Writer{B: make([]byte, 0, e.headSize()+32+len(rest))}
+	e.head(&w, entryRest)
 	w.Uvarint(uint64(at))
 	w.Bytes(rest)
 	return w.B
@@ -71,15 +71,15 @@ func (m *Machine) takeFragment(index, term uint64, data []byte) error {
 	return nil
 }
 
-func (s *fragments) add(term uint64, p Fragment) {
+func (f *fragments) add(term uint64, p Fragment) {
 	switch {
 	case p.Term != term:
 	case p.At == 0:
-		*s = fragments{term, append(make([]byte, 0, max(len(p.Bytes), min(p.Total, mostPrepared))), p.Bytes...)}
-	case s.term == term && p.At == len(s.data):
-		s.data = append(s.data, p.Bytes...)
+		*f = fragments{term, append(make([]byte, 0, max(len(p.Bytes), min(p.Total, maxPreallocated))), p.Bytes...)}
+	case f.term == term && p.At == len(f.data):
+		f.data = append(f.data, p.Bytes...)
 	default:
-		*s = fragments{}
+		*f = fragments{}
 	}
 }
 
@@ -116,8 +116,8 @@ func (m *Machine) decode(term uint64, data []byte) (*Entry, error) {
 	return n, nil
 }
 
-// Fields are those of the snapshot. What is read aliases the input.
-func (s *fragments) Fields(c *wire.Codec) {
-	c.Uvarint(&s.term)
-	c.Bytes(&s.data)
+// Fields codes the fragments for a snapshot. Decoded bytes alias the input.
+func (f *fragments) Fields(c *wire.Codec) {
+	c.Uvarint(&f.term)
+	c.Bytes(&f.data)
 }

@@ -70,7 +70,7 @@ func (v *View) User(as acl.Identity) *acl.User {
 	return user
 }
 
-// key is how identities name the database: the most common one by nothing.
+// key returns the name of the database in identities: empty for the most common one.
 func (d *database) key() string {
 	if d.name == DefaultDB {
 		return ""
@@ -85,7 +85,7 @@ func (d *database) identity(user string, credential uint64) acl.Identity {
 	return acl.Identity{DB: d.key(), By: acl.ByCredential, User: user, Credential: credential}
 }
 
-// Role is what a token opens in the cluster and in the database default.
+// Role returns the rights of a token in the cluster and in the database default.
 func (v *View) Role(token acl.Digest) acl.Role {
 	shown := acl.Presented{Digest: token}
 	switch role, _ := v.s.clusterRole(shown.Under(&v.s.tokenSalt)); {
@@ -113,14 +113,14 @@ func (s *State) bearerRole(t *acl.Bearer) (role acl.Role, number uint64) {
 	if role == acl.NoRole {
 		return s.clusterRole(t.Under(&s.tokenSalt))
 	}
-	if !delegated(role) || s.tokens[role] == (acl.Digest{}) || !t.ProvesRole(s.derive(roleTokens), &s.tokens[role]) {
+	if !hasRoleTokens(role) || s.tokens[role] == (acl.Digest{}) || !t.ProvesRole(s.derive(roleTokens), &s.tokens[role]) {
 		return acl.NoRole, 0
 	}
 	return role, s.adminSerial
 }
 
-// clusterRole is what a token of the cluster opens, one that was replaced and is in force still too, and the number of
-// the credential if it is an admin token.
+// clusterRole returns the rights of a token of the cluster, and the number of the credential if it is an admin token. A token
+// that was replaced counts while it is in force.
 func (s *State) clusterRole(token *acl.Digest) (role acl.Role, number uint64) {
 	if role = s.tokens.Role(*token); role != acl.NoRole {
 		return role, s.adminSerial

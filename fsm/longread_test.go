@@ -20,23 +20,23 @@ type applied struct {
 	index uint64
 }
 
-func (m *applied) write(t testing.TB, rows ...[][]byte) {
+func (a *applied) write(t testing.TB, rows ...[][]byte) {
 	t.Helper()
-	m.index++
+	a.index++
 	body := fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Pipeline, Rows: rows})
-	e := fsm.Entry{Stamp: int64(m.index), Term: 1, Requests: []fsm.Request{{Code: fsm.Exec.Code, Body: body}}}
-	if _, err := m.Apply(m.index, 1, e.Encode()); err != nil {
+	e := fsm.Entry{Stamp: int64(a.index), Term: 1, Requests: []fsm.Request{{Code: fsm.Exec.Code, Body: body}}}
+	if _, err := a.Apply(a.index, 1, e.Encode()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (m *applied) fill(t testing.TB, keys int) {
+func (a *applied) fill(t testing.TB, keys int) {
 	for from := 0; from < keys; from += 10_000 {
 		var rows [][][]byte
 		for i := from; i < min(keys, from+10_000); i++ {
 			rows = append(rows, set(fmt.Sprint("key", i), "value"))
 		}
-		m.write(t, rows...)
+		a.write(t, rows...)
 	}
 }
 

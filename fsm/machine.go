@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script"
 )
 
-// bytesPerStep is how many bytes of a reply a caller looks at in a step of a read's cost.
+// bytesPerStep is the number of bytes of a reply that cost a read one step.
 const bytesPerStep = 16
 
 // Hooks are callbacks to the owner of a Machine. Apply calls them in log order, without holding the lock.
@@ -26,7 +26,7 @@ type Hooks struct {
 	Verdict func(DigestVerdict)
 	// Notifications is called with the notifications of an entry, for subscribers.
 	Notifications func([]env.Notification)
-	// Monitored, if set, reports whether Notifications wants to be told what scripts call.
+	// Monitored, if set, reports whether Notifications receives the calls of scripts.
 	Monitored func() bool
 	// Random fills bytes with secrets for reads that draw passwords and tokens. Without it
 	// they come from the seed of the read.
@@ -70,7 +70,6 @@ type Machine struct {
 	trackers atomic.Int32                    // how many want notifications of changed keys
 	engines  sync.Pool                       // of *script.Engine, for reads
 	lend     func() (*script.Engine, func()) // borrow, made once
-	asked    func() bool                     // tracking, made once
 
 	notify sync.Mutex
 	next   chan struct{}
@@ -86,7 +85,7 @@ func NewMachineWith(table *command.Table) *Machine {
 	m.state = newState(m.table, nil)
 	m.databases.Store(1)
 	m.state.yield, m.state.charge = m.yield, m.charge
-	m.lend, m.asked, m.noteUse = m.borrow, m.tracking, m.uses.note
+	m.lend = m.borrow
 	return m
 }
 
@@ -119,7 +118,7 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 	}
 	outcomes := make([]Outcome, len(n.Requests))
 	var frozen *Frozen
-	e := env.Env{Tracking: m.asked, Monitored: m.Hooks.Monitored}
+	e := env.Env{Node: local{m}}
 	m.lock()
 	s := m.state
 	m.sinceYield = 0
@@ -149,7 +148,7 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.level.Store(uint32(s.level))
 	m.databases.Store(int64(len(s.databases)))
 	m.notePressure()
-	m.tellSearch(index, e.Notifications, Replaced(outcomes))
+	m.notifySearch(index, e.Notifications, Replaced(outcomes))
 	m.unlock()
 	m.advance(index)
 	if Replaced(outcomes) && m.Hooks.Restored != nil {
@@ -195,7 +194,7 @@ func (m *Machine) notifyHooks(frozen *Frozen, outcomes []Outcome, notes []env.No
 func (m *Machine) Skip(index, term uint64) {
 	m.mu.Lock()
 	m.index, m.term = index, term
-	m.tellSearch(index, nil, false)
+	m.notifySearch(index, nil, false)
 	m.mu.Unlock()
 	m.advance(index)
 }
@@ -293,13 +292,7 @@ func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, brief b
 	v := views.Get().(*View)
 	*v = View{s: s, host: m.host.Load(), m: m}
 	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
-	v.e.ReadOnly, v.e.Bounded, v.e.Random, v.e.Monitored = true, brief, m.Hooks.Random, m.Hooks.Monitored
-	if !brief {
-		v.e.Yield, v.e.Large = m.Hooks.Yield, m.Hooks.Large
-	}
-	if m.noting.Load() {
-		v.e.Used = m.noteUse
-	}
+	v.e.ReadOnly, v.e.Bounded, v.e.Node = true, brief, local{m}
 	fn(v)
 	tooLong = v.e.OverBudget
 	*v = View{}
@@ -319,8 +312,6 @@ func (m *Machine) Track(on bool) {
 		m.trackers.Add(-1)
 	}
 }
-
-func (m *Machine) tracking() bool { return m.trackers.Load() > 0 }
 
 // SetHost sets what INFO and ROLE report about this node.
 func (m *Machine) SetHost(h *command.Host) { m.host.Store(h) }

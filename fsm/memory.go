@@ -48,13 +48,13 @@ func (s *State) usedBy(d *database) int64 {
 	return n - s.uncountedOf(d)
 }
 
-// uncountedOf is how much of the logical memory of a database is payloads that nodes keep on their disks. They count by a
-// small part only: see docs/design/payloads.md.
+// uncountedOf returns the bytes of a database's logical memory that are payloads on the nodes' disks. Only a small
+// part of them counts: see docs/design/payloads.md.
 func (s *State) uncountedOf(d *database) int64 {
 	return d.messages.Uncounted() + d.workflows.Uncounted()
 }
 
-// uncounted is that of all databases.
+// uncounted returns the sum of uncountedOf for all databases.
 func (s *State) uncounted() (bytes int64) {
 	for _, d := range s.databases {
 		bytes += s.uncountedOf(d)
@@ -62,13 +62,13 @@ func (s *State) uncounted() (bytes int64) {
 	return bytes
 }
 
-// prepareMemory tells a transaction the limits of its database, and what is used beside its keys.
+// prepareMemory sets the limits of a transaction's database, and the memory that is used outside its keys.
 func (s *State) prepareMemory(tx *command.Tx, d *database) {
 	tx.MaxMemory, tx.OwnMax = s.settings.MaxMemory, s.memoryLimit(d)
 	s.measure(tx, d)
 }
 
-// measure notes what is used beside the keys of the database that tx runs in.
+// measure notes the memory used outside the keys of the database that tx runs in.
 func (s *State) measure(tx *command.Tx, d *database) {
 	if tx.MaxMemory > 0 && !tx.ReadOnly { // reads need no sum of all databases
 		tx.OtherMemory = s.used() - d.keys.Used()
@@ -113,35 +113,35 @@ func (s *State) errOwnMemory(d *database, growth int64) error {
 }
 
 // TenantMemory is TenantMemoryPercent as it is in force.
-func (n *Settings) TenantMemory() int64 {
-	if n.TenantMemoryPercent < 1 || n.TenantMemoryPercent > 100 {
+func (s *Settings) TenantMemory() int64 {
+	if s.TenantMemoryPercent < 1 || s.TenantMemoryPercent > 100 {
 		return DefaultTenantMemory
 	}
-	return n.TenantMemoryPercent
+	return s.TenantMemoryPercent
 }
 
 // SetTenantMemory takes the percentage as people set it. The default is stored as 0, which nodes of the version before
 // understand.
-func (n *Settings) SetTenantMemory(percent int64) {
-	if n.TenantMemoryPercent = percent; percent == DefaultTenantMemory {
-		n.TenantMemoryPercent = 0
+func (s *Settings) SetTenantMemory(percent int64) {
+	if s.TenantMemoryPercent = percent; percent == DefaultTenantMemory {
+		s.TenantMemoryPercent = 0
 	}
 }
 
 // ShareOfMemory is the DatabaseSettings.MaxMemory of a database for which no limit is set.
 const ShareOfMemory = -1
 
-// DatabaseSettings are what the operator sets for one database, and its users can't change.
+// DatabaseSettings are the settings of one database that the operator makes and its users can't change.
 type DatabaseSettings struct {
 	Name string
 	// MaxMemory is the most logical memory in bytes, 0 for none but that of the cluster, or ShareOfMemory.
 	MaxMemory int64
-	// Limit is what is in force, 0 for no limit but that of the cluster. It is for answers.
+	// Limit is the limit in force, 0 for no limit but that of the cluster. It is for answers.
 	Limit int64
-	// Changes says what of the settings a request changes; 0 is ChangeMemory.
+	// Changes names the settings that a request changes; 0 is ChangeMemory.
 	Changes byte
-	// RequestRate is how many requests a second each node answers, RequestBurst how many at once; 0 is any number, and for the
-	// burst as many as in a second.
+	// RequestRate limits the requests that each node answers in a second, RequestBurst those at once. A rate of 0 is
+	// unlimited; a burst of 0 is the requests of a second.
 	RequestRate, RequestBurst int64
 }
 
@@ -151,15 +151,15 @@ const (
 	ChangeRate
 )
 
-// Fields are those of the format.
-func (n *DatabaseSettings) Fields(c *wire.Codec) {
-	c.String(&n.Name)
-	c.Varint(&n.MaxMemory)
-	c.Varint(&n.Limit)
-	if c.More(n.Changes != 0 || n.RequestRate != 0 || n.RequestBurst != 0) {
-		c.Byte(&n.Changes)
-		c.Varint(&n.RequestRate)
-		c.Varint(&n.RequestBurst)
+// Fields codes the value in its wire format.
+func (ds *DatabaseSettings) Fields(c *wire.Codec) {
+	c.String(&ds.Name)
+	c.Varint(&ds.MaxMemory)
+	c.Varint(&ds.Limit)
+	if c.More(ds.Changes != 0 || ds.RequestRate != 0 || ds.RequestBurst != 0) {
+		c.Byte(&ds.Changes)
+		c.Varint(&ds.RequestRate)
+		c.Varint(&ds.RequestBurst)
 	}
 }
 
@@ -187,7 +187,7 @@ func (s *State) settingsOf(d *database) DatabaseSettings {
 	return n
 }
 
-// DatabaseSettings are those of a database; false if there is none of that name.
+// DatabaseSettings returns the settings of a database; false if there is none of that name.
 func (v *View) DatabaseSettings(name string) (DatabaseSettings, bool) {
 	d := v.s.database(name)
 	if d == nil {

@@ -16,31 +16,31 @@ import (
 
 // fill writes values of 10,000 bytes to a database until one is refused, and returns how many were written and the refusal.
 // Then it writes small ones, until it has nothing left.
-func (c tenants) fill(db, token string) (written int, refusal string) {
-	c.t.Helper()
-	written, refusal = c.fillWith(db, token, strings.Repeat("x", 10_000))
-	c.fillWith(db, token, "x")
+func (t tenants) fill(db, token string) (written int, refusal string) {
+	t.t.Helper()
+	written, refusal = t.fillWith(db, token, strings.Repeat("x", 10_000))
+	t.fillWith(db, token, "x")
 	return written, refusal
 }
 
-func (c tenants) fillWith(db, token, value string) (written int, refusal string) {
-	c.t.Helper()
+func (t tenants) fillWith(db, token, value string) (written int, refusal string) {
+	t.t.Helper()
 	for ; written < 1000; written++ {
-		if v := c.exec(db, token, "SET", fmt.Sprint(len(value), "filler", written), value); v.IsError() {
+		if v := t.exec(db, token, "SET", fmt.Sprint(len(value), "filler", written), value); v.IsError() {
 			return written, v.Text()
 		}
 	}
-	c.t.Fatalf("database %q takes everything", db)
+	t.t.Fatalf("database %q takes everything", db)
 	return 0, ""
 }
 
 // limits sets the memory of the cluster and the part of it of a database.
-func (c tenants) limits(bytes, percent int64) {
-	c.t.Helper()
+func (t tenants) limits(bytes, percent int64) {
+	t.t.Helper()
 	s := fsm.Settings{MaxMemory: bytes}
 	s.SetTenantMemory(percent)
-	if _, err := propose(c.deliverer, fsm.Configure, s); err != nil {
-		c.t.Fatal(err)
+	if _, err := propose(t.deliverer, fsm.Configure, s); err != nil {
+		t.t.Fatal(err)
 	}
 }
 

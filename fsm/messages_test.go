@@ -27,27 +27,27 @@ func newDeliverer(t *testing.T, seed uint64) *deliverer {
 	return c
 }
 
-func (c *deliverer) apply(data []byte) []fsm.Outcome {
-	c.t.Helper()
-	if c.record != nil {
-		c.record(data)
+func (d *deliverer) apply(data []byte) []fsm.Outcome {
+	d.t.Helper()
+	if d.record != nil {
+		d.record(data)
 	}
-	x, err := c.a.Apply(c.l.index, c.l.term, data)
+	x, err := d.a.Apply(d.l.index, d.l.term, data)
 	if err != nil {
-		c.t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	y, err := c.b.Apply(c.l.index, c.l.term, data)
+	y, err := d.b.Apply(d.l.index, d.l.term, data)
 	if err != nil {
-		c.t.Fatal(err)
+		d.t.Fatal(err)
 	}
 	var p, q wire.Writer
 	fsm.EncodeOutcomes(&p, x)
 	fsm.EncodeOutcomes(&q, y)
 	if !bytes.Equal(p.B, q.B) {
-		c.t.Fatalf("entry %d: outcomes differ", c.l.index)
+		d.t.Fatalf("entry %d: outcomes differ", d.l.index)
 	}
-	if _, err := fsm.DecodeOutcomes(wire.NewReader(p.B), c.l.session); err != nil {
-		c.t.Fatalf("entry %d: outcomes can't be read back: %v", c.l.index, err)
+	if _, err := fsm.DecodeOutcomes(wire.NewReader(p.B), d.l.session); err != nil {
+		d.t.Fatalf("entry %d: outcomes can't be read back: %v", d.l.index, err)
 	}
 	return x
 }
@@ -60,11 +60,11 @@ func propose[A, R any](c *deliverer, op *fsm.Operation[A, R], arg A) (R, error) 
 	return r, o.Err
 }
 
-func (c *deliverer) publish(p queue.Publication) queue.Receipt {
-	c.t.Helper()
-	out, err := propose(c, fsm.Publish, queue.Publications{Items: []queue.Publication{p}})
+func (d *deliverer) publish(p queue.Publication) queue.Receipt {
+	d.t.Helper()
+	out, err := propose(d, fsm.Publish, queue.Publications{Items: []queue.Publication{p}})
 	if err != nil {
-		c.t.Fatal(err)
+		d.t.Fatal(err)
 	}
 	return out.Items[0]
 }

@@ -20,7 +20,7 @@ const (
 	Removed
 )
 
-// NodeRecord is what the cluster remembers of a node that belongs to it, or did.
+// NodeRecord describes a node that belongs to the cluster, or did.
 type NodeRecord struct {
 	Node, Disk string
 	Status     MembershipStatus
@@ -28,45 +28,45 @@ type NodeRecord struct {
 	Replaces string
 }
 
-// Fields are those of the format.
-func (n *NodeRecord) Fields(c *wire.Codec) {
-	c.String(&n.Node)
-	c.String(&n.Disk)
-	wire.Uint(c, &n.Status)
-	c.String(&n.Replaces)
+// Fields codes the value in its wire format.
+func (nr *NodeRecord) Fields(c *wire.Codec) {
+	c.String(&nr.Node)
+	c.String(&nr.Disk)
+	wire.Uint(c, &nr.Status)
+	c.String(&nr.Replaces)
 }
 
 // nodeRecords are all nodes that were ever admitted, by id.
 type nodeRecords []NodeRecord
 
-func (s nodeRecords) place(id string) (int, bool) {
-	return slices.BinarySearchFunc(s, id, func(n NodeRecord, id string) int { return strings.Compare(n.Node, id) })
+func (nr nodeRecords) place(id string) (int, bool) {
+	return slices.BinarySearchFunc(nr, id, func(n NodeRecord, id string) int { return strings.Compare(n.Node, id) })
 }
 
 // get is the record of a node, a zero one if there is none.
-func (s nodeRecords) get(id string) (n NodeRecord, known bool) {
-	i, known := s.place(id)
+func (nr nodeRecords) get(id string) (n NodeRecord, known bool) {
+	i, known := nr.place(id)
 	if known {
-		n = s[i]
+		n = nr[i]
 	}
 	return n, known
 }
 
 // put sets a node's record. The list is replaced, not changed: forks share it.
-func (s *nodeRecords) put(n NodeRecord) {
-	i, known := s.place(n.Node)
-	next := slices.Clone(*s)
+func (nr *nodeRecords) put(n NodeRecord) {
+	i, known := nr.place(n.Node)
+	next := slices.Clone(*nr)
 	if known {
 		next[i] = n
 	} else {
 		next = slices.Insert(next, i, n)
 	}
-	*s = next
+	*nr = next
 }
 
 // admitNode remembers a node and its disk, unless its id was another disk's or left the
-// cluster. The result is what is remembered then: the caller compares it with what it
-// asked for.
+// cluster. It returns the record that the cluster then has: the caller compares it with the
+// one it asked for.
 func (s *State) admitNode(_ *env.Env, n NodeRecord) (NodeRecord, error) {
 	known, found := s.nodes.get(n.Node)
 	if found && (known.Disk != n.Disk || known.Status != StatusMember) {
@@ -87,10 +87,10 @@ type NodeRef struct {
 	Leaving bool
 }
 
-// Fields are those of the format.
-func (n *NodeRef) Fields(c *wire.Codec) {
-	c.String(&n.Node)
-	c.Bool(&n.Leaving)
+// Fields codes the value in its wire format.
+func (nr *NodeRef) Fields(c *wire.Codec) {
+	c.String(&nr.Node)
+	c.Bool(&nr.Leaving)
 }
 
 // removeNode notes that a node leaves, or is gone. Its session ends when it is gone: what
@@ -114,7 +114,7 @@ func (s *State) removeNode(e *env.Env, n NodeRef) (Ack, error) {
 	return Ack{}, nil
 }
 
-// Node is what the cluster remembers of a node.
+// Node returns the record of a node.
 func (v *View) Node(id string) (NodeRecord, bool) { return v.s.nodes.get(id) }
 
 // Nodes are all that were ever admitted, in the order of their ids. The caller doesn't

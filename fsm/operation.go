@@ -21,8 +21,8 @@ var (
 // changed.
 var ErrMalformed = &Error{Code: "malformed", Text: "the request's body can't be decoded"}
 
-// Error is what an operation that changed nothing says, as values that travel
-// between nodes. errors.Is compares the Code.
+// Error refuses an operation, which has changed nothing. It travels between nodes as
+// values; errors.Is compares the Code.
 type Error struct{ Code, Text string }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Text }
@@ -46,7 +46,7 @@ type Operation[A, R any] struct {
 	argument func(*A) wire.Record
 	result   func(*R) wire.Record
 	apply    func(*State, *env.Env, A) (R, error)
-	// price is what it does, before it is applied: see price.go.
+	// price returns the work and the memory of the operation before it is applied: see price.go.
 	price func(*State, *env.Env, *A) env.Price
 	// revoking reports whether an argument may take rights away; nil if none does.
 	revoking func(*A) bool

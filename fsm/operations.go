@@ -10,7 +10,7 @@ import (
 // Codes are append-only: those of a released level are listed in testdata/released.
 var (
 	// Exec runs commands: one, a pipeline, or a transaction.
-	Exec = define(1, "exec", env.Base, ofCommands, (*State).exec).revokes((*Batch).revokes).lending((*State).lend)
+	Exec = define(1, "exec", env.Base, execPrice, (*State).exec).revokes((*Batch).revokes).lending((*State).lend)
 	// Advance moves what is due; with nothing due it is the tick that moves time.
 	Advance = define(2, "advance", env.Base, advancePrice, (*State).advance).aliasing()
 	// SetLevel raises the feature level.
@@ -27,7 +27,7 @@ var (
 	ReportDigest = define(9, "report digest", env.Base, every, (*State).reportDigest)
 	// Configure changes the replicated settings.
 	Configure = define(10, "configure", env.Base, small, (*State).configure)
-	// AdmitNode remembers a node and its disk; the result is what is remembered then.
+	// AdmitNode remembers a node and its disk, and returns the record that the cluster then has.
 	AdmitNode = define(29, "admit node", env.Base, every, (*State).admitNode)
 	// RemoveNode notes that a node leaves the cluster, or has left it.
 	RemoveNode = define(11, "remove node", env.Base, every, (*State).removeNode)
@@ -48,57 +48,57 @@ var (
 	// Finish tells how attempts went.
 	Finish = define(3, "finish", env.Base, finishPrice, (*State).finish)
 	// Publish makes messages: publish, enqueue and batch.
-	Publish = defineOwned(16, "publish", env.Base, tenant.publishPrice, tenant.publish)
+	Publish = defineOwned(16, "publish", env.Base, messagesPriceWithin((*queue.Store).PublishPrice), inMessages((*queue.Store).Publish))
 	// CancelMessages cancels messages, one or many.
-	CancelMessages = defineOwned(17, "cancel messages", env.Base, ofMessages((*queue.Store).CancelPrice), tenant.cancelMessages)
+	CancelMessages = defineOwned(17, "cancel messages", env.Base, messagesPrice((*queue.Store).CancelPrice), inMessages((*queue.Store).Cancel))
 	// Renew prolongs the leases of attempts under way.
 	Renew = define(18, "renew", env.Base, renewPrice, (*State).renew)
 	// ChangeQueue makes, pauses, resumes or deletes a queue.
-	ChangeQueue = defineOwned(19, "change queue", env.Base, ofMessages((*queue.Store).ChangeQueuePrice), tenant.changeQueue)
+	ChangeQueue = defineOwned(19, "change queue", env.Base, messagesPrice((*queue.Store).ChangeQueuePrice), inMessages((*queue.Store).ChangeQueue))
 	// PutSchedule makes or overwrites a schedule.
-	PutSchedule = defineOwned(20, "put schedule", env.Base, ofMessages((*queue.Store).SchedulePrice), tenant.putSchedule)
+	PutSchedule = defineOwned(20, "put schedule", env.Base, messagesPrice((*queue.Store).SchedulePrice), inMessages((*queue.Store).PutSchedule))
 	// ChangeSchedule pauses, resumes or deletes a schedule.
-	ChangeSchedule = defineOwned(21, "change schedule", env.Base, ofMessages((*queue.Store).ChangeSchedulePrice), tenant.changeSchedule)
+	ChangeSchedule = defineOwned(21, "change schedule", env.Base, messagesPrice((*queue.Store).ChangeSchedulePrice), inMessages((*queue.Store).ChangeSchedule))
 	// ChangeGroup makes, changes or deletes a URL group.
-	ChangeGroup = defineOwned(22, "change group", env.Base, ofMessages((*queue.Store).ChangeGroupPrice), tenant.changeGroup).aliasing()
+	ChangeGroup = defineOwned(22, "change group", env.Base, messagesPrice((*queue.Store).ChangeGroupPrice), inMessages((*queue.Store).ChangeGroup)).aliasing()
 	// ChangeFlowControl pauses, resumes, pins, unpins or resets a flow-control key.
-	ChangeFlowControl = defineOwned(23, "change flow control", env.Base, ofMessages((*queue.Store).FlowControlPrice), tenant.changeFlowControl)
+	ChangeFlowControl = defineOwned(23, "change flow control", env.Base, messagesPrice((*queue.Store).FlowControlPrice), inMessages((*queue.Store).ChangeFlowControl))
 	// SetParallelism bounds the attempts under way at once.
-	SetParallelism = defineOwned(24, "set parallelism", env.Base, ofASetting, tenant.setParallelism)
+	SetParallelism = defineOwned(24, "set parallelism", env.Base, settingPrice, inMessages((*queue.Store).SetParallelism))
 	// RotateKeys changes the signing keys, or sets them.
-	RotateKeys = defineOwned(25, "rotate keys", env.Base, ofASetting, tenant.rotateKeys)
+	RotateKeys = defineOwned(25, "rotate keys", env.Base, settingPrice, inMessages((*queue.Store).Rotate))
 	// DeleteDead deletes dead letters.
-	DeleteDead = defineOwned(26, "delete dead letters", env.Base, ofMessages((*queue.Store).DeleteDeadPrice), tenant.deleteDead)
+	DeleteDead = defineOwned(26, "delete dead letters", env.Base, messagesPrice((*queue.Store).DeleteDeadPrice), inMessages((*queue.Store).DeleteDead))
 	// RetryDead publishes dead letters anew.
-	RetryDead = defineOwned(27, "retry dead letters", env.Base, tenant.retryDeadPrice, tenant.retryDead)
+	RetryDead = defineOwned(27, "retry dead letters", env.Base, messagesPriceWithin((*queue.Store).RetryDeadPrice), inMessages((*queue.Store).RetryDead))
 	// ConfigureMessages replaces the settings of messages.
-	ConfigureMessages = defineOwned(28, "configure messages", env.Base, ofASetting, tenant.configureMessages)
+	ConfigureMessages = defineOwned(28, "configure messages", env.Base, settingPrice, inMessages((*queue.Store).Configure))
 	// Submit starts runs, and appends steps and calls to runs.
-	Submit = defineOwned(48, "submit steps", env.Base, tenant.submitPrice, tenant.submitSteps)
+	Submit = defineOwned(48, "submit steps", env.Base, workflowsPriceWithin((*workflow.Store).SubmitPrice), inRuns((*workflow.Store).Submit))
 	// Await has a step wait for an event.
-	Await = defineOwned(49, "await", env.Base, ofWorkflows((*workflow.Store).AwaitPrice), tenant.await)
+	Await = defineOwned(49, "await", env.Base, workflowsPrice((*workflow.Store).AwaitPrice), inRuns((*workflow.Store).Await))
 	// NotifyEvent wakes the waiters of an event.
-	NotifyEvent = defineOwned(50, "notify event", env.Base, tenant.notifyPrice, tenant.notifyEvent).aliasing()
+	NotifyEvent = defineOwned(50, "notify event", env.Base, workflowsPriceWithin((*workflow.Store).NotifyPrice), inRuns((*workflow.Store).Notify)).aliasing()
 	// EndRun ends a run with success.
-	EndRun = defineOwned(51, "end run", env.Base, ofWorkflows((*workflow.Store).EndPrice), tenant.endRun)
+	EndRun = defineOwned(51, "end run", env.Base, workflowsPrice((*workflow.Store).EndPrice), inRuns((*workflow.Store).End))
 	// CancelRuns cancels runs, one or many.
-	CancelRuns = defineOwned(52, "cancel runs", env.Base, ofWorkflows((*workflow.Store).CancelPrice), tenant.cancelRuns)
+	CancelRuns = defineOwned(52, "cancel runs", env.Base, workflowsPrice((*workflow.Store).CancelPrice), inRuns((*workflow.Store).Cancel))
 	// Revive resumes or restarts dead runs.
-	Revive = defineOwned(53, "revive", env.Base, tenant.revivePrice, tenant.revive)
+	Revive = defineOwned(53, "revive", env.Base, workflowsPriceWithin((*workflow.Store).RevivePrice), inRuns((*workflow.Store).Revive))
 	// DeleteDeadRuns deletes dead letters of runs.
-	DeleteDeadRuns = defineOwned(54, "delete dead runs", env.Base, ofWorkflows((*workflow.Store).DeleteDeadPrice), tenant.deleteDeadRuns)
+	DeleteDeadRuns = defineOwned(54, "delete dead runs", env.Base, workflowsPrice((*workflow.Store).DeleteDeadPrice), inWorkflows((*workflow.Store).DeleteDead))
 	// ChangeCallback calls a failure callback once more, or cancels it.
-	ChangeCallback = defineOwned(55, "change callback", env.Base, ofWorkflows((*workflow.Store).CallbackPrice), tenant.changeCallback)
+	ChangeCallback = defineOwned(55, "change callback", env.Base, workflowsPrice((*workflow.Store).CallbackPrice), inRuns((*workflow.Store).ChangeCallback))
 	// ConfigureWorkflows replaces the settings of workflows.
-	ConfigureWorkflows = defineOwned(56, "configure flows", env.Base, ofASetting, tenant.configureWorkflows)
+	ConfigureWorkflows = defineOwned(56, "configure flows", env.Base, settingPrice, inWorkflows((*workflow.Store).Configure))
 	// InDatabase applies an operation that belongs to a database to another one than default.
 	InDatabase = define(57, "in database", env.Base, inDatabasePrice, (*State).inDatabase)
 	// RunNow ends the wait of a message for the time of its next attempt.
-	RunNow = defineOwned(58, "run now", env.Base, ofASetting, tenant.runNow)
+	RunNow = defineOwned(58, "run now", env.Base, settingPrice, tenant.runNow)
 	// BulkCancel cancels the messages of a filter, by as many entries as it takes.
-	BulkCancel = defineOwned(59, "bulk cancel", env.Base, ofMessages((*queue.Store).BulkPrice), tenant.bulkCancel).aliasing()
+	BulkCancel = defineOwned(59, "bulk cancel", env.Base, messagesPrice((*queue.Store).BulkPrice), inMessages((*queue.Store).BulkCancel)).aliasing()
 	// BulkCancelRuns does the same for runs.
-	BulkCancelRuns = defineOwned(60, "bulk cancel runs", env.Base, ofWorkflows((*workflow.Store).BulkPrice), tenant.bulkCancelRuns).aliasing()
+	BulkCancelRuns = defineOwned(60, "bulk cancel runs", env.Base, workflowsPrice((*workflow.Store).BulkPrice), inRuns((*workflow.Store).BulkCancel)).aliasing()
 	// EndSession signs a session of the console out.
 	EndSession = define(62, "end session", env.Base, small, (*State).endSession).revokes(always)
 	// Reset empties the keyspaces, messages and workflows of a development server; see reset.go.
@@ -110,13 +110,13 @@ var (
 	// ImportMessages takes messages and runs that have come in over into a database; see portable.go.
 	ImportMessages = define(66, "import messages", env.Base, importPrice, (*State).importMessages)
 	// RunSchedule publishes what a schedule publishes once more, now.
-	RunSchedule = defineOwned(68, "run schedule", env.Base, ofMessages((*queue.Store).RunSchedulePrice), tenant.runSchedule)
+	RunSchedule = defineOwned(68, "run schedule", env.Base, messagesPrice((*queue.Store).RunSchedulePrice), inMessages((*queue.Store).RunSchedule))
 	// Evict removes keys that the leader has picked because memory is full.
 	Evict = define(67, "evict", env.Base, evictPrice, (*State).evictPicked)
 	// ConfigureDatabase changes the settings of a database that only the operator may change; see memory.go.
 	ConfigureDatabase = define(90, "configure database", env.Base, small, (*State).configureDatabase)
 	// HoldExpiry keeps keys past their deadline while clients are paused; see pause.go.
-	HoldExpiry = defineOwned(91, "hold expiry", env.Base, ofASetting, tenant.holdExpiry)
+	HoldExpiry = defineOwned(91, "hold expiry", env.Base, settingPrice, tenant.holdExpiry)
 	// Quarantine puts a database into quarantine from an earlier entry on; see quarantine.go.
 	Quarantine = define(92, "quarantine", env.Base, small, (*State).quarantine)
 	// Release ends that.

@@ -30,7 +30,7 @@ const (
 	Deferred
 )
 
-// Outcome is what became of one request.
+// Outcome is the result of one request.
 type Outcome struct {
 	Session, Seq uint64
 	Code         uint16
@@ -133,20 +133,20 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 	s.worked = 0
 	o.Value, o.Err = op.run(s, e, q.Body)
 	if payer != nil {
-		o.Work = s.charged(e, payer, q)
+		o.Work = s.chargeShare(e, payer, q)
 	}
 	if o.Err == nil {
 		return o, nil
 	}
-	o.Err = travelling(o.Err)
+	o.Err = outcomeError(o.Err)
 	if errors.Is(o.Err, ErrUnknownLevel) || errors.Is(o.Err, ErrFormerLevel) {
 		return o, o.Err
 	}
 	return o, nil
 }
 
-// travelling is an error in the form that outcomes carry to other nodes.
-func travelling(err error) error {
+// outcomeError converts an error to the form that outcomes carry to other nodes.
+func outcomeError(err error) error {
 	var refusal *queue.Error
 	if errors.As(err, &refusal) {
 		return &Error{Code: refusal.Code, Text: refusal.Text}
@@ -154,7 +154,7 @@ func travelling(err error) error {
 	return err
 }
 
-// sweepPerEntry is how many keys past their deadline, and how many kept replies, every entry removes beside its
+// sweepPerEntry is the number of expired keys, and of kept replies, that every entry removes in addition to its
 // requests, so that a steady load needs no entries for it.
 const sweepPerEntry = 16
 

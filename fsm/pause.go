@@ -19,9 +19,9 @@ type ExpiryHold struct {
 	Millis int64
 }
 
-// Fields are those of the format.
-func (n *ExpiryHold) Fields(c *wire.Codec) {
-	c.Varint(&n.Millis)
+// Fields codes the value in its wire format.
+func (eh *ExpiryHold) Fields(c *wire.Codec) {
+	c.Varint(&eh.Millis)
 }
 
 // holdExpiry answers with the time that is left.
@@ -44,7 +44,7 @@ func (d *database) holdsExpiry(now int64) bool {
 	return until > now
 }
 
-// nextDue is when a key or field of the database is to be removed next.
+// nextDue returns the time at which the next key or field of the database is to be removed, in unix milliseconds.
 func (d *database) nextDue() (unixms int64, ok bool) {
 	unixms, ok = d.keys.NextDue()
 	return max(unixms, d.config.ExpiryHeld()), ok

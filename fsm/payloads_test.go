@@ -22,12 +22,12 @@ type onDisk struct {
 
 func (d *disk) Keep(b []byte) payload.Kept { return &onDisk{d, turned(b)} }
 
-func (k *onDisk) Bytes() []byte {
-	k.d.reads++
-	return turned(k.b)
+func (od *onDisk) Bytes() []byte {
+	od.d.reads++
+	return turned(od.b)
 }
-func (k *onDisk) Len() int               { return len(k.b) }
-func (k *onDisk) Digest() payload.Digest { return payload.DigestOf(turned(k.b)) }
+func (od *onDisk) Len() int               { return len(od.b) }
+func (od *onDisk) Digest() payload.Digest { return payload.DigestOf(turned(od.b)) }
 
 func turned(b []byte) []byte {
 	c := make([]byte, len(b))
@@ -54,46 +54,46 @@ func newTwoKeepers(t *testing.T, seed uint64) (twoKeepers, *disk) {
 }
 
 // equal compares the machines: their digests, and what they save.
-func (c twoKeepers) equal() {
-	c.t.Helper()
-	x, y := c.a.Fork(), c.b.Fork()
+func (tk twoKeepers) equal() {
+	tk.t.Helper()
+	x, y := tk.a.Fork(), tk.b.Fork()
 	if x.Digest() != y.Digest() {
-		c.t.Error("the digests differ")
+		tk.t.Error("the digests differ")
 	}
 	var p, q bytes.Buffer
 	if err := x.Write(&p); err != nil {
-		c.t.Fatal(err)
+		tk.t.Fatal(err)
 	}
 	if err := y.Write(&q); err != nil {
-		c.t.Fatal(err)
+		tk.t.Fatal(err)
 	}
 	if !bytes.Equal(p.Bytes(), q.Bytes()) {
-		c.t.Error("the snapshots differ")
+		tk.t.Error("the snapshots differ")
 	}
 	again := fsm.NewMachine()
 	again.KeepPayloads(&disk{})
 	if err := again.Restore(&p); err != nil {
-		c.t.Fatal(err)
+		tk.t.Fatal(err)
 	}
 	if again.Fork().Digest() != x.Digest() {
-		c.t.Error("the digest differs after a restore")
+		tk.t.Error("the digest differs after a restore")
 	}
-	c.backedUp()
-	if usedBytes(again) != usedBytes(c.a) || usedBytes(c.a) != usedBytes(c.b) {
-		c.t.Errorf("used %d, %d in memory, %d after a restore", usedBytes(c.a), usedBytes(c.b), usedBytes(again))
+	tk.backedUp()
+	if usedBytes(again) != usedBytes(tk.a) || usedBytes(tk.a) != usedBytes(tk.b) {
+		tk.t.Errorf("used %d, %d in memory, %d after a restore", usedBytes(tk.a), usedBytes(tk.b), usedBytes(again))
 	}
 }
 
 // backedUp compares the machines' backups, and verifies them as a restore would.
-func (c twoKeepers) backedUp() {
-	c.t.Helper()
-	p, made := backup(c.t, c.a)
-	q, _ := backup(c.t, c.b)
+func (tk twoKeepers) backedUp() {
+	tk.t.Helper()
+	p, made := backup(tk.t, tk.a)
+	q, _ := backup(tk.t, tk.b)
 	if !bytes.Equal(p, q) {
-		c.t.Error("the backups differ")
+		tk.t.Error("the backups differ")
 	}
 	if verified, err := fsm.VerifyBackupWith(bytes.NewReader(p), table); err != nil || verified != made {
-		c.t.Errorf("verified %+v, %v; made %+v", verified, err, made)
+		tk.t.Errorf("verified %+v, %v; made %+v", verified, err, made)
 	}
 }
 
@@ -164,9 +164,9 @@ func TestPayloadsOfMessages(t *testing.T) {
 	}
 }
 
-func (c twoKeepers) advance() ([]queue.Attempt, error) {
-	c.t.Helper()
-	got, err := propose(c.deliverer, fsm.Advance, fsm.AdvanceLimit{Deliver: true, Term: c.l.term, Claims: 100})
+func (tk twoKeepers) advance() ([]queue.Attempt, error) {
+	tk.t.Helper()
+	got, err := propose(tk.deliverer, fsm.Advance, fsm.AdvanceLimit{Deliver: true, Term: tk.l.term, Claims: 100})
 	return got.Attempts, err
 }
 
@@ -239,7 +239,7 @@ func TestPayloadsOfRuns(t *testing.T) {
 }
 
 // TestBackupsHoldBodies restores backups of states with large bodies, which are on the disk or in memory here and there: every
-// body of a message, a dead letter, an event and a run is what it was.
+// body of a message, a dead letter, an event and a run is unchanged.
 func TestBackupsHoldBodies(t *testing.T) {
 	c, _ := newTwoKeepers(t, 62)
 	var ids []queue.ID

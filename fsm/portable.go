@@ -15,7 +15,7 @@ import (
 // snapshot. They come in as a backup does: in parts that every node keeps, and then by one entry. Package
 // cli/messagesfile has the file.
 
-// A RecordStore is what a record belongs to. The codes stand in files and in the log.
+// A RecordStore names the store that a record belongs to. The codes are in files and in the log.
 type RecordStore byte
 
 // The stores.
@@ -112,23 +112,23 @@ type MessageImport struct {
 	Level env.Level
 }
 
-// Fields are those of the format.
-func (n *MessageImport) Fields(c *wire.Codec) {
-	n.BackupRef.Fields(c)
-	c.String(&n.Database)
-	wire.Uint(c, &n.Level)
+// Fields codes the value in its wire format.
+func (mi *MessageImport) Fields(c *wire.Codec) {
+	mi.BackupRef.Fields(c)
+	c.String(&mi.Database)
+	wire.Uint(c, &mi.Level)
 }
 
-// ImportedMessages is what a database has after an import.
+// ImportedMessages counts the records of a database after an import.
 type ImportedMessages struct {
 	Messages  queue.Counts
 	Workflows workflow.Counts
 }
 
-// Fields are those of the format.
-func (n *ImportedMessages) Fields(c *wire.Codec) {
-	c.Record(n.Messages.Fields)
-	c.Record(n.Workflows.Fields)
+// Fields codes the value in its wire format.
+func (im *ImportedMessages) Fields(c *wire.Codec) {
+	c.Record(im.Messages.Fields)
+	c.Record(im.Workflows.Fields)
 }
 
 // imported says what a database has.

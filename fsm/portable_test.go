@@ -13,30 +13,30 @@ import (
 
 // portable are the records of a database in the form in which they come in, and the same without the head of the messages,
 // which says who claimed last.
-func (c tenants) portable(db string) (all, rest []byte) {
-	c.t.Helper()
-	if err := c.a.Fork().MessageRecords(db, func(store fsm.RecordStore, record []byte) error {
+func (t tenants) portable(db string) (all, rest []byte) {
+	t.t.Helper()
+	if err := t.a.Fork().MessageRecords(db, func(store fsm.RecordStore, record []byte) error {
 		all = fsm.AppendRecord(all, store, record)
 		if store != fsm.OfMessages || queue.RecordKind(record) != "head" {
 			rest = fsm.AppendRecord(rest, store, record)
 		}
 		return nil
 	}); err != nil {
-		c.t.Fatal(err)
+		t.t.Fatal(err)
 	}
 	return all, rest
 }
 
 // stage brings records in for a database, and returns what ImportMessages takes.
-func (c tenants) stage(id, db string, records []byte) fsm.MessageImport {
-	c.t.Helper()
+func (t tenants) stage(id, db string, records []byte) fsm.MessageImport {
+	t.t.Helper()
 	for at := 0; at < len(records); at += 500 {
 		part := fsm.BackupPart{ID: id, Offset: uint64(at), Data: records[at:min(at+500, len(records))], Database: db}
-		if _, err := propose(c.deliverer, fsm.StageBackup, part); err != nil {
-			c.t.Fatalf("part at %d: %v", at, err)
+		if _, err := propose(t.deliverer, fsm.StageBackup, part); err != nil {
+			t.t.Fatalf("part at %d: %v", at, err)
 		}
 		if at == 500 {
-			c.b = restored(c.t, c.b)
+			t.b = restored(t.t, t.b)
 		}
 	}
 	return fsm.MessageImport{BackupRef: fsm.BackupRef{ID: id, Size: uint64(len(records))}, Database: db, Level: env.Base}

@@ -10,20 +10,20 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// Every operation of the log has a price, as every command has: what it does, and what of it stays, by its argument and the state
-// before. What belongs to a database is held against that database's budget of work and its memory before anything happens; the
-// same price is what the entry has done for the database. See docs/design/fairness.md.
+// Every operation of the log has a price, as every command has: its work and the memory that it adds, from its argument and the
+// state before. The price is held against the database's budget of work and its memory before anything happens, and is charged to
+// the database as work of the entry. See docs/design/fairness.md.
 //
-// There are three kinds of prices. Those of the cluster's own operations (small, bySize) are asked by nobody: the operator and the
-// nodes send them. Those by argument and state are in packages queue and workflow, beside what they are about. Those in pieces are
-// of operations that look at so many records of a filter, or change so many: the caller asks again until there are no more.
-// Finish, Renew and Advance can't be refused, for they tell of what has happened: they ask for room piece by piece, and leave out
-// what has none (queue.SetRoom).
+// There are three kinds of prices. Those of the cluster's own operations (small, bySize) limit nobody: the operator and the
+// nodes send them. Those by argument and state are in packages queue and workflow, next to their operations. Those in pieces are
+// of operations that read or change a bounded number of the records that match a filter: the caller repeats them until none is left.
+// Finish, Renew and Advance can't be refused, because they record what has happened: they ask for room piece by piece, and leave
+// out the pieces that find none (queue.SetRoom).
 
-// small is the price of an operation of the cluster that does little whatever it is asked for.
+// small is the price of an operation of the cluster that does little for any argument.
 func small[A any](*State, *env.Env, *A) env.Price { return env.Price{Work: operationWork} }
 
-// every is the price of an operation of the cluster that looks at each database, session and node.
+// every is the price of an operation of the cluster that reads each database, session and node.
 func every[A any](s *State, _ *env.Env, _ *A) env.Price {
 	return env.Price{Work: operationWork + commandWork*int64(len(s.databases)+len(s.nodes)+len(s.sessions))}
 }
@@ -33,8 +33,8 @@ func whole[A any](s *State, _ *env.Env, _ *A) env.Price {
 	return env.Price{Work: operationWork + s.used()/bytesPerWork}
 }
 
-// ofCommands is the price of Exec: that of its commands, which each ask for when their turn has come.
-func ofCommands(_ *State, _ *env.Env, b *Batch) env.Price {
+// execPrice is the price of Exec: that of its commands, which each ask for when their turn has come.
+func execPrice(_ *State, _ *env.Env, b *Batch) env.Price {
 	return env.Price{Work: commandWork * int64(len(b.Rows))}
 }
 
@@ -112,14 +112,23 @@ func (t tenant) endRoom() {
 	t.d.workflows.SetRoom(queue.Unlimited)
 }
 
-// ofMessages and ofWorkflows are prices that the stores compute.
-func ofMessages[A any](price func(*queue.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
+// messagesPrice and workflowsPrice are prices that the stores compute.
+func messagesPrice[A any](price func(*queue.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
 	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.messages, e, a) }
 }
 
-func ofWorkflows[A any](price func(*workflow.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
+func workflowsPrice[A any](price func(*workflow.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
 	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.workflows, e, a) }
 }
 
-// ofASetting is the price of an operation of a database that changes some numbers.
-func ofASetting[A any](tenant, *env.Env, *A) env.Price { return env.Price{Work: commandWork} }
+// messagesPriceWithin and workflowsPriceWithin are prices that are only computed up to the budget.
+func messagesPriceWithin[A any](price func(*queue.Store, *env.Env, *A, int64) env.Price) func(tenant, *env.Env, *A) env.Price {
+	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.messages, e, a, t.budget(e)) }
+}
+
+func workflowsPriceWithin[A any](price func(*workflow.Store, *env.Env, *A, int64) env.Price) func(tenant, *env.Env, *A) env.Price {
+	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.workflows, e, a, t.budget(e)) }
+}
+
+// settingPrice is the price of an operation of a database that changes some numbers.
+func settingPrice[A any](tenant, *env.Env, *A) env.Price { return env.Price{Work: commandWork} }

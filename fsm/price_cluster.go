@@ -3,10 +3,9 @@ package fsm
 import (
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// The prices of operations that are of no database. Those of Finish, Renew and Advance are what they do for all databases.
+// The prices of operations that belong to no database. Those of Finish, Renew and Advance cover their work for all databases.
 
 func advancePrice(s *State, e *env.Env, n *AdvanceLimit) (p env.Price) {
 	p.Work = commandWork * int64(len(s.databases)+min(n.Sweep, maxSweep))
@@ -60,7 +59,7 @@ func importPrice(s *State, _ *env.Env, _ *MessageImport) env.Price {
 	return env.Price{Work: operationWork + int64(s.staged.size)/2, Growth: importGrowth * int64(s.staged.size)}
 }
 
-// importGrowth is what a byte of records may count, as a factor: a small record counts its places in the indices.
+// importGrowth is the most memory that a byte of records may count, in bytes: a small record counts its places in the indexes.
 const importGrowth = 8
 
 func evictPrice(_ *State, _ *env.Env, n *Eviction) env.Price {
@@ -69,26 +68,4 @@ func evictPrice(_ *State, _ *env.Env, n *Eviction) env.Price {
 		p.Work += 2 * commandWork * int64(len(n.Databases[i].Keys))
 	}
 	return p
-}
-
-// The prices of operations on messages and workflows that need to know the budget.
-
-func (t tenant) publishPrice(e *env.Env, n *queue.Publications) env.Price {
-	return t.d.messages.PublishPrice(e, n, t.budget(e))
-}
-
-func (t tenant) retryDeadPrice(e *env.Env, n *queue.DeadRetry) env.Price {
-	return t.d.messages.RetryDeadPrice(e, n, t.budget(e))
-}
-
-func (t tenant) submitPrice(e *env.Env, n *workflow.Submissions) env.Price {
-	return t.d.workflows.SubmitPrice(e, n, t.budget(e))
-}
-
-func (t tenant) revivePrice(e *env.Env, n *workflow.Revival) env.Price {
-	return t.d.workflows.RevivePrice(e, n, t.budget(e))
-}
-
-func (t tenant) notifyPrice(e *env.Env, n *workflow.Notification) env.Price {
-	return t.d.workflows.NotifyPrice(e, n, t.budget(e))
 }

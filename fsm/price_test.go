@@ -30,34 +30,34 @@ func newPricing(t *testing.T, table *command.Table, n int) *pricing {
 }
 
 // apply applies one operation.
-func (w *pricing) apply(code uint16, body []byte) (any, error) {
-	w.t.Helper()
-	w.index++
-	w.now++
-	e := Entry{Stamp: w.now, Term: 1, Requests: []Request{{Code: code, Body: body}}}
-	out, err := w.m.Apply(w.index, 1, e.Encode())
+func (pr *pricing) apply(code uint16, body []byte) (any, error) {
+	pr.t.Helper()
+	pr.index++
+	pr.now++
+	e := Entry{Stamp: pr.now, Term: 1, Requests: []Request{{Code: code, Body: body}}}
+	out, err := pr.m.Apply(pr.index, 1, e.Encode())
 	if err != nil {
-		w.t.Fatal(err)
+		pr.t.Fatal(err)
 	}
 	return out[0].Value, out[0].Err
 }
 
-func (w *pricing) must(code uint16, body []byte) any {
-	w.t.Helper()
-	v, err := w.apply(code, body)
+func (pr *pricing) must(code uint16, body []byte) any {
+	pr.t.Helper()
+	v, err := pr.apply(code, body)
 	if err != nil {
-		w.t.Fatal(err)
+		pr.t.Fatal(err)
 	}
 	return v
 }
 
 // price is that of an operation as the next entry would find it.
-func (w *pricing) price(code uint16, body []byte) env.Price {
-	s := w.m.state
-	e := env.New(w.index+1, w.now+1, s.level, [16]byte{}, 0)
+func (pr *pricing) price(code uint16, body []byte) env.Price {
+	s := pr.m.state
+	e := env.New(pr.index+1, pr.now+1, s.level, [16]byte{}, 0)
 	p, err := byCode[code].priceIn(tenant{s, s.home}, e, body)
 	if err != nil {
-		w.t.Fatal(err)
+		pr.t.Fatal(err)
 	}
 	return p
 }
@@ -68,51 +68,51 @@ func with[A, R any](w *pricing, op *Operation[A, R], arg A) R {
 	return w.must(op.Code, op.Body(arg)).(R)
 }
 
-func (w *pricing) texts(prefix string) (list []string) {
-	for i := range w.n {
+func (pr *pricing) texts(prefix string) (list []string) {
+	for i := range pr.n {
 		list = append(list, fmt.Sprint(prefix, i))
 	}
 	return list
 }
 
-func (w *pricing) publish(p queue.Publication) {
+func (pr *pricing) publish(p queue.Publication) {
 	var all queue.Publications
-	for range w.n {
+	for range pr.n {
 		all.Items = append(all.Items, p)
 	}
-	with(w, Publish, all)
+	with(pr, Publish, all)
 }
 
-func (w *pricing) group(name string) {
+func (pr *pricing) group(name string) {
 	c := queue.GroupChange{Name: name, Act: queue.ActAddEndpoints}
-	for i := range w.n {
+	for i := range pr.n {
 		c.Endpoints = append(c.Endpoints, queue.Endpoint{Name: fmt.Sprint("endpoint", i), URL: fmt.Sprint("http://example.com/endpoints/", i)})
 	}
-	with(w, ChangeGroup, c)
+	with(pr, ChangeGroup, c)
 }
 
-func (w *pricing) claim() []queue.Attempt {
-	return with(w, Advance, AdvanceLimit{Deliver: true, Term: 1, Claims: 256}).Attempts
+func (pr *pricing) claim() []queue.Attempt {
+	return with(pr, Advance, AdvanceLimit{Deliver: true, Term: 1, Claims: 256}).Attempts
 }
 
-func (w *pricing) results(status int) (out queue.Results) {
-	for _, a := range w.claim() {
+func (pr *pricing) results(status int) (out queue.Results) {
+	for _, a := range pr.claim() {
 		out.Items = append(out.Items, queue.Result{AttemptRef: a.Ref(), Response: queue.Response{Status: status, Body: []byte(strings.Repeat("answer", 30))}})
 	}
 	return out
 }
 
 // dead makes dead letters.
-func (w *pricing) dead() {
+func (pr *pricing) dead() {
 	p := publicationOf("dead", 100)
 	p.Given |= queue.GivenRetries
-	w.publish(p)
-	for w.m.state.home.messages.Counts().Dead < w.n {
-		r := w.results(500)
+	pr.publish(p)
+	for pr.m.state.home.messages.Counts().Dead < pr.n {
+		r := pr.results(500)
 		if len(r.Items) == 0 {
 			break
 		}
-		with(w, Finish, r)
+		with(pr, Finish, r)
 	}
 }
 
@@ -124,7 +124,7 @@ func publicationOf(path string, body int) queue.Publication {
 
 const flowURL = "https://app.example/flow"
 
-func (w *pricing) run(id string) workflow.Submission {
+func (pr *pricing) run(id string) workflow.Submission {
 	n := workflow.Submission{Kind: workflow.InitSubmission, URL: flowURL, RunID: id, Body: []byte(`{"order":7}`)}
 	workflow.CompleteStart(&n)
 	n.Features &^= workflow.DetectTrigger
@@ -132,48 +132,48 @@ func (w *pricing) run(id string) workflow.Submission {
 	return n
 }
 
-func (w *pricing) stepOf(id string, no uint32) workflow.Submission {
+func (pr *pricing) stepOf(id string, no uint32) workflow.Submission {
 	return workflow.Submission{Kind: workflow.StepSubmission, URL: flowURL, RunID: id, Body: []byte(`{"stepId":1,"stepName":"step","stepType":"Run","out":"1","concurrent":1}`),
 		Step: workflow.Step{ID: no, Concurrent: 1, Type: workflow.RunStep, Name: "step"}, Features: workflow.TriggerOnConfig}
 }
 
 // runs starts runs.
-func (w *pricing) runs() {
+func (pr *pricing) runs() {
 	var all workflow.Submissions
-	for _, id := range w.texts("wfr_") {
-		all.Items = append(all.Items, w.run(id))
+	for _, id := range pr.texts("wfr_") {
+		all.Items = append(all.Items, pr.run(id))
 	}
-	with(w, Submit, all)
+	with(pr, Submit, all)
 }
 
 // steps starts a run with many steps.
-func (w *pricing) steps() {
-	with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.run("long")}})
-	with(w, Finish, w.results(200))
+func (pr *pricing) steps() {
+	with(pr, Submit, workflow.Submissions{Items: []workflow.Submission{pr.run("long")}})
+	with(pr, Finish, pr.results(200))
 	var all workflow.Submissions
-	for i := range w.n {
-		all.Items = append(all.Items, w.stepOf("long", uint32(i+1)))
+	for i := range pr.n {
+		all.Items = append(all.Items, pr.stepOf("long", uint32(i+1)))
 	}
-	with(w, Submit, all)
+	with(pr, Submit, all)
 }
 
-func (w *pricing) waits(run, event string, step uint32) workflow.Await {
+func (pr *pricing) waits(run, event string, step uint32) workflow.Await {
 	return workflow.Await{RunID: run, EventID: event, Step: workflow.Step{ID: step, Concurrent: 1, Type: workflow.Wait, Name: "w"},
 		Open: []byte(`{"stepId":2,"stepType":"Wait","stepName":"w","concurrent":1`), Timeout: 60_000, TimeoutText: "60s", URL: flowURL, TimeoutURL: flowURL}
 }
 
 // deadRuns has all runs fail.
-func (w *pricing) deadRuns() {
+func (pr *pricing) deadRuns() {
 	for range 20 {
-		r := w.results(500)
+		r := pr.results(500)
 		if len(r.Items) == 0 {
 			break
 		}
-		with(w, Finish, r)
+		with(pr, Finish, r)
 	}
 }
 
-// recipe is how an operation is asked for more and more.
+// recipe makes ever larger requests of one operation.
 type recipe struct {
 	code    uint16
 	prepare func(*pricing)
@@ -182,7 +182,7 @@ type recipe struct {
 	flat bool
 	// frees: what it adds takes the place of something else.
 	frees bool
-	// history is what of each thing it adds is history, for which a full database forgets older history.
+	// history is the part of each addition, in bytes, that is history: a full database forgets older history for it.
 	history int64
 }
 
@@ -198,7 +198,7 @@ func asks[A, R any](op *Operation[A, R], prepare func(*pricing), arg func(*prici
 	return recipe{code: op.Code, prepare: prepare, body: func(w *pricing) []byte { return op.Body(arg(w)) }}
 }
 
-// historyCost is what an event counts without texts, in bytes.
+// historyCost is the memory of an event without texts, in bytes.
 const historyCost = 160
 
 // flat is for what does little, whatever it is asked for.
@@ -414,8 +414,8 @@ func recipes() map[string]recipe {
 	}
 }
 
-// did is what an operation was charged, what it added, and how much it has really done, by what it has allocated: that does not
-// depend on what else the machine does.
+// did compares the charge of an operation with the memory that it added and with its real work. That is measured in
+// allocations, which do not depend on the load of the machine.
 type did struct {
 	price   env.Price
 	grown   int64

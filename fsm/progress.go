@@ -12,7 +12,7 @@ import (
 type Progress struct {
 	// Index is the entry that is being applied, 0 between two entries.
 	Index uint64
-	// Request is which of its requests, from 1; 0 is what an entry does before its requests and after them.
+	// Request is the number of the request in the entry, from 1; 0 stands for the work before the requests and after them.
 	Request uint64
 	// Database is the number of the database that is being worked on, 0 if it is none or not known yet.
 	Database uint64
@@ -45,10 +45,10 @@ func (s *State) at(d *database) { s.progress.Database = d.id }
 type Passage struct {
 	// Operation is the name of the request's operation, empty if it is not one request.
 	Operation string
-	// Database is the one that was being worked on when a process ended, with its number; empty if it was none.
+	// Database is the name of the database that was worked on when a process ended, with its number; empty if it was none.
 	Database string
 	Number   uint64
-	// Databases are those of all requests of the entry, in the order of the requests.
+	// Databases are the databases of all requests of the entry, in the order of the requests.
 	Databases []string
 }
 
@@ -61,7 +61,7 @@ func (m *Machine) Describe(data []byte, at Progress) (out Passage) {
 			out.Database, out.Number = d.name, d.id
 		}
 	}
-	n := m.look(data)
+	n := m.peekEntry(data)
 	if n == nil {
 		return out
 	}
@@ -91,8 +91,8 @@ func (m *Machine) Describe(data []byte, at Progress) (out Passage) {
 	return out
 }
 
-// look reads an entry, whose requests may begin in fragments, and changes nothing; nil if it can't be read. The lock is held.
-func (m *Machine) look(data []byte) *Entry {
+// peekEntry decodes an entry, whose requests may begin in fragments, and changes nothing; nil if it can't be decoded. The lock is held.
+func (m *Machine) peekEntry(data []byte) *Entry {
 	if !IsRest(data) {
 		n, err := DecodeEntry(data)
 		if err != nil {

@@ -79,7 +79,7 @@ func Do[A, R any](ctx context.Context, p Proposer, op *Operation[A, R], arg A) (
 	return r, nil
 }
 
-// Consistency is what a read promises.
+// Consistency is the promise of a read.
 type Consistency uint8
 
 // The read modes.
@@ -100,7 +100,7 @@ type Reading struct {
 	AtLeast uint64
 	// Long says that the read is known to take long: writes then don't wait for it.
 	Long bool
-	// Database is whose share of long reads it is, empty for the default one. What is read does not depend on it.
+	// Database is the database whose share of long reads it uses, empty for the default one. The result does not depend on it.
 	Database string
 }
 

@@ -24,11 +24,11 @@ type QuarantineOrder struct {
 	Number, Index uint64
 }
 
-// Fields are those of the format.
-func (n *QuarantineOrder) Fields(c *wire.Codec) {
-	c.String(&n.Database)
-	c.Uvarint(&n.Number)
-	c.Uvarint(&n.Index)
+// Fields codes the value in its wire format.
+func (qo *QuarantineOrder) Fields(c *wire.Codec) {
+	c.String(&qo.Database)
+	c.Uvarint(&qo.Number)
+	c.Uvarint(&qo.Index)
 }
 
 // QuarantineResult says what became of an order. It is no part of the state.
@@ -38,10 +38,10 @@ type QuarantineResult struct {
 	Missed bool
 }
 
-// Fields are those of the format.
-func (n *QuarantineResult) Fields(c *wire.Codec) {
-	n.QuarantineOrder.Fields(c)
-	c.Bool(&n.Missed)
+// Fields codes the value in its wire format.
+func (qr *QuarantineResult) Fields(c *wire.Codec) {
+	qr.QuarantineOrder.Fields(c)
+	c.Bool(&qr.Missed)
 }
 
 // quarantine looks whether the database has been in quarantine since the entry.

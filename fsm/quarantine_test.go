@@ -45,10 +45,10 @@ func TestQuarantineKeepsWhatIs(t *testing.T) {
 				with(w, Advance, AdvanceLimit{Sweep: maxSweep, Deliver: true, Term: 1, Claims: 256})
 				w.now += 24 * 3600 * 1000
 			}
-			if at, some := w.m.NextDue(); some && at <= w.now && !operatorsOwn[r.code] {
+			if at, ok := w.m.NextDue(); ok && at <= w.now && !operatorsOwn[r.code] {
 				t.Errorf("the leader is told that something is due since %d", at)
 			}
-			if at, some := w.m.NextMessage(); some && !operatorsOwn[r.code] {
+			if at, ok := w.m.NextMessage(); ok && !operatorsOwn[r.code] {
 				t.Errorf("the leader is told that a message waits for %d", at)
 			}
 			if got := wholeOf(w.m.state.home); got != before && !operatorsOwn[r.code] && r.code != ConfigureDatabase.Code {

@@ -8,7 +8,7 @@ import (
 // dayMillis is a UTC day of cluster time.
 const dayMillis = 86_400_000
 
-// quota is what a database has given away of the commands it may answer in a day.
+// quota counts the commands that a database has granted to nodes today, of those it may answer in a day.
 // Nodes take it in blocks before they run commands.
 type quota struct{ day, taken int64 }
 
@@ -27,10 +27,10 @@ type QuotaClaim struct {
 	Want int64
 }
 
-// Fields are those of the format.
-func (n *QuotaClaim) Fields(c *wire.Codec) {
-	c.String(&n.DB)
-	c.Varint(&n.Want)
+// Fields codes the value in its wire format.
+func (qc *QuotaClaim) Fields(c *wire.Codec) {
+	c.String(&qc.DB)
+	c.Varint(&qc.Want)
 }
 
 // Quota is the daily quota of a database and what a claim got of it.
@@ -39,23 +39,23 @@ type Quota struct {
 	Database uint64
 	// Day counts UTC days of cluster time since 1970.
 	Day int64
-	// Limit is the commands a day, 0 for no limit; Taken is what the nodes have of it, and
-	// Granted what this claim got.
+	// Limit is the number of commands a day, 0 for no limit; Taken counts those granted to all
+	// nodes, Granted those granted by this claim.
 	Limit, Taken, Granted int64
-	// Rate is how many requests a second each node answers, Burst how many at once; 0 is any number. A view tells them.
+	// Rate limits the requests that each node answers in a second, Burst those at once (0 = unlimited). A view sets them.
 	Rate, Burst int64
 }
 
 // Unlimited reports whether the database may have as many requests as it likes.
-func (n *Quota) Unlimited() bool { return n.Limit == 0 && n.Rate == 0 }
+func (q *Quota) Unlimited() bool { return q.Limit == 0 && q.Rate == 0 }
 
-// Fields are those of the format.
-func (n *Quota) Fields(c *wire.Codec) {
-	c.Uvarint(&n.Database)
-	c.Varint(&n.Day)
-	c.Varint(&n.Limit)
-	c.Varint(&n.Taken)
-	c.Varint(&n.Granted)
+// Fields codes the value in its wire format.
+func (q *Quota) Fields(c *wire.Codec) {
+	c.Uvarint(&q.Database)
+	c.Varint(&q.Day)
+	c.Varint(&q.Limit)
+	c.Varint(&q.Taken)
+	c.Varint(&q.Granted)
 }
 
 // takeQuota gives away as much of today's quota as is left, up to what is asked for.

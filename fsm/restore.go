@@ -18,9 +18,9 @@ import (
 const (
 	// PartBytes is the most bytes of one part.
 	PartBytes = 1 << 20
-	// stageKept is how long, in milliseconds, parts are kept that nothing follows.
+	// stageKept is the time after which parts that nothing follows are dropped, in milliseconds.
 	stageKept = 10 * 60_000
-	// stageTaken is how long, in milliseconds, no other backup may come in behind the last part of one.
+	// stageTaken is the time after a part in which no other backup may begin, in milliseconds.
 	stageTaken = 30_000
 )
 
@@ -48,21 +48,21 @@ type staged struct {
 type BackupPart struct {
 	// ID is drawn at random by the node that restores, for this restore.
 	ID string
-	// Offset is where in the file the part begins. Behind the first one it follows the part before.
+	// Offset is the position of the part in the file, in bytes. Each part begins at the end of the one before.
 	Offset uint64
 	// Data is empty to call it off.
 	Data []byte
-	// Database is the one that messages are for, instead of a backup of everything.
+	// Database is the database that the messages of the file are for. It is empty for a backup of everything.
 	Database string
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *BackupPart) Fields(c *wire.Codec) {
-	c.String(&n.ID)
-	c.Uvarint(&n.Offset)
-	c.Bytes(&n.Data)
-	if c.More(n.Database != "") {
-		c.String(&n.Database)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (bp *BackupPart) Fields(c *wire.Codec) {
+	c.String(&bp.ID)
+	c.Uvarint(&bp.Offset)
+	c.Bytes(&bp.Data)
+	if c.More(bp.Database != "") {
+		c.String(&bp.Database)
 	}
 }
 
@@ -129,25 +129,25 @@ type BackupRef struct {
 	Size uint64
 }
 
-// Fields are those of the format.
-func (n *BackupRef) Fields(c *wire.Codec) {
-	c.String(&n.ID)
-	c.Uvarint(&n.Size)
+// Fields codes the value in its wire format.
+func (br *BackupRef) Fields(c *wire.Codec) {
+	c.String(&br.ID)
+	c.Uvarint(&br.Size)
 }
 
-// Restoration is what a restore has made.
+// Restoration is the result of a restore.
 type Restoration struct {
 	// Index is the log index of the restore, Epoch the state's epoch since.
 	Index, Epoch uint64
-	// Contents are those of the backup.
+	// Contents describes the backup.
 	Contents Contents
 }
 
-// Fields are those of the format.
-func (n *Restoration) Fields(c *wire.Codec) {
-	c.Uvarint(&n.Index)
-	c.Uvarint(&n.Epoch)
-	c.Record(n.Contents.Fields)
+// Fields codes the value in its wire format.
+func (r *Restoration) Fields(c *wire.Codec) {
+	c.Uvarint(&r.Index)
+	c.Uvarint(&r.Epoch)
+	c.Record(r.Contents.Fields)
 }
 
 // restoreBackup replaces the state by that of a backup that has come in. It may be asked again.
@@ -177,16 +177,16 @@ func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
 		return Restoration{}, &Error{Code: ErrBadBackup.Code, Text: err.Error()}
 	}
 	out := Restoration{Index: e.Index, Contents: from.contents()}
-	s.become(e, from)
+	s.replaceBy(e, from)
 	s.restored, out.Epoch = n.ID, s.epoch
 	return out, nil
 }
 
-// become takes over what from has and keeps what is the cluster's own: its id, its nodes, who leads, its time. What was
-// under way when the backup was made is nobody's any more: sessions, claims, subscribers. Whatever a credential of this
+// replaceBy takes over what from has and keeps what is the cluster's own: its id, its nodes, who leads, its time. What was
+// under way when the backup was made belongs to none any more: sessions, claims, subscribers. Whatever a credential of this
 // cluster has proved before proves nothing now, although numbers of credentials of the backup may be the same: they
 // are moved.
-func (s *State) become(e *env.Env, from *State) {
+func (s *State) replaceBy(e *env.Env, from *State) {
 	shift := max(s.serial, s.home.users.Serial())
 	from.serial += shift
 	for len(from.former) > 0 { // their time was the former cluster's
@@ -242,7 +242,7 @@ func (l *loading) stage(record []byte) error {
 }
 
 // Replaced reports whether one of an entry's outcomes is that the state was replaced by a backup's: then sessions and what
-// was told to subscribers before mean nothing any more.
+// was sent to subscribers before means nothing any more.
 func Replaced(outcomes []Outcome) bool {
 	for i := range outcomes {
 		if o := &outcomes[i]; o.Code == RestoreBackup.Code && o.Status == Applied && o.Err == nil {

@@ -22,26 +22,26 @@ func empty(t *testing.T, seed uint64) *deliverer {
 }
 
 // bring stages a backup in parts of a size.
-func (c *deliverer) bring(id string, file []byte, size int) {
-	c.t.Helper()
+func (d *deliverer) bring(id string, file []byte, size int) {
+	d.t.Helper()
 	for at := 0; at < len(file); at += size {
 		part := fsm.BackupPart{ID: id, Offset: uint64(at), Data: file[at:min(at+size, len(file))]}
-		if _, err := propose(c, fsm.StageBackup, part); err != nil {
-			c.t.Fatalf("part at %d: %v", at, err)
+		if _, err := propose(d, fsm.StageBackup, part); err != nil {
+			d.t.Fatalf("part at %d: %v", at, err)
 		}
 	}
 }
 
-func (c *deliverer) restore(id string, file []byte) (fsm.Restoration, error) {
-	c.t.Helper()
-	return propose(c, fsm.RestoreBackup, fsm.BackupRef{ID: id, Size: uint64(len(file))})
+func (d *deliverer) restore(id string, file []byte) (fsm.Restoration, error) {
+	d.t.Helper()
+	return propose(d, fsm.RestoreBackup, fsm.BackupRef{ID: id, Size: uint64(len(file))})
 }
 
-func (c *deliverer) same() string {
-	c.t.Helper()
-	a, b := c.a.Fork().Digest(), c.b.Fork().Digest()
+func (d *deliverer) same() string {
+	d.t.Helper()
+	a, b := d.a.Fork().Digest(), d.b.Fork().Digest()
 	if a != b {
-		c.t.Fatalf("digests differ: %s and %s", a, b)
+		d.t.Fatalf("digests differ: %s and %s", a, b)
 	}
 	return a
 }
@@ -116,7 +116,7 @@ func TestRestoreThroughTheLog(t *testing.T) {
 	c.goesOn()
 }
 
-// bearer is whom a token of founding stands for.
+// bearer returns the identity of a token that the cluster was founded with.
 func bearer(m *fsm.Machine, token byte, role acl.Role) (as acl.Identity) {
 	b := acl.Bearer{Presented: acl.Presented{Digest: founding("", token).Tokens[role]}}
 	m.View(0, [16]byte{}, func(v *fsm.View) { as = v.Bearer("", &b) })
@@ -124,32 +124,32 @@ func bearer(m *fsm.Machine, token byte, role acl.Role) (as acl.Identity) {
 }
 
 // goesOn registers anew after a restore, and has all three messages of source delivered.
-func (c *deliverer) goesOn() {
-	c.t.Helper()
-	c.l.seq++
+func (d *deliverer) goesOn() {
+	d.t.Helper()
+	d.l.seq++
 	body := fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{set("k", "v")}})
-	if o := c.apply(c.l.entry(fsm.Request{Session: c.l.session, Seq: c.l.seq, Code: fsm.Exec.Code, Body: body}))[0]; o.Status != fsm.SessionExpired {
-		c.t.Fatalf("a request of a session before the restore: %v", o)
+	if o := d.apply(d.l.entry(fsm.Request{Session: d.l.session, Seq: d.l.seq, Code: fsm.Exec.Code, Body: body}))[0]; o.Status != fsm.SessionExpired {
+		d.t.Fatalf("a request of a session before the restore: %v", o)
 	}
-	c.l.session, c.l.seq = 0, 0
-	c.l.open(func(data []byte) []fsm.Outcome { return c.apply(data) })
+	d.l.session, d.l.seq = 0, 0
+	d.l.open(func(data []byte) []fsm.Outcome { return d.apply(data) })
 	var epoch uint64
-	c.a.View(0, [16]byte{}, func(v *fsm.View) { epoch = v.Epoch() })
+	d.a.View(0, [16]byte{}, func(v *fsm.View) { epoch = v.Epoch() })
 	for delivered := 0; delivered < 3; {
-		c.l.now += 60_000
-		out, err := propose(c, fsm.Advance, fsm.AdvanceLimit{Deliver: true, Epoch: epoch, Term: c.l.term, Claims: 5})
+		d.l.now += 60_000
+		out, err := propose(d, fsm.Advance, fsm.AdvanceLimit{Deliver: true, Epoch: epoch, Term: d.l.term, Claims: 5})
 		if err != nil || len(out.Attempts) == 0 {
-			c.t.Fatalf("%d of 3 delivered, then %+v, %v", delivered, out, err)
+			d.t.Fatalf("%d of 3 delivered, then %+v, %v", delivered, out, err)
 		}
 		for _, a := range out.Attempts {
-			dispositions, err := propose(c, fsm.Finish, queue.Results{Items: []queue.Result{{AttemptRef: a.Ref(), Response: queue.Response{Status: 200}}}})
+			dispositions, err := propose(d, fsm.Finish, queue.Results{Items: []queue.Result{{AttemptRef: a.Ref(), Response: queue.Response{Status: 200}}}})
 			if err != nil || dispositions.Items[0].State != queue.Delivered {
-				c.t.Fatalf("%+v %v", dispositions, err)
+				d.t.Fatalf("%+v %v", dispositions, err)
 			}
 			delivered++
 		}
 	}
-	c.same()
+	d.same()
 }
 
 // TestRestoreIsAskedAgain: the outcome of a restore may be lost on its way. A second one is of the same.

@@ -15,7 +15,7 @@ import (
 type Idempotency struct {
 	// ID has 1 to dedup.MaxID bytes; empty is none.
 	ID string
-	// Hash is that of what the request asks for. Another one under the same id is
+	// Hash is the digest of the request's content. Another one under the same id is
 	// refused.
 	Hash dedup.Digest
 }
@@ -52,13 +52,13 @@ func (b *Batch) IdempotencyKey(id string) Idempotency {
 	return r
 }
 
-// Fields are those of the format.
-func (r *Idempotency) Fields(c *wire.Codec) {
-	c.String(&r.ID)
-	c.Fixed(r.Hash[:])
+// Fields codes the value in its wire format.
+func (i *Idempotency) Fields(c *wire.Codec) {
+	c.String(&i.ID)
+	c.Fixed(i.Hash[:])
 }
 
-// sweepForRoom is how many forgotten replies one request clears away for itself.
+// sweepForRoom is the number of expired replies that one request removes to make room for its own.
 const sweepForRoom = 64
 
 // execIdempotent runs a batch that has an id, unless it was run before: then it gives the reply
@@ -75,7 +75,7 @@ func (s *State) execIdempotent(tx *command.Tx, b Batch) (Results, error) {
 		return Results{}, ErrRetriesFull
 	}
 	out := s.rows(tx, b)
-	if s.ran(tx, b, out) {
+	if s.anyExecuted(tx, b, out) {
 		s.retries.Put(tx.Now, k, b.Retry.Hash, wire.Marshal(&out))
 	}
 	return out, nil
@@ -96,9 +96,9 @@ func replay(r *dedup.Record, hash dedup.Digest) (Results, error) {
 	return out, nil
 }
 
-// ran reports whether any command of the batch was run. A refused one has no reply that
+// anyExecuted reports whether any command of the batch was executed. A refused one has no reply that
 // must be kept: the client may try again under the same id.
-func (s *State) ran(tx *command.Tx, b Batch, out Results) bool {
+func (s *State) anyExecuted(tx *command.Tx, b Batch, out Results) bool {
 	if out.Discarded {
 		return false
 	}

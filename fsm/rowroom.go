@@ -2,7 +2,7 @@ package fsm
 
 import "github.com/trireme-dev/trireme/fsm/wire"
 
-// lentWords is how many words of a batch are read into memory that is used again; those of a larger one have memory of their own.
+// lentWords is the largest number of words of a batch that are read into reused memory; a larger batch allocates its own.
 const lentWords = 8192
 
 // rowRoom is memory for the rows of the batch that is being applied. A command may keep the bytes of its words, which are those of
@@ -13,8 +13,8 @@ type rowRoom struct {
 	busy  bool // a batch is being applied whose rows are in it
 	batch Batch
 	codec wire.Codec // reads it
-	// used is how many words and rows may hold something: what is cleared, so that a small batch does not pay for the room that
-	// a large one has left.
+	// used counts the words and rows that may hold something. Only they are cleared, so that a small batch does not pay for
+	// the room that a large one has left.
 	used struct{ words, rows int }
 }
 

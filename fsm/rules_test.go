@@ -55,7 +55,7 @@ func violations(t *testing.T, overlay map[string][]byte) (found []string) {
 	t.Helper()
 	config := &packages.Config{
 		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile,
-		BuildFlags: []string{"-tags=nomsgpack,hashicorpmetrics"},
+		BuildFlags: []string{"-tags=nomsgpack"},
 		Overlay:    overlay,
 	}
 	list, err := packages.Load(config, module+"fsm/...", module+"resp/...")
@@ -130,7 +130,7 @@ func judge(p *packages.Package, f *ast.File) (found []string) {
 	return found
 }
 
-// called is what an expression names of a package, such as math.Pow; empty for anything else.
+// called returns the name of a package's member that an expression is, such as math.Pow; empty for anything else.
 func called(p *packages.Package, x ast.Expr) string {
 	s, ok := x.(*ast.SelectorExpr)
 	if !ok {

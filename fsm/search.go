@@ -22,7 +22,7 @@ type Search interface {
 // applied later is received.
 func (m *Machine) SetSearch(s Search) { m.search.Store(&s) }
 
-func (m *Machine) tellSearch(index uint64, notes []env.Notification, replaced bool) {
+func (m *Machine) notifySearch(index uint64, notes []env.Notification, replaced bool) {
 	f := m.search.Load()
 	switch {
 	case f == nil:

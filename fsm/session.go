@@ -97,7 +97,7 @@ func (s sessions) fork() sessions {
 	return f
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *session) Fields(c *wire.Codec) {
 	c.Uvarint(&s.id)
 	c.String(&s.node)

@@ -12,13 +12,13 @@ import (
 // docs/design/fairness.md.
 
 const (
-	// EntryShare is how much work, in steps, an entry does for a database before the requests that follow are deferred:
-	// about 10 ms. The request that passes it is still run whole.
+	// EntryShare is the work, in steps, that an entry does for a database before it defers the requests that follow:
+	// about 10 ms. The request that passes it is still executed whole.
 	EntryShare = 100_000
-	// commandWork is what a command costs by itself, in steps, and operationWork what any other operation does.
+	// commandWork is the fixed cost of a command, in steps, operationWork that of any other operation.
 	commandWork   = 10
 	operationWork = 50
-	// bytesPerWork is how many bytes of the body of an operation are a step.
+	// bytesPerWork is the number of bytes of an operation's body that cost a step.
 	bytesPerWork = 64
 )
 
@@ -36,7 +36,7 @@ func DatabaseOf(code uint16, body []byte) (name []byte, ok bool) {
 	return nil, false
 }
 
-// Databases is how many databases there are, readable without a lock.
+// Databases returns the number of databases. It takes no lock.
 func (m *Machine) Databases() int { return int(m.databases.Load()) }
 
 // payer is the database of whose share a request is, nil if no shares are kept: while there is only one
@@ -55,7 +55,7 @@ func (s *State) payer(q *Request) *database {
 	return s.database(string(name))
 }
 
-// done is how much work the entry of that index has done for the database, in steps.
+// done returns the work that the entry of that index has done for the database, in steps.
 func (d *database) done(index uint64) int64 {
 	if d.workedAt != index {
 		return 0
@@ -68,8 +68,8 @@ func bodyPrice(length int) env.Price {
 	return env.Price{Work: operationWork + int64(length)/bytesPerWork}
 }
 
-// charged adds the work of a request, which is its price, to what the entry has done for the database, and returns it.
-func (s *State) charged(e *env.Env, d *database, q *Request) int64 {
+// chargeShare adds the work of a request, which is its price, to what the entry has done for the database, and returns it.
+func (s *State) chargeShare(e *env.Env, d *database, q *Request) int64 {
 	steps := s.worked
 	if q.Code != Exec.Code {
 		steps = max(steps, bodyPrice(len(q.Body)).Work) // that of one that was refused

@@ -20,24 +20,24 @@ func newSharing(t *testing.T, seed uint64) sharing {
 	return c
 }
 
-func (c sharing) register() {
-	c.t.Helper()
-	out, err := propose(c.deliverer, fsm.Register, fsm.Registration{Node: "n1", Disk: "d", Boot: 1})
+func (s sharing) register() {
+	s.t.Helper()
+	out, err := propose(s.deliverer, fsm.Register, fsm.Registration{Node: "n1", Disk: "d", Boot: 1})
 	if err != nil {
-		c.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	c.l.session = out.ID
+	s.l.session = out.ID
 }
 
 // command is a request of a database, with a sequence of its own.
-func (c sharing) command(db string, words ...string) fsm.Request {
+func (s sharing) command(db string, words ...string) fsm.Request {
 	as := acl.Trusted(acl.DefaultName)
 	as.DB = db
 	row := make([][]byte, len(words))
 	for i, w := range words {
 		row[i] = []byte(w)
 	}
-	return c.l.request(fsm.Batch{As: as, Origin: command.OriginHTTP, Rows: [][][]byte{row}})
+	return s.l.request(fsm.Batch{As: as, Origin: command.OriginHTTP, Rows: [][][]byte{row}})
 }
 
 // loop is a script of about so many steps of work.
@@ -46,9 +46,9 @@ func loop(n int) []string {
 }
 
 // entry applies requests as one entry and returns their outcomes.
-func (c sharing) entry(requests ...fsm.Request) []fsm.Outcome {
-	c.t.Helper()
-	return c.apply(c.l.entry(requests...))
+func (s sharing) entry(requests ...fsm.Request) []fsm.Outcome {
+	s.t.Helper()
+	return s.apply(s.l.entry(requests...))
 }
 
 // TestEntryShare: an entry does its part of a database's work and defers the rest, of which nothing happens; other

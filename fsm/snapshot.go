@@ -156,12 +156,12 @@ func (f *Frozen) sections(out *frames) error {
 	return nil
 }
 
-// saver is how a store of messages or workflows is saved: whole, or with digests in the place of large payloads.
-func (out *frames) saver(s interface {
+// saver returns the function that saves a store of messages or workflows: whole, or with digests in place of large payloads.
+func (f *frames) saver(s interface {
 	Save(emit func([]byte) error) error
 	SaveDigests(emit func([]byte) error) error
 }) func(func([]byte) error) error {
-	if out.digests {
+	if f.digests {
 		return s.SaveDigests
 	}
 	return s.Save
@@ -209,7 +209,7 @@ func (d *database) save(out *frames) error {
 	return d.scripts.Save(func(record []byte) error { return out.record(sectionScripts, record) })
 }
 
-// metaFields are what a state has besides its databases, messages, workflows and nodes.
+// metaFields codes the part of a state that is not databases, messages, workflows or nodes.
 func (s *State) metaFields(c *wire.Codec) {
 	c.String(&s.clusterID)
 	c.Varint(&s.clock)

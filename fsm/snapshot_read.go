@@ -28,7 +28,7 @@ func (m *Machine) Restore(r io.Reader) error {
 	m.level.Store(uint32(s.level))
 	m.databases.Store(int64(len(s.databases)))
 	m.notePressure()
-	m.tellSearch(index, nil, true)
+	m.notifySearch(index, nil, true)
 	m.mu.Unlock()
 	m.advance(index)
 	if m.Hooks.Restored != nil {

@@ -21,17 +21,17 @@ type SubscriberCount struct {
 	Count int64
 }
 
-// Fields are those of the format.
-func (n *SubscriberCount) Fields(c *wire.Codec) {
-	n.Ref.Fields(c)
-	wire.Uint(c, &n.Count)
+// Fields codes the value in its wire format.
+func (sc *SubscriberCount) Fields(c *wire.Codec) {
+	sc.Ref.Fields(c)
+	wire.Uint(c, &sc.Count)
 }
 
-// Fields are those of the format.
-func (n *Subscribers) Fields(c *wire.Codec) {
-	c.Uvarint(&n.Hub)
-	c.Uvarint(&n.Serial)
-	wire.List(c, &n.Counts, 4)
+// Fields codes the value in its wire format.
+func (s *Subscribers) Fields(c *wire.Codec) {
+	c.Uvarint(&s.Hub)
+	c.Uvarint(&s.Serial)
+	wire.List(c, &s.Counts, 4)
 }
 
 // subscribe takes in a node's counts. From this place in the log on its subscribers get
@@ -56,10 +56,10 @@ func (s *State) subscribe(e *env.Env, n Subscribers) (Ack, error) {
 // SessionRef names a session.
 type SessionRef struct{ Session uint64 }
 
-// Fields are those of the format.
-func (n *SessionRef) Fields(c *wire.Codec) { c.Uvarint(&n.Session) }
+// Fields codes the value in its wire format.
+func (sr *SessionRef) Fields(c *wire.Codec) { c.Uvarint(&sr.Session) }
 
-// forgetSubscribers is what the leader asks for when it can't reach a node.
+// forgetSubscribers drops the subscribers of a node that the leader can't reach.
 func (s *State) forgetSubscribers(e *env.Env, n SessionRef) (Ack, error) {
 	s.dropSubscribers(e, n.Session)
 	return Ack{}, nil

@@ -24,16 +24,16 @@ func newTenants(t *testing.T, seed uint64) tenants {
 	return c
 }
 
-func (c tenants) create(name string) {
-	c.t.Helper()
-	if _, err := propose(c.deliverer, fsm.CreateDatabase, tokensOf(name)); err != nil {
-		c.t.Fatal(err)
+func (t tenants) create(name string) {
+	t.t.Helper()
+	if _, err := propose(t.deliverer, fsm.CreateDatabase, tokensOf(name)); err != nil {
+		t.t.Fatal(err)
 	}
 }
 
 // number is that of a database.
-func (c tenants) number(db string) (n uint64) {
-	c.a.View(0, [16]byte{}, func(v *fsm.View) { n = v.Database(db) })
+func (t tenants) number(db string) (n uint64) {
+	t.a.View(0, [16]byte{}, func(v *fsm.View) { n = v.Database(db) })
 	return n
 }
 
@@ -48,20 +48,20 @@ func proposeIn[A, R any](c tenants, db string, number uint64, op *fsm.Operation[
 	return r, err
 }
 
-func (c tenants) publish(db string, p queue.Publication) queue.ID {
-	c.t.Helper()
-	out, err := proposeIn(c, db, c.number(db), fsm.Publish, queue.Publications{Items: []queue.Publication{p}})
+func (t tenants) publish(db string, p queue.Publication) queue.ID {
+	t.t.Helper()
+	out, err := proposeIn(t, db, t.number(db), fsm.Publish, queue.Publications{Items: []queue.Publication{p}})
 	if err != nil || out.Items[0].Refused != nil {
-		c.t.Fatal(err, out.Items)
+		t.t.Fatal(err, out.Items)
 	}
 	return out.Items[0].Messages[0].ID
 }
 
-func (c tenants) advance(claims int) map[string][]queue.Attempt {
-	c.t.Helper()
-	got, err := propose(c.deliverer, fsm.Advance, fsm.AdvanceLimit{Sweep: 10, Deliver: true, Term: c.l.term, Claims: claims})
+func (t tenants) advance(claims int) map[string][]queue.Attempt {
+	t.t.Helper()
+	got, err := propose(t.deliverer, fsm.Advance, fsm.AdvanceLimit{Sweep: 10, Deliver: true, Term: t.l.term, Claims: claims})
 	if err != nil {
-		c.t.Fatal(err)
+		t.t.Fatal(err)
 	}
 	by := map[string][]queue.Attempt{}
 	for _, a := range got.Attempts {
@@ -70,24 +70,24 @@ func (c tenants) advance(claims int) map[string][]queue.Attempt {
 	return by
 }
 
-func (c tenants) messages(db string) (n int) {
-	c.a.View(0, [16]byte{}, func(v *fsm.View) { n = v.MessagesOf(db).Counts().Messages })
+func (t tenants) messages(db string) (n int) {
+	t.a.View(0, [16]byte{}, func(v *fsm.View) { n = v.MessagesOf(db).Counts().Messages })
 	return n
 }
 
 // exec runs a command as whom a token stands for.
-func (c tenants) exec(db, token string, words ...string) reply.Value {
-	c.t.Helper()
+func (t tenants) exec(db, token string, words ...string) reply.Value {
+	t.t.Helper()
 	bearer := acl.ParseBearer([]byte(token))
 	var as acl.Identity
-	c.a.View(0, [16]byte{}, func(v *fsm.View) { as = v.Bearer(db, &bearer) })
+	t.a.View(0, [16]byte{}, func(v *fsm.View) { as = v.Bearer(db, &bearer) })
 	argv := make([][]byte, len(words))
 	for i, w := range words {
 		argv[i] = []byte(w)
 	}
-	out, err := propose(c.deliverer, fsm.Exec, fsm.Batch{As: as, Origin: command.OriginHTTP, Rows: [][][]byte{argv}})
+	out, err := propose(t.deliverer, fsm.Exec, fsm.Batch{As: as, Origin: command.OriginHTTP, Rows: [][][]byte{argv}})
 	if err != nil {
-		c.t.Fatal(err)
+		t.t.Fatal(err)
 	}
 	return out.Values[0]
 }

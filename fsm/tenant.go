@@ -39,33 +39,33 @@ type Owned struct {
 	Body     []byte
 }
 
-// Fields are those of the format; Body aliases what it is read from.
-func (n *Owned) Fields(c *wire.Codec) {
-	c.String(&n.Database)
-	c.Uvarint(&n.Number)
-	wire.Uint(c, &n.Code)
-	c.Bytes(&n.Body)
+// Fields codes the value in its wire format. A decoded Body aliases the input.
+func (o *Owned) Fields(c *wire.Codec) {
+	c.String(&o.Database)
+	c.Uvarint(&o.Number)
+	wire.Uint(c, &o.Code)
+	c.Bytes(&o.Body)
 }
 
-// OwnedResult is what the operation has answered.
+// OwnedResult is the result of an Owned operation.
 type OwnedResult struct {
 	Code  uint16
 	Value any
 }
 
-// Fields are those of the format.
-func (n *OwnedResult) Fields(c *wire.Codec) {
-	wire.Uint(c, &n.Code)
-	op, err := find(n.Code, MaxLevel)
+// Fields codes the value in its wire format.
+func (or *OwnedResult) Fields(c *wire.Codec) {
+	wire.Uint(c, &or.Code)
+	op, err := find(or.Code, MaxLevel)
 	if err != nil {
 		c.Fail(err)
 		return
 	}
 	if !c.Reading() {
-		op.encodeResult(c.Writer(), n.Value)
+		op.encodeResult(c.Writer(), or.Value)
 		return
 	}
-	n.Value, err = op.decodeResult(c.Reader())
+	or.Value, err = op.decodeResult(c.Reader())
 	c.Fail(err)
 }
 
@@ -90,14 +90,18 @@ func (d *database) passReports(e *env.Env) {
 	}
 }
 
-// The operations on messages, once they are admitted.
-
-func (t tenant) publish(e *env.Env, n queue.Publications) (queue.Receipts, error) {
-	return t.d.messages.Publish(e, n)
+// inMessages and inWorkflows apply an operation, once it is admitted, to the messages or the workflows of its database; inRuns
+// to workflows that publish and cancel messages.
+func inMessages[A, R any](apply func(*queue.Store, *env.Env, A) (R, error)) func(tenant, *env.Env, A) (R, error) {
+	return func(t tenant, e *env.Env, a A) (R, error) { return apply(t.d.messages, e, a) }
 }
 
-func (t tenant) cancelMessages(e *env.Env, n queue.Cancellation) (queue.Cancelled, error) {
-	return t.d.messages.Cancel(e, n)
+func inWorkflows[A, R any](apply func(*workflow.Store, *env.Env, A) (R, error)) func(tenant, *env.Env, A) (R, error) {
+	return func(t tenant, e *env.Env, a A) (R, error) { return apply(t.d.workflows, e, a) }
+}
+
+func inRuns[A, R any](apply func(*workflow.Store, *env.Env, *queue.Store, A) (R, error)) func(tenant, *env.Env, A) (R, error) {
+	return func(t tenant, e *env.Env, a A) (R, error) { return apply(t.d.workflows, e, t.d.messages, a) }
 }
 
 func (t tenant) runNow(e *env.Env, n queue.RunNow) (Ack, error) {
@@ -106,94 +110,6 @@ func (t tenant) runNow(e *env.Env, n queue.RunNow) (Ack, error) {
 	}
 	t.d.workflows.RanNow(e, t.d.messages, n.ID)
 	return Ack{}, nil
-}
-
-func (t tenant) bulkCancel(e *env.Env, n queue.BulkCancellation) (queue.BulkAction, error) {
-	return t.d.messages.BulkCancel(e, n)
-}
-
-func (t tenant) bulkCancelRuns(e *env.Env, n workflow.BulkCancellation) (queue.BulkAction, error) {
-	return t.d.workflows.BulkCancel(e, t.d.messages, n)
-}
-
-func (t tenant) changeQueue(e *env.Env, n queue.QueueChange) (queue.Queue, error) {
-	return t.d.messages.ChangeQueue(e, n)
-}
-
-func (t tenant) putSchedule(e *env.Env, n queue.SchedulePut) (queue.ScheduleRef, error) {
-	return t.d.messages.PutSchedule(e, n)
-}
-
-func (t tenant) changeSchedule(e *env.Env, n queue.ScheduleChange) (queue.ScheduleRef, error) {
-	return t.d.messages.ChangeSchedule(e, n)
-}
-
-func (t tenant) runSchedule(e *env.Env, n queue.ScheduleRef) (queue.Receipt, error) {
-	return t.d.messages.RunSchedule(e, n)
-}
-
-func (t tenant) changeGroup(e *env.Env, n queue.GroupChange) (queue.Group, error) {
-	return t.d.messages.ChangeGroup(e, n)
-}
-
-func (t tenant) changeFlowControl(e *env.Env, n queue.FlowControlChange) (queue.FlowControlInfo, error) {
-	return t.d.messages.ChangeFlowControl(e, n)
-}
-
-func (t tenant) setParallelism(e *env.Env, n queue.Parallelism) (queue.Parallelism, error) {
-	return t.d.messages.SetParallelism(e, n)
-}
-
-func (t tenant) rotateKeys(e *env.Env, n queue.Rotation) (queue.Keys, error) {
-	return t.d.messages.Rotate(e, n)
-}
-
-func (t tenant) deleteDead(e *env.Env, n queue.DeadSelection) (queue.DeadDeleted, error) {
-	return t.d.messages.DeleteDead(e, n)
-}
-
-func (t tenant) retryDead(e *env.Env, n queue.DeadRetry) (queue.DeadRetried, error) {
-	return t.d.messages.RetryDead(e, n)
-}
-
-func (t tenant) configureMessages(e *env.Env, n queue.Settings) (queue.Settings, error) {
-	return t.d.messages.Configure(e, n)
-}
-
-func (t tenant) submitSteps(e *env.Env, n workflow.Submissions) (workflow.Receipts, error) {
-	return t.d.workflows.Submit(e, t.d.messages, n)
-}
-
-func (t tenant) await(e *env.Env, n workflow.Await) (workflow.Receipt, error) {
-	return t.d.workflows.Await(e, t.d.messages, n)
-}
-
-func (t tenant) notifyEvent(e *env.Env, n workflow.Notification) (workflow.Notified, error) {
-	return t.d.workflows.Notify(e, t.d.messages, n)
-}
-
-func (t tenant) endRun(e *env.Env, n workflow.Ending) (workflow.RunRef, error) {
-	return t.d.workflows.End(e, t.d.messages, n)
-}
-
-func (t tenant) cancelRuns(e *env.Env, n workflow.Cancellation) (workflow.Cancelled, error) {
-	return t.d.workflows.Cancel(e, t.d.messages, n)
-}
-
-func (t tenant) revive(e *env.Env, n workflow.Revival) (workflow.Revived, error) {
-	return t.d.workflows.Revive(e, t.d.messages, n)
-}
-
-func (t tenant) deleteDeadRuns(e *env.Env, n workflow.DeadSelection) (workflow.DeadDeleted, error) {
-	return t.d.workflows.DeleteDead(e, n)
-}
-
-func (t tenant) changeCallback(e *env.Env, n workflow.CallbackChange) (workflow.RunRef, error) {
-	return t.d.workflows.ChangeCallback(e, t.d.messages, n)
-}
-
-func (t tenant) configureWorkflows(e *env.Env, n workflow.Settings) (workflow.Settings, error) {
-	return t.d.workflows.Configure(e, n)
 }
 
 // In has Messages and Workflows show those of a database (empty: default) from now on; those of none are empty.
@@ -205,8 +121,8 @@ func (v *View) In(db string) {
 	v.own = d
 }
 
-// shown is the database whose messages and workflows are shown.
-func (v *View) shown() *database {
+// shownDatabase returns the database whose messages and workflows are shown.
+func (v *View) shownDatabase() *database {
 	if v.own == nil {
 		return v.s.home
 	}
@@ -215,10 +131,10 @@ func (v *View) shown() *database {
 
 // Messages is everything about the messages of the database that In has named, or of default, for reading: nothing of it
 // may be changed, and it is valid as long as the view.
-func (v *View) Messages() *queue.Store { return v.shown().messages }
+func (v *View) Messages() *queue.Store { return v.shownDatabase().messages }
 
 // Workflows is everything about the workflows of that database, in the same way.
-func (v *View) Workflows() *workflow.Store { return v.shown().workflows }
+func (v *View) Workflows() *workflow.Store { return v.shownDatabase().workflows }
 
 // MessagesOf is Messages of a database (empty: default); those of none are empty.
 func (v *View) MessagesOf(db string) *queue.Store {
@@ -232,7 +148,7 @@ func (v *View) WorkflowsOf(db string) *workflow.Store {
 	return v.Workflows()
 }
 
-// Log is where requests are proposed to, and what they made is read from.
+// Log proposes requests and reads the state that they made.
 type Log interface {
 	Proposer
 	Reader
@@ -254,16 +170,16 @@ type tenantLog struct {
 }
 
 // Propose puts the operation into InDatabase.
-func (t tenantLog) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
-	out, err := Do(ctx, t.l, InDatabase, Owned{Database: t.db, Number: t.number, Code: code, Body: body})
+func (tl tenantLog) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
+	out, err := Do(ctx, tl.l, InDatabase, Owned{Database: tl.db, Number: tl.number, Code: code, Body: body})
 	return out.Value, err
 }
 
 // Read calls fn with a View of the database.
-func (t tenantLog) Read(ctx context.Context, r Reading, fn func(*View)) (ReadAt, error) {
-	r.Database = t.db
-	return t.l.Read(ctx, r, func(v *View) {
-		v.In(t.db)
+func (tl tenantLog) Read(ctx context.Context, r Reading, fn func(*View)) (ReadAt, error) {
+	r.Database = tl.db
+	return tl.l.Read(ctx, r, func(v *View) {
+		v.In(tl.db)
 		fn(v)
 	})
 }
@@ -305,7 +221,7 @@ func (v *View) Overdue() (at int64, ok bool) {
 		if d.quarantined != 0 {
 			continue
 		}
-		if t, some := d.messages.Overdue(); some && (!ok || t < at) {
+		if t, found := d.messages.Overdue(); found && (!ok || t < at) {
 			at, ok = t, true
 		}
 	}

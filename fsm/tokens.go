@@ -21,21 +21,21 @@ var (
 
 // TokenRotation replaces tokens, and keeps the former ones in force for a time.
 type TokenRotation struct {
-	// Database is the one whose Standard and Read Only token change; empty for tokens of the cluster.
+	// Database is the database whose Standard and Read Only token change; empty for tokens of the cluster.
 	Database string
 	// Tokens are the new ones, as they are stored under Salt; a role without one keeps its token.
 	Tokens acl.Tokens
 	Salt   acl.Salt
-	// Overlap is how long the former tokens stay in force, in milliseconds.
+	// Overlap is the time that the former tokens stay in force, in milliseconds.
 	Overlap int64
 }
 
-// Fields are those of the format.
-func (n *TokenRotation) Fields(c *wire.Codec) {
-	c.String(&n.Database)
-	n.Tokens.Fields(c)
-	c.Fixed(n.Salt[:])
-	c.Varint(&n.Overlap)
+// Fields codes the value in its wire format.
+func (tr *TokenRotation) Fields(c *wire.Codec) {
+	c.String(&tr.Database)
+	tr.Tokens.Fields(c)
+	c.Fixed(tr.Salt[:])
+	c.Varint(&tr.Overlap)
 }
 
 // TokenRole names tokens: one of the cluster's by its role, or both of a database.
@@ -44,10 +44,10 @@ type TokenRole struct {
 	Role     acl.Role
 }
 
-// Fields are those of the format.
-func (n *TokenRole) Fields(c *wire.Codec) {
-	c.String(&n.Database)
-	wire.Uint(c, &n.Role)
+// Fields codes the value in its wire format.
+func (tr *TokenRole) Fields(c *wire.Codec) {
+	c.String(&tr.Database)
+	wire.Uint(c, &tr.Role)
 }
 
 // TokenOverlap says how long former tokens are in force.
@@ -56,29 +56,29 @@ type TokenOverlap struct {
 	Until int64
 }
 
-// Fields are those of the format.
-func (n *TokenOverlap) Fields(c *wire.Codec) { c.Varint(&n.Until) }
+// Fields codes the value in its wire format.
+func (to *TokenOverlap) Fields(c *wire.Codec) { c.Varint(&to.Until) }
 
 // FormerToken is a token that was replaced and is in force until its time is over.
 type FormerToken struct {
-	// Database is the one that it opens; empty for a token of the cluster.
+	// Database is the database that it opens; empty for a token of the cluster.
 	Database string
 	Role     acl.Role
 	// Until is cluster time in unix milliseconds.
 	Until int64
-	// digest is what is stored of a token of the cluster. Those of databases are with their users.
+	// digest identifies a token of the cluster. Those of databases are with their users.
 	digest acl.Digest
-	// number is that of the credential, by which identities name it; 0 where none does.
+	// number is the credential's, by which identities name it; 0 where none does.
 	number uint64
 }
 
-// Fields are those of the format.
-func (n *FormerToken) Fields(c *wire.Codec) {
-	c.String(&n.Database)
-	wire.Uint(c, &n.Role)
-	c.Varint(&n.Until)
-	c.Fixed(n.digest[:])
-	c.Uvarint(&n.number)
+// Fields codes the value in its wire format.
+func (ft *FormerToken) Fields(c *wire.Codec) {
+	c.String(&ft.Database)
+	wire.Uint(c, &ft.Role)
+	c.Varint(&ft.Until)
+	c.Fixed(ft.digest[:])
+	c.Uvarint(&ft.number)
 }
 
 // formerTokens are in the order in which they end, one at most for a role. The list is replaced with every change: forks
@@ -86,21 +86,21 @@ func (n *FormerToken) Fields(c *wire.Codec) {
 type formerTokens []FormerToken
 
 // add takes one in, in its order.
-func (l formerTokens) add(n FormerToken) formerTokens {
-	i, _ := slices.BinarySearchFunc(l, n, func(a, b FormerToken) int {
+func (ft formerTokens) add(n FormerToken) formerTokens {
+	i, _ := slices.BinarySearchFunc(ft, n, func(a, b FormerToken) int {
 		if a.Until <= b.Until {
 			return -1
 		}
 		return 1
 	})
-	return slices.Insert(slices.Clone(l), i, n)
+	return slices.Insert(slices.Clone(ft), i, n)
 }
 
-// role is what a former token of the cluster opens. All are compared.
-func (l formerTokens) role(token *acl.Digest) (found acl.Role, number uint64) {
-	for i := range l {
-		if l[i].Database == "" && l[i].digest.Equal(token) {
-			found, number = l[i].Role, l[i].number
+// role returns the rights of a former token of the cluster. It compares all of them.
+func (ft formerTokens) role(token *acl.Digest) (found acl.Role, number uint64) {
+	for i := range ft {
+		if ft[i].Database == "" && ft[i].digest.Equal(token) {
+			found, number = ft[i].Role, ft[i].number
 		}
 	}
 	return found, number
@@ -238,7 +238,7 @@ func (s *State) expireTokens(now int64) {
 	}
 }
 
-// FormerTokens are those that were replaced and are in force still, in the order in which they end.
+// FormerTokens lists the tokens that were replaced and are still in force, in the order in which they end.
 func (v *View) FormerTokens() []FormerToken { return slices.Clone([]FormerToken(v.s.former)) }
 
 // Former reports whether a token of default or of the cluster was replaced and is in force still, and until when.

@@ -2,7 +2,7 @@ package fsm
 
 import "github.com/trireme-dev/trireme/fsm/command"
 
-// topology is what the Cluster family shows, from the replicated state alone.
+// topology answers the commands of the Cluster family from the replicated state alone.
 type topology struct{ s *State }
 
 // ClusterID is the id that the cluster was founded with.
@@ -20,7 +20,7 @@ func (t topology) Members() []command.Member {
 	return members
 }
 
-// RESPPorts are where clients reach the RESP ports of the nodes, as far as they have one,
+// RESPPorts returns the addresses of the nodes' RESP ports for clients, as far as they have one,
 // in the order of the nodes' ids.
 func (v *View) RESPPorts() (all []string) {
 	for _, c := range v.s.sessions {

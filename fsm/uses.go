@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// MaxUses is how many uses of keys a node remembers for the leader: later ones replace earlier ones.
+// MaxUses is the number of uses of keys that a node remembers for the leader: later ones replace earlier ones.
 const MaxUses = 1024
 
 // A Use says that a node has served a read of a key, at a time in unix milliseconds.
@@ -16,18 +16,18 @@ type Use struct {
 	At            int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (u *Use) Fields(c *wire.Codec) {
 	c.String(&u.Database)
 	c.String(&u.Key)
 	c.Varint(&u.At)
 }
 
-// Uses are what one node tells the leader of its reads.
+// Uses reports one node's reads of keys to the leader.
 type Uses struct{ List []Use }
 
-// Fields are those of the format.
-func (n *Uses) Fields(c *wire.Codec) { wire.Records(c, &n.List) }
+// Fields codes the value in its wire format.
+func (u *Uses) Fields(c *wire.Codec) { wire.Records(c, &u.List) }
 
 // uses remembers the last uses without a lock.
 type uses struct {
@@ -35,15 +35,14 @@ type uses struct {
 	slots [MaxUses]atomic.Pointer[Use]
 }
 
-// pressure is what a machine knows of its memory and of uses of keys, readable without its lock.
+// pressure holds a machine's memory use and its recent uses of keys. It is read without the machine's lock.
 type pressure struct {
 	used       atomic.Int64 // logical memory in bytes, while keys may be evicted
 	evictAbove atomic.Int64 // the memory limit while keys may be evicted, 0 otherwise
 	evictOwn   atomic.Bool  // whether a database evicts keys for a limit of its own
 	nearOwn    atomic.Bool  // whether one of these is near it
 	uses       uses
-	noting     atomic.Bool            // whether reads are noted there
-	noteUse    func(*env.Env, []byte) // uses.note, made once
+	noting     atomic.Bool // whether reads are noted there
 }
 
 // note remembers that a read has used a key. Of reads of one key within 64 ms it is called once.
@@ -64,7 +63,7 @@ func (m *Machine) TakeUses() (n Uses) {
 	return n
 }
 
-// MarkUsed takes what another node has told of its reads, at time now: Pick goes by it. It changes nothing of the state.
+// MarkUsed takes the uses that another node has reported, at time now, for Pick. It does not change the state.
 func (m *Machine) MarkUsed(n Uses, now int64, seed [16]byte) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -8,13 +8,13 @@ import (
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
-// maxPicked is how many keys one Evict has at most, pickedAtOnce how many are picked under one hold of the lock.
+// maxPicked is the largest number of keys of one Evict, pickedAtOnce of those picked under one hold of the lock.
 const (
 	maxPicked    = 5000
 	pickedAtOnce = 100
 )
 
-// poolSize is how many of the keys that were looked at are remembered as the best choices, as in Redis.
+// poolSize is the number of best candidates that are remembered of the keys that were sampled, as in Redis.
 const poolSize = 16
 
 // Victims picks keys to evict, on the leader. One goroutine at a time may use it.
@@ -25,13 +25,13 @@ type Victims struct {
 	of    map[string]int64 // the same for each database
 }
 
-// Growth is what requests add to the memory of a database in bytes. Without a name they belong to none.
+// Growth is the memory that requests add to a database, in bytes. Without a name they belong to none.
 type Growth struct {
 	Database string
 	Bytes    int64
 }
 
-// Room is what one entry adds to memory at most, less what was picked to make room for it.
+// Room is the most memory that one entry adds, less that of the keys picked to make room for it.
 type Room struct {
 	growth []Growth
 	keys   []string
@@ -109,7 +109,7 @@ func (m *Machine) Pick(v *Victims, now int64, seed [16]byte, r *Room) Eviction {
 	return p.Eviction
 }
 
-// picking is what one Pick has come to.
+// picking is the progress of one Pick.
 type picking struct {
 	*Victims
 	Eviction
@@ -131,7 +131,7 @@ func (p *picking) next(s *State) *database {
 	if !s.evicts() || s.used()+p.needs <= s.settings.MaxMemory {
 		return nil
 	}
-	return s.fullest(p.spent, p.freed)
+	return s.largestEvictable(p.spent, p.freed)
 }
 
 // pickSome picks up to pickedAtOnce keys and reports whether more are needed.
@@ -168,13 +168,13 @@ func (v *Victims) take(r *Room, d *database, c keyspace.Candidate) {
 }
 
 // add adds a key to those of its database.
-func (n *Eviction) add(d *database, c keyspace.Candidate) {
-	i := slices.IndexFunc(n.Databases, func(p Picked) bool { return p.Number == d.id })
+func (e *Eviction) add(d *database, c keyspace.Candidate) {
+	i := slices.IndexFunc(e.Databases, func(p Picked) bool { return p.Number == d.id })
 	if i < 0 {
-		i = len(n.Databases)
-		n.Databases = append(n.Databases, Picked{Database: d.name, Number: d.id})
+		i = len(e.Databases)
+		e.Databases = append(e.Databases, Picked{Database: d.name, Number: d.id})
 	}
-	n.Databases[i].Keys = append(n.Databases[i].Keys, PickedKey{c.Key, c.Version})
+	e.Databases[i].Keys = append(e.Databases[i].Keys, PickedKey{c.Key, c.Version})
 }
 
 // best draws a sample of a database's keys into the pool and takes the best choice out of it: one that is there still, is

@@ -23,7 +23,7 @@ type WatchedKey struct {
 	keyspace.Mark
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (k *WatchedKey) Fields(c *wire.Codec) {
 	c.Bytes(&k.Key)
 	c.Uvarint(&k.Version)
@@ -31,14 +31,14 @@ func (k *WatchedKey) Fields(c *wire.Codec) {
 	c.Varint(&k.Now)
 }
 
-// Fields are those of the format.
-func (n *Watch) Fields(c *wire.Codec) {
-	if !c.More(len(n.Keys) > 0) {
+// Fields codes the value in its wire format.
+func (w *Watch) Fields(c *wire.Codec) {
+	if !c.More(len(w.Keys) > 0) {
 		return
 	}
-	c.Uvarint(&n.Epoch)
-	c.Uvarint(&n.Database)
-	wire.List(c, &n.Keys, 1)
+	c.Uvarint(&w.Epoch)
+	c.Uvarint(&w.Database)
+	wire.List(c, &w.Keys, 1)
 }
 
 // Watch adds keys of the identity's database, as they are, to those that are watched
@@ -85,5 +85,5 @@ func (s *State) unchanged(e *env.Env, as *acl.Identity, n *Watch) bool {
 	return true
 }
 
-// Host is what this node has been told about itself, nil before that.
+// Host describes this node and its machine; it is nil until the node has set it.
 func (v *View) Host() *command.Host { return v.host }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 
-	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/node/samples"
@@ -26,8 +25,8 @@ type Admin interface {
 	RemoveNode(ctx context.Context, id string, force bool) (gone bool, err error)
 	// ReplaceNode has the node with, a non-voter, take the place of the other.
 	ReplaceNode(ctx context.Context, id, with string) (gone bool, err error)
-	// Examine has this node look at its machine and at the nodes around it.
-	Examine(ctx context.Context) doctor.Report
+	// Examine has this node look at its machine and at the nodes around it. The report is answered as JSON.
+	Examine(ctx context.Context) any
 	// History returns the last hours of all nodes.
 	History(ctx context.Context) samples.Cluster
 	// Snapshot makes this node write a snapshot now and returns when it is on disk.

@@ -43,16 +43,18 @@ func bearer(header string) string {
 
 // authenticate finds whom the request's token stands for in its database, and refuses
 // one that opens nothing there. This node may be behind, so a refusal is confirmed first.
-func (c *call) authenticate(query string) *failure {
-	c.scratch = appendCredential(c.scratch[:0], c.r, query)
+func (c *call) authenticate() *failure {
+	c.scratch = appendCredential(c.scratch[:0], c.r, c.query)
 	c.bearer = acl.ParseBearer(c.scratch)
 	c.s.engine.Local(c.identifyFn)
 	switch {
+	case len(c.scratch) == 0, c.local && !c.as.Known():
+		return errToken
+	case c.local: // its connection has logged in
+		return nil
 	case c.as.Known():
 		loggedIn(c.r.Context())
 		return nil
-	case len(c.scratch) == 0:
-		return errToken
 	}
 	return c.confirm()
 }
@@ -70,10 +72,12 @@ func (c *call) confirm() *failure {
 	return nil
 }
 
-// identify learns whom the request's token stands for, and whose cluster this is. There is
+// identify learns whom the request's token stands for, whether they may do everything, and whose cluster this is. There is
 // no cache to outlive a change of the tokens: hashing a token is cheaper than a map.
 func (c *call) identify(v *fsm.View) {
 	c.as = v.Bearer(c.db, &c.bearer)
+	user := v.User(c.as)
+	c.free = user != nil && user.Free()
 	c.cluster = clusterTag(v.ClusterID())
 	c.quota, _ = v.Quota(c.db)
 }

@@ -11,24 +11,27 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/httpapi/fastpath"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
-// Single commands of different connections run together, as one request to the log or on one view, as
-// the rows of a pipeline do: fastpath has the event loop that collects them. Whatever may have to wait
-// for something else than that, or needs more than a command does, is not taken: it is answered by
-// itself, from its beginning.
+// Simple commands, and messages published to a URL each, of different connections run together: fastpath has the event loop that
+// collects them. They are read, judged, run and answered as every other request is. A request that may have to wait, or needs more
+// than this node's state, is left to its connection, which answers it from its beginning.
 
 var _ fastpath.Batcher = (*Server)(nil)
 
 // largeReply is the size from which a reply is encoded and sent by its connection alone, in bytes.
 const largeReply = 32 << 10
 
-// Prepare takes a request that is one simple command of a user who may do everything, or that publishes one message.
+// errNotTogether says that a request does not run together with others.
+var errNotTogether = &failure{http.StatusInternalServerError, notApplied, "ERR this request runs alone"}
+
+// Prepare reads and judges a request that runs together with others.
 func (s *Server) Prepare(w http.ResponseWriter, r *http.Request) (taken fastpath.Request) {
 	begin := time.Now()
 	c := s.calls.Get().(*call)
-	c.w, c.r = w, r
+	c.w, c.r, c.local = w, r, true
 	defer func() {
 		if p := recover(); p != nil { // the handler says so when it comes to it
 			s.log.Error("preparing a request panicked", "panic", p, "stack", string(debug.Stack()))
@@ -37,7 +40,7 @@ func (s *Server) Prepare(w http.ResponseWriter, r *http.Request) (taken fastpath
 			c.abandon()
 		}
 	}()
-	if !c.batchable() {
+	if !c.prepareTogether() {
 		return nil
 	}
 	s.metrics.inFlight.Inc()
@@ -52,8 +55,8 @@ func (c *call) abandon() {
 	c.recycle()
 }
 
-// batchable prepares the call as prepare does, if it may run together with others.
-func (c *call) batchable() bool {
+// prepareTogether reads and judges the request. It is false if it does not run together with others.
+func (c *call) prepareTogether() bool {
 	h := c.r.Header
 	if c.s.draining.Load() || c.r.Method != http.MethodGet && c.r.Method != http.MethodPost || len(h["Origin"]) > 0 || len(h["Authorization"]) != 1 ||
 		c.s.loopback && !isLoopback(c.r.Host) {
@@ -64,57 +67,37 @@ func (c *call) batchable() bool {
 			return false
 		}
 	}
-	path, query := redis.CutTarget(c.r.RequestURI)
-	path, inDatabase := c.cutDatabase(path)
-	if c.s.messages != nil && isMessages(path) {
-		return c.publishes()
+	inDatabase := c.readTarget()
+	if c.s.messages != nil && isMessages(c.path) {
+		return c.preparePublishing()
 	}
-	if !inDatabase && (c.s.servesConsole(path) || c.s.isOps(path)) || redis.IsStream(path) {
-		return false
-	}
-	return c.identifyFree(query) && c.acquire() == nil && c.simpleCommand(path, query)
+	c.plain = !c.s.isRouted(c.path, inDatabase) && c.prepare() == nil && c.reading.Mode == fsm.Linearizable && c.judgeSimple()
+	return c.plain
 }
 
-// identifyFree looks the token up as this node knows it. It is false if its user may not do
-// everything, or may not do it as often as they like.
-func (c *call) identifyFree(query string) bool {
-	c.scratch = appendCredential(c.scratch[:0], c.r, query)
-	c.bearer = acl.ParseBearer(c.scratch)
-	c.s.engine.Local(c.identifyFreeFn)
-	return c.free && c.quota.Unlimited()
+// mayJoin reports whether a command may run together with others, as far as its token and its path tell.
+func (c *call) mayJoin() bool {
+	return c.free && c.quota.Unlimited() && (c.kind == kindPath || c.kind == kindBody) && !redis.IsStream(c.path)
 }
 
-// identifyWithRights learns whom the token stands for, and whether they may do everything.
-func (c *call) identifyWithRights(v *fsm.View) {
-	c.identify(v)
-	user := v.User(c.as)
-	c.free = c.as.Known() && user != nil && user.Free()
-}
-
-// simpleCommand reads the arguments. It is false if they are anything but one simple command.
-func (c *call) simpleCommand(path, query string) bool {
-	if c.words.Path(path) != nil {
+// preparePublishing reads a request to publish one message. It is false for any other request to the API of messages, and for
+// one whose token this node doesn't know.
+func (c *call) preparePublishing() bool {
+	var access messages.Access
+	c.kind = kindOps
+	bearer := acl.ParseBearer(appendCredential(c.scratch[:0], c.r, ""))
+	c.s.engine.Local(func(v *fsm.View) {
+		access = accessOf(v, c.db, &bearer)
+		c.quota, _ = v.Quota(access.DB)
+	})
+	if c.quota.Rate > 0 { // it is counted where its answer can say so
 		return false
 	}
-	argv := c.words.Argv()
-	c.kind, c.mode = kindPath, fsm.Single
-	switch {
-	case len(argv) == 0:
-		c.kind = kindBody
-	case len(argv) == 1: // no path with a key, but maybe that of a batch
+	if c.r.ContentLength > c.s.maxBody || c.hold(c.r.ContentLength) != nil {
 		return false
 	}
-	if c.options() != nil || c.reading.Mode != fsm.Linearizable || c.readBody() != nil || c.holdWords() != nil || c.arguments(query) != nil {
-		return false
-	}
-	argv = c.rows[0]
-	row := c.s.table.Find(argv)
-	if row == nil || !row.Takes(len(argv)) || !row.Batchable() {
-		return false
-	}
-	c.verdict.writes = !row.OnlyReads(argv)
-	c.plain = true
-	return c.verdict.writes || row.Flags&command.Write == 0
+	c.publishing = c.s.messages.PreparePublishing(c.w, c.r, c.target(), access)
+	return c.publishing != nil
 }
 
 // Joins reports whether both calls are of one user, and both read or both write, or both publish in one database.
@@ -140,71 +123,13 @@ func (s *Server) Run(ctx context.Context, batch []fastpath.Request) {
 			}
 		}
 	}()
-	switch first := batch[0].(*call); {
-	case first.publishing != nil:
-		publishTogether(ctx, batch)
-	case first.verdict.writes:
-		s.writeTogether(ctx, batch)
-	default:
-		s.readTogether(ctx, batch)
-	}
+	s.run(ctx, batch)
 }
-
-// readTogether runs calls on one view.
-func (s *Server) readTogether(ctx context.Context, batch []fastpath.Request) {
-	first, revoked := batch[0].(*call), false
-	at, err := s.engine.Read(ctx, fsm.Reading{Database: first.db}, func(v *fsm.View) { // may be run again, on another view
-		if revoked = !v.Authorized(first.as); revoked {
-			return
-		}
-		for _, one := range batch {
-			c := one.(*call)
-			c.values = c.values[:0]
-			c.runRows(v)
-		}
-	})
-	for _, one := range batch {
-		c := one.(*call)
-		c.at, c.failed, c.alone = at, err, err == nil && revoked
-	}
-}
-
-// writeTogether puts calls into the log as one request.
-func (s *Server) writeTogether(ctx context.Context, batch []fastpath.Request) {
-	rows := make([][][]byte, len(batch))
-	for i, one := range batch {
-		c := one.(*call)
-		rows[i], c.proposed = c.rows[0], true
-	}
-	b := fsm.Batch{As: batch[0].(*call).as, Origin: command.OriginHTTP, Mode: fsm.Pipeline, Rows: rows}
-	if len(rows) == 1 {
-		b.Mode = fsm.Single
-	}
-	results, err := fsm.Execute(ctx, s.engine, b)
-	revoked := errors.Is(err, fsm.ErrRevoked) // then nothing was changed
-	if err == nil && len(results.Values) != len(rows) {
-		err = errMiscounted
-	}
-	for i, one := range batch {
-		c := one.(*call)
-		if c.failed, c.alone = err, revoked; err != nil {
-			continue
-		}
-		c.results = results
-		c.results.Values = results.Values[i : i+1]
-		if c.replyBytes = replySize(results.Values[i]); len(rows) > 1 {
-			c.row = i + 1
-		}
-	}
-}
-
-// errMiscounted says that the replies to a batch can't be told apart.
-var errMiscounted = errors.New("httpapi: the number of replies differs from the number of commands")
 
 // Result says how the call is answered.
 func (c *call) Result() fastpath.Result {
 	switch {
-	case c.alone:
+	case c.verdict.revoked:
 		c.s.metrics.inFlight.Dec()
 		c.abandon()
 		return fastpath.Alone
@@ -217,14 +142,123 @@ func (c *call) Result() fastpath.Result {
 // Reply answers the call.
 func (c *call) Reply() {
 	defer c.finish(c.began)
-	if c.publishing != nil {
-		c.answerPublishing()
+	c.answerRun()
+}
+
+// answerPublishing answers a call that was published with others.
+func (c *call) answerPublishing() {
+	if c.failed != nil { // it panicked
+		c.publishing.Failed(c.failed)
+	}
+	out, end := c.packs()
+	w := &recorder{ResponseWriter: out, c: c, status: http.StatusOK}
+	c.answered = true
+	c.publishing.Reply(w)
+	end()
+	c.status, c.sent = w.status, w.sent
+}
+
+// errMiscounted says that the replies to a batch can't be told apart.
+var errMiscounted = errors.New("httpapi: the number of replies differs from the number of commands")
+
+// run runs a batch of calls that were judged: one of any sort, or several that join each other, which are one request to the log or
+// one view. Each has its results afterwards, or failed, or the verdict that its token is revoked: then nothing was done.
+func (s *Server) run(ctx context.Context, batch []fastpath.Request) {
+	first := batch[0].(*call)
+	if first.publishing != nil {
+		publishTogether(ctx, batch)
 		return
 	}
-	if c.verdict.writes {
-		c.replyBytes = 0 // wrote counts it
-		c.wrote(c.results, c.failed)
-	} else {
-		c.wasRead(c.at, c.failed)
+	if !first.verdict.writes {
+		s.read(ctx, batch)
+		if first.failed != nil || first.verdict.revoked || !first.verdict.writes {
+			return
+		}
+		// The state that was read permits a row that writes, and this node's did not when the call was judged.
+	}
+	s.write(ctx, batch)
+}
+
+// read runs calls on one view.
+func (s *Server) read(ctx context.Context, batch []fastpath.Request) {
+	first := batch[0].(*call)
+	reading, view := first.reading, first.runFn
+	reading.Long, reading.Database = len(first.rows) > fsm.ShortRead, first.db
+	if len(batch) > 1 {
+		view = func(v *fsm.View) { // may be run again, on another view
+			revoked := !v.Authorized(first.as)
+			for _, one := range batch {
+				c := one.(*call)
+				c.values = c.values[:0]
+				if c.verdict.revoked = revoked; !revoked {
+					c.runRows(v)
+				}
+			}
+		}
+	}
+	at, err := s.engine.Read(ctx, reading, view)
+	for _, one := range batch {
+		c := one.(*call)
+		c.at, c.failed = at, err
+	}
+}
+
+// write puts calls into the log as one request.
+func (s *Server) write(ctx context.Context, batch []fastpath.Request) {
+	first := batch[0].(*call)
+	b := fsm.Batch{As: first.as, Origin: command.OriginHTTP, Mode: first.mode, Rows: first.rows}
+	if len(batch) > 1 {
+		b.Mode, b.Rows = fsm.Pipeline, make([][][]byte, len(batch))
+		for i, one := range batch {
+			b.Rows[i] = one.(*call).rows[0]
+		}
+	}
+	if f := first.setIdempotencyKey(&b); f != nil {
+		first.failed = f
+		return
+	}
+	for _, one := range batch {
+		one.(*call).proposed = true
+	}
+	results, err := fsm.Execute(ctx, s.engine, b)
+	revoked := errors.Is(err, fsm.ErrRevoked) // then nothing was changed
+	switch {
+	case revoked:
+		err = nil
+	case err == nil && len(batch) > 1 && len(results.Values) != len(batch):
+		err = errMiscounted
+	}
+	for i, one := range batch {
+		c := one.(*call)
+		if c.failed, c.verdict.revoked = err, revoked; err != nil || revoked {
+			continue
+		}
+		if c.results = results; len(batch) > 1 {
+			c.results.Values, c.row = results.Values[i:i+1], i+1
+		}
+		c.replyBytes = 0
+		for _, v := range c.results.Values {
+			c.replyBytes += replySize(v)
+		}
+	}
+}
+
+func publishTogether(ctx context.Context, batch []fastpath.Request) {
+	list := make([]*messages.Publishing, len(batch))
+	for i, one := range batch {
+		list[i] = one.(*call).publishing
+	}
+	messages.PublishTogether(ctx, list)
+}
+
+// answerRun answers what was run.
+func (c *call) answerRun() {
+	switch {
+	case c.publishing != nil:
+		c.answerPublishing()
+	case c.verdict.writes:
+		c.answerWritten()
+	default:
+		c.answerRead()
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/fastpath"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // discard is a ResponseWriter that costs nothing, so that what is measured is ours.
@@ -28,11 +30,13 @@ type direct struct {
 	body *strings.Reader
 	text string
 	w    discard
+
+	batch [1]fastpath.Request
 }
 
 func newDirect(t testing.TB, method, target, body string) *direct {
 	t.Helper()
-	s, err := httpapi.New(httpapi.Options{Engine: httpapitest.New()})
+	s, err := httpapi.New(httpapi.Options{Engine: httpapitest.New(), Messages: &messages.Parser{Prefixes: []string{"Svc", "Upstash"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +45,10 @@ func newDirect(t testing.TB, method, target, body string) *direct {
 	d.r.ContentLength, d.r.Body = int64(len(body)), io.NopCloser(d.body)
 	d.r.Header.Set("Authorization", "Bearer "+httpapitest.Token)
 	d.r.Header.Set("Upstash-Encoding", "base64")
+	if strings.HasPrefix(target, "/v2/") {
+		d.r.Header.Set("Authorization", "Bearer "+httpapitest.MessagesToken)
+		d.r.Header.Set("Upstash-Delay", "1h")
+	}
 	return d
 }
 
@@ -51,16 +59,33 @@ func (d *direct) run() {
 	d.s.ServeHTTP(&d.w, d.r)
 }
 
+// runInBatch runs the request as the event loop does: alone, as a batch of one.
+func (d *direct) runInBatch() {
+	d.body.Reset(d.text)
+	clear(d.w.header)
+	d.w.status = 0
+	one := d.s.Prepare(&d.w, d.r)
+	if one == nil {
+		return
+	}
+	d.w.status = 200
+	d.batch[0] = one
+	d.s.Run(d.r.Context(), d.batch[:])
+	one.Reply()
+}
+
 var benchmarks = []struct {
 	name, method, target, body string
 	// allocations is what a request may cost: two of the edge, for the sync token, and
-	// what the engine of the test and the state machine take.
-	allocations float64
+	// what the engine of the test and the state machine take. batched is the same for one
+	// that the event loop runs, 0 if it runs none such.
+	allocations, batched float64
 }{
-	{"GET", "POST", "/", `["GET","key:1"]`, 5},
-	{"GET path", "GET", "/get/key:1", "", 5},
-	{"SET", "POST", "/", `["SET","key:1","` + strings.Repeat("v", 64) + `"]`, 20},
-	{"pipeline of 100 GET", "POST", "/pipeline", "[" + strings.Repeat(`["GET","key:1"],`, 99) + `["GET","key:1"]]`, 105},
+	{"GET", "POST", "/", `["GET","key:1"]`, 5, 9},
+	{"GET path", "GET", "/get/key:1", "", 5, 9},
+	{"SET", "POST", "/", `["SET","key:1","` + strings.Repeat("v", 64) + `"]`, 20, 20},
+	{"pipeline of 100 GET", "POST", "/pipeline", "[" + strings.Repeat(`["GET","key:1"],`, 99) + `["GET","key:1"]]`, 105, 0},
+	{"publish", "POST", "/v2/publish/https://example.com/hook", "hello", 100, 100},
 }
 
 func TestAllocationsOfARequest(t *testing.T) {
@@ -76,6 +101,16 @@ func TestAllocationsOfARequest(t *testing.T) {
 		if n := testing.AllocsPerRun(200, d.run); n > b.allocations {
 			t.Errorf("%s: %v allocations, %v are allowed", b.name, n, b.allocations)
 		}
+		d.runInBatch()
+		if runs := d.w.status == 200; runs != (b.batched > 0) {
+			t.Fatalf("%s: runs in a batch: %v", b.name, runs)
+		}
+		if b.batched == 0 {
+			continue
+		}
+		if n := testing.AllocsPerRun(200, d.runInBatch); n > b.batched {
+			t.Errorf("%s in a batch: %v allocations, %v are allowed", b.name, n, b.batched)
+		}
 	}
 }
 
@@ -86,6 +121,21 @@ func BenchmarkRequest(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				d.run()
+			}
+		})
+	}
+}
+
+func BenchmarkBatchOfOne(b *testing.B) {
+	for _, c := range benchmarks {
+		if c.batched == 0 {
+			continue
+		}
+		b.Run(c.name, func(b *testing.B) {
+			d := newDirect(b, c.method, c.target, c.body)
+			b.ReportAllocs()
+			for b.Loop() {
+				d.runInBatch()
 			}
 		})
 	}

@@ -57,6 +57,34 @@ func TestBulkActions(t *testing.T) {
 	m.want(404, `{"error":"bulk action none not found"}`, "DELETE", "/v2/bulkActions/none", "")
 }
 
+// TestBulkActionOfNothing: one whose filter matches nothing is over at once, however much there is to look at, and is listed.
+func TestBulkActionOfNothing(t *testing.T) {
+	m := startMail(t)
+	for range 10 {
+		m.batchOf(1000, "a")
+	}
+	index := func() (last uint64) {
+		for _, n := range m.nodes.Nodes {
+			at, _ := n.Machine().Applied()
+			last = max(last, at)
+		}
+		return last
+	}
+	for _, path := range []string{"/v2/messages?label=none", "/v2/messages?label=other&async=true"} {
+		before := index()
+		if got := m.object(m.want(202, "", "DELETE", path, "")); got["cancelled"] != 0.0 {
+			t.Error(got)
+		}
+		if entries := index() - before; entries > 10 { // 2, and what the nodes do besides; the steps would be 20
+			t.Errorf("%s took %d entries", path, entries)
+		}
+	}
+	list, _ := m.object(m.want(200, "", "GET", "/v2/bulkActions?state=FINISHED", ""))["bulkActions"].([]any)
+	if len(list) != 2 {
+		t.Error(list)
+	}
+}
+
 // TestBulkActionsOfRuns: those of runs have a list of their own.
 func TestBulkActionsOfRuns(t *testing.T) {
 	m := startMail(t)

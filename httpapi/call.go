@@ -3,6 +3,7 @@ package httpapi
 import (
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"time"
@@ -10,98 +11,115 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/httpapi/fastpath"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 	"github.com/trireme-dev/trireme/internal/buffered"
 	"github.com/trireme-dev/trireme/node/tracing"
 )
 
-// call is one request to the gateway while it is answered. Calls are pooled with their
-// buffers, and their views are made once, so that a request costs few allocations.
+// call is one request while it is answered. Calls are pooled with their buffers, and their views are made once, so that a request
+// costs few allocations.
 type call struct {
 	s *Server
+	request
+	rights
+	response
+
+	self [1]fastpath.Request // the call, as a batch of one
+	// identifyFn, authorizeFn and runFn are the methods of those names, made once.
+	identifyFn, authorizeFn, runFn func(*fsm.View)
+}
+
+// request holds what was read of a request: its target, database and arguments.
+type request struct {
 	w http.ResponseWriter
 	r *http.Request
+	// routing is what the router sees of a request to the API of messages, with routingURL.
+	routing    http.Request
+	routingURL url.URL
 
-	kind      kind
-	status    int
-	id        string // for logs, made when needed
-	sent      int    // bytes of the reply
-	proposed  bool   // the engine was given a write
-	answered  bool
-	counted   bool // counted among the requests in flight of its identity
-	countedAs acl.Identity
-
-	db      string // of the path, empty for the default
-	owner   string // whose token a request to the API of messages bears, if its path names no database
-	bearer  acl.Bearer
-	as      acl.Identity
-	cluster uint32
-	quota   fsm.Quota // of the database, as this node knows it
-
-	charged   int64 // what the rows have counted against the daily limit
-	chargedTo fsm.Quota
+	kind  kind
+	db    string // that the path names, empty for the default
+	path  string // without the database and the first slash, not decoded
+	query string // not decoded
 
 	form    redis.Form
 	reading fsm.Reading
 	mode    fsm.Mode
 	rows    [][][]byte
 	single  [1][][]byte
-
-	plain      bool // every row is a command that never writes
-	verdict    verdict
-	values     []reply.Value
-	replyBytes int64            // the size of the values
-	holding    buffered.Holding // what the call has counted of the memory of all
-	began      time.Time        // running the rows
-	took       time.Duration    // it took to run them
-	place      tracing.Place    // of the spans of this request
-	beyond     []reply.Value    // what rows beyond the daily limit hear
-	at         fsm.ReadAt
-	free       bool // the user may do everything
-
-	// Of a call that ran in a batch.
-	results fsm.Results
-	failed  error
-	alone   bool
-	row     int // in the batch, from 1; 0 if there was no other one
-	// publishing is the message that the call publishes in a batch; nil if it is a command.
-	publishing *messages.Publishing
-
-	identifyFn     func(*fsm.View)
-	identifyFreeFn func(*fsm.View)
-	authorizeFn    func(*fsm.View)
-	runFn          func(*fsm.View)
-
 	words   redis.Words
 	body    []byte
+	packed  *unpacker // the body, if it came in gzip
+	// publishing is the message that the request publishes together with others; nil of any other request.
+	publishing *messages.Publishing
+}
+
+// rights hold the user of a request and its limits of rate and memory.
+type rights struct {
+	bearer  acl.Bearer
+	as      acl.Identity
+	free    bool      // the user may do everything
+	cluster uint32    // clusterTag of this cluster
+	quota   fsm.Quota // of the database, as this node knows it
+	verdict verdict
+	// local refuses what this node's state refuses, without asking the others.
+	local bool
+	plain bool // every row is a command that never writes, or the table alone has judged it
+
+	counted   bool // counted among the requests in flight of countedAs
+	countedAs acl.Identity
+	charged   int64 // what the rows have counted against the daily limit of chargedTo
+	chargedTo fsm.Quota
+
+	owner   string           // the database of the token, of a request to the API of messages whose path names none
+	holding buffered.Holding // what the call has counted of the memory of all
+}
+
+// response holds the answer to a request and the outcomes of its rows.
+type response struct {
+	status   int
+	id       string // for logs, made when needed
+	sent     int    // bytes of the body
+	proposed bool   // the engine was given a write
+	answered bool
+
+	began      time.Time     // running the rows
+	took       time.Duration // running them
+	place      tracing.Place // of the spans of this request
+	results    fsm.Results   // of rows that write
+	at         fsm.ReadAt    // of rows that read
+	failed     error         // why the rows did not run
+	row        int           // among those that were written together, from 1; 0 if there was no other
+	values     []reply.Value
+	replyBytes int64         // the size of the values
+	beyond     []reply.Value // the replies to rows beyond the daily limit
+
 	out     []byte
 	scratch []byte
-	packed  *unpacker // the body, if it came in gzip
 }
 
 func newCall(s *Server) *call {
 	c := &call{s: s}
+	c.self[0] = c
 	c.identifyFn, c.authorizeFn, c.runFn = c.identify, c.authorize, c.run
-	c.identifyFreeFn = c.identifyWithRights
 	return c
 }
 
 // maxKeptBuffer bounds the buffers that an idle call holds on to.
 const maxKeptBuffer = 64 << 10
 
-// recycle forgets the request and returns the call back to the pool.
+// recycle forgets the request and gives the call back to the pool.
 func (c *call) recycle() {
 	c.words.Reset()
 	clear(c.values)
 	if cap(c.values) > maxKeptBuffer/16 {
 		c.values = nil
 	}
-	*c = call{
-		s: c.s, identifyFn: c.identifyFn, identifyFreeFn: c.identifyFreeFn, authorizeFn: c.authorizeFn, runFn: c.runFn,
-		words: c.words, values: c.values[:0],
-		body: trim(c.body), out: trim(c.out), scratch: trim(c.scratch),
-	}
+	c.request = request{words: c.words, body: trim(c.body)}
+	c.rights = rights{}
+	c.response = response{values: c.values[:0], out: trim(c.out), scratch: trim(c.scratch)}
 	c.s.calls.Put(c)
 }
 
@@ -180,7 +198,7 @@ func (c *call) log(took time.Duration) {
 		}
 	}
 	c.s.log.LogAttrs(ctx, level, "http request", append(c.traceIDs(), slog.String("id", c.requestID()), slog.String("method", c.r.Method),
-		slog.String("kind", kindNames[c.kind]), slog.String("command", command), slog.Int("rows", len(c.rows)),
+		slog.String("kind", requestKinds[c.kind].label), slog.String("command", command), slog.Int("rows", len(c.rows)),
 		slog.Int("status", c.status), slog.Duration("took", took), slog.String("from", c.r.RemoteAddr))...)
 }
 

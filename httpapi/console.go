@@ -10,10 +10,10 @@ import (
 
 // newConsole makes the console over this server: what its sessions ask comes back here
 // with their credentials.
-func (s *Server) newConsole(o console.Options, apart bool) (err error) {
+func (s *Server) newConsole(o console.Options) (err error) {
 	o.Engine, o.API, o.Audit, o.Log = s.engine, s, s.audit, s.log
 	s.console, err = console.New(o)
-	s.apart = apart
+	s.apart = o.Apart
 	return err
 }
 
@@ -35,11 +35,6 @@ func (s *Server) Console() http.Handler {
 	})
 }
 
-// servesConsole reports whether a path, without its first slash, is the console's.
-func (s *Server) servesConsole(path string) bool {
-	return s.console != nil && !s.apart && s.console.Serves("/"+path)
-}
-
 // noConsole says why there is no console at its path.
 func (s *Server) noConsole() string {
 	switch {
@@ -51,30 +46,11 @@ func (s *Server) noConsole() string {
 	return "ERR the console of this node is disabled (--console=off)"
 }
 
-// mayBeConsole reports whether a path that begins with this segment may be the console's.
-func (s *Server) mayBeConsole(first []byte) bool {
-	if s.console == nil {
-		return false
-	}
-	base, _, _ := strings.Cut(s.console.Base()[1:], "/")
-	return string(first) == base
-}
-
 // wantsPage reports whether a browser has been sent to the root: whatever else calls
 // there has a token, or does not ask for a page.
-func (c *call) wantsPage(path, query string) bool {
-	return path == "" && query == "" && c.db == "" && c.r.Method == http.MethodGet &&
+func (c *call) wantsPage() bool {
+	return c.path == "" && c.query == "" && c.db == "" && c.r.Method == http.MethodGet &&
 		len(c.r.Header["Authorization"]) == 0 && strings.Contains(c.r.Header.Get("Accept"), "text/html")
-}
-
-// serveConsole hands a request to the console and takes note of its answer.
-func (c *call) serveConsole() {
-	c.kind, c.answered = kindOps, true
-	out, end := c.packs()
-	w := &recorder{ResponseWriter: out, status: http.StatusOK}
-	c.s.console.ServeHTTP(w, c.r)
-	end()
-	c.status, c.sent = w.status, w.sent
 }
 
 // noConsolePage is what a browser sees at the root of a node whose console is not there. It has only what every client

@@ -15,23 +15,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
-// databaseRoutes are those of /admin/databases.
-func (s *Server) databaseRoutes(g *gin.RouterGroup) {
-	g.GET("/databases", s.listDatabases)
-	g.POST("/databases", s.createDatabase)
-	g.DELETE("/databases/:name", s.deleteDatabase)
-	g.POST("/databases/:name/reset-password", s.resetPassword)
-	g.GET("/databases/:name/settings", s.databaseSettings)
-	g.POST("/databases/:name/settings", s.configureDatabase)
-	if s.admin != nil {
-		g.POST("/databases/:name/quarantine", s.quarantine)
-		g.DELETE("/databases/:name/quarantine", s.release)
-	}
-	g.GET("/databases/:name/export", s.export)
-	g.GET("/databases/:name/messages", s.exportMessages)
-	g.POST("/databases/:name/messages", s.importMessages)
-}
-
 // databaseView is a database as /admin/databases shows it. Path is where its commands
 // are served. The tokens are known in the answer that made them and never again.
 type databaseView struct {

@@ -2,11 +2,12 @@
 // operations or reads, calls the engine once, and writes the reply. It keeps no state that a
 // restart would lose.
 //
-// Central types: Server joins the parts; call is one request to the keyspace, pooled with its
-// buffers; failure is a reply that is not a command's own, with what it says about the outcome
-// of a write. Below it, fastpath answers simple HTTP/1.1 requests without net/http, redis
-// turns paths and bodies into commands and replies into JSON or RESP2, messages serves /v2,
-// workflows serves those paths of /v2 that concern runs.
+// Central types: Server joins the parts; call is one request while it is answered, pooled with its
+// buffers: what is asked (request), what it may (rights) and what it is answered (response); route is a row
+// of the table of routes, by which gin leads every request that is no command; failure is a reply that is not a
+// command's own, with what it says about the outcome of a write. Below it, fastpath answers simple
+// HTTP/1.1 requests without net/http, redis turns paths and bodies into commands and replies into JSON
+// or RESP2, messages serves /v2, workflows serves those paths of /v2 that concern runs.
 //
 // Invariants:
 //   - Bytes of a body are read only after the token is known, and count against the budget of

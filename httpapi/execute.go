@@ -23,29 +23,44 @@ type verdict struct {
 	revoked    bool         // the token opens nothing any more
 }
 
-// execute runs the rows and answers. Reads go to a view, everything else through the
-// log; a batch is one call either way.
+// execute judges the rows, runs them and answers. Reads go to a view, everything else through the
+// log; a batch is one request to it either way.
 func (c *call) execute() {
 	c.began = time.Now()
-	if c.plain = c.plainReads(); !c.plain {
-		c.s.engine.Local(c.authorizeFn)
-		if c.verdict.refusal != nil && c.mode != fsm.Pipeline {
-			c.refuse()
-			return
-		}
+	if c.judge(); c.verdict.refusal != nil && c.mode != fsm.Pipeline {
+		c.refuse()
+		return
 	}
 	c.proceed()
 }
 
-// proceed runs the rows if the daily limit lets it.
+// proceed runs the rows if the daily limit lets it, and answers.
 func (c *call) proceed() {
-	switch {
-	case !c.count():
-	case c.verdict.writes:
-		c.write()
-	default:
-		c.read()
+	if c.count() {
+		c.runAlone()
 	}
+}
+
+// runAlone runs the rows as a batch of one, and answers.
+func (c *call) runAlone() {
+	c.s.run(c.r.Context(), c.self[:])
+	if c.verdict.revoked {
+		// Nothing was done. The state that was asked may be old, or the token may have been given again since: the cluster knows.
+		if !c.verdict.writes && c.reading.Mode == fsm.Linearizable {
+			c.fail(errToken)
+			return
+		}
+		if f := c.confirm(); f != nil {
+			c.fail(f)
+			return
+		}
+		c.verdict.revoked, c.reading = false, fsm.Reading{}
+		if c.s.run(c.r.Context(), c.self[:]); c.verdict.revoked {
+			c.fail(errToken)
+			return
+		}
+	}
+	c.answerRun()
 }
 
 // count counts the rows against the daily limit and takes off those that are beyond it.
@@ -96,17 +111,6 @@ func (c *call) uncharge() {
 		c.s.meter.Return(c.chargedTo, c.charged)
 		c.charged = 0
 	}
-}
-
-// plainReads reports whether every row is a command that never writes, of the right number
-// of words: then the state that is read says the rest.
-func (c *call) plainReads() bool {
-	for _, argv := range c.rows {
-		if row := c.s.table.Find(argv); row == nil || row.Flags&command.Write != 0 || !row.Takes(len(argv)) {
-			return false
-		}
-	}
-	return true
 }
 
 // authorize asks a state about the rows, before any of them runs.
@@ -171,31 +175,17 @@ func (c *call) discard(refusal reply.Value) {
 	c.answer(c.values[0])
 }
 
-// read runs the rows on one view.
-func (c *call) read() {
-	c.reading.Long, c.reading.Database = len(c.rows) > fsm.ShortRead, c.db
-	c.wasRead(c.s.engine.Read(c.r.Context(), c.reading, c.runFn))
-}
-
-// wasRead answers what was read.
-func (c *call) wasRead(at fsm.ReadAt, err error) {
-	switch {
-	case err != nil:
-		c.fail(failureOf(err, false))
-		return
-	case c.verdict.revoked:
-		c.readAgain()
-		return
-	case c.verdict.writes: // permitted since this node looked
-		c.write()
+// answerRead answers what was read.
+func (c *call) answerRead() {
+	if c.failed != nil {
+		c.fail(failureOf(c.failed, false))
 		return
 	}
-	c.at = at
 	if f := c.hold(c.replyBytes); f != nil {
 		c.fail(f)
 		return
 	}
-	c.scratch = appendToken(c.scratch[:0], c.cluster, at.Index, -1)
+	c.scratch = appendToken(c.scratch[:0], c.cluster, c.at.Index, -1)
 	if c.reading.Mode == fsm.Stale {
 		c.setAgeHeaders()
 	}
@@ -210,26 +200,13 @@ func (c *call) wasRead(at fsm.ReadAt, err error) {
 	c.answerAll()
 }
 
-// readAgain is for a read whose state knew its token no more. If that state could be
-// old, the cluster is asked, and may say that the token was given again.
-func (c *call) readAgain() {
-	if c.reading.Mode == fsm.Linearizable {
-		c.fail(errToken)
-		return
-	}
-	if f := c.confirm(); f != nil {
-		c.fail(f)
-		return
-	}
-	c.reading = fsm.Reading{}
-	c.read()
-}
-
 // run runs the rows on a view. Replies are encoded later: the view holds a lock.
 func (c *call) run(v *fsm.View) {
 	c.values = c.values[:0]
-	if c.plain && c.mode != fsm.Transaction {
-		c.reauthenticate(v) // Exec checks every row
+	if c.plain && c.mode != fsm.Transaction { // Exec checks every row
+		if c.verdict.revoked = !v.Authorized(c.as); c.verdict.revoked {
+			c.reauthenticate(v)
+		}
 	} else {
 		c.authorize(v)
 	}
@@ -240,28 +217,11 @@ func (c *call) run(v *fsm.View) {
 	c.runRows(v)
 }
 
-// write puts the rows into the log.
-func (c *call) write() {
-	results, err := c.propose()
-	if errors.Is(err, fsm.ErrRevoked) {
-		// Nothing was changed. The token may have been given again since this node looked.
-		if f := c.confirm(); f != nil {
-			c.fail(f)
-			return
-		}
-		results, err = c.propose()
-	}
-	if errors.Is(err, fsm.ErrRevoked) {
-		c.fail(errToken)
-		return
-	}
-	c.wrote(results, err)
-}
-
-// wrote answers what was written.
-func (c *call) wrote(results fsm.Results, err error) {
-	if err != nil {
-		f := failureOf(err, true)
+// answerWritten answers what was written.
+func (c *call) answerWritten() {
+	results := &c.results
+	if c.failed != nil {
+		f := failureOf(c.failed, true)
 		c.auditFailure(f)
 		c.fail(f)
 		return
@@ -279,23 +239,11 @@ func (c *call) wrote(results fsm.Results, err error) {
 		return
 	}
 	c.values = append(c.values[:0], results.Values...)
-	for _, v := range c.values {
-		c.replyBytes += replySize(v)
-	}
 	c.keep(c.replyBytes)
 	if !results.Replayed {
 		c.publishExecuted(c.rows...)
 	}
 	c.answerAll()
-}
-
-func (c *call) propose() (fsm.Results, error) {
-	batch := fsm.Batch{As: c.as, Origin: command.OriginHTTP, Mode: c.mode, Rows: c.rows}
-	if f := c.setIdempotencyKey(&batch); f != nil {
-		return fsm.Results{}, f
-	}
-	c.proposed = true
-	return fsm.Execute(c.r.Context(), c.s.engine, batch)
 }
 
 // report counts what the rows have replied.

@@ -10,64 +10,61 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/httpapi/console"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
-// serve dispatches by the raw path. Operational paths are few and fixed and belong to
-// gin; everything else is a command, split by ourselves, because a router would decode,
-// clean and redirect what are arguments here.
+// serve dispatches by the first segment of the raw path. What is no command is the router's. Commands are split by ourselves,
+// because a router would decode, clean and redirect what are arguments here.
 func (c *call) serve() {
 	if len(c.r.TransferEncoding) > 0 {
 		// net/http has dropped a length that stood beside the chunks. A proxy that went
 		// by it would see another request behind this one: there must be none.
 		c.w.Header()["Connection"] = closeValue
 	}
-	path, query := redis.CutTarget(c.r.RequestURI)
-	path, inDatabase := c.cutDatabase(path)
+	inDatabase := c.readTarget()
 	switch {
-	case len(c.r.Header["Authorization"]) > 1 && !hasQueryToken(path, query): // a proxy in front may have gone by another one
+	case len(c.r.Header["Authorization"]) > 1 && !c.hasQueryToken(): // a proxy in front may have gone by another one
 		c.fail(badRequest("ERR Authorization must appear at most once, got it " + strconv.Itoa(len(c.r.Header["Authorization"])) + " times"))
 	case c.refuseCoding():
 	case c.s.loopback && !isLoopback(c.r.Host):
 		c.fail(&failure{http.StatusForbidden, notApplied, "ERR this development server answers loopback hosts only"})
-	case inDatabase && c.s.messages != nil && isMessages(path):
-		c.serveOps()
-	case !inDatabase && c.s.servesConsole(path):
-		c.serveConsole()
-	case !inDatabase && c.s.isOps(path):
-		c.serveOps()
-	case c.wantsPage(path, query):
+	case c.s.isRouted(c.path, inDatabase):
+		c.serveRouted()
+	case c.wantsPage():
 		c.toConsole()
 	default:
-		c.command(path, query)
+		c.command()
 	}
+}
+
+// readTarget takes the request's target apart: the database that the path names, the rest of the path, which is what it would be at
+// the root, and the query.
+func (c *call) readTarget() (inDatabase bool) {
+	c.path, c.query = redis.CutTarget(c.r.RequestURI)
+	rest, cut := strings.CutPrefix(c.path, "db/")
+	name, rest, _ := strings.Cut(rest, "/")
+	if !cut || !fsm.ValidDatabaseName(name) {
+		return false
+	}
+	c.db, c.path = name, rest
+	return true
 }
 
 // hasQueryToken reports whether a request shows its token in the query. Its Authorization headers
 // are not for this server then: of a message they belong to the destination.
-func hasQueryToken(path, query string) bool {
-	if isMessages(path) {
-		return messages.HasQueryToken(query)
+func (c *call) hasQueryToken() bool {
+	if isMessages(c.path) {
+		return messages.HasQueryToken(c.query)
 	}
-	_, found := redis.Token(nil, query)
+	_, found := redis.Token(nil, c.query)
 	return found
 }
 
-// cutDatabase takes /db/NAME off a path: the rest is what it would be at the root.
-func (c *call) cutDatabase(path string) (rest string, cut bool) {
-	rest, cut = strings.CutPrefix(path, "db/")
-	name, rest, _ := strings.Cut(rest, "/")
-	if !cut || !fsm.ValidDatabaseName(name) {
-		return path, false
-	}
-	c.db = name
-	return rest, true
-}
-
 // command answers a request to the keyspace.
-func (c *call) command(path, query string) {
+func (c *call) command() {
 	if origin := c.r.Header["Origin"]; len(origin) > 0 {
 		c.allowOrigin(origin[:1])
 	}
@@ -77,7 +74,7 @@ func (c *call) command(path, query string) {
 	}
 	switch c.r.Method {
 	case http.MethodHead, http.MethodGet, http.MethodPost, http.MethodPut:
-		if f := c.prepare(path, query); f != nil {
+		if f := c.prepare(); f != nil {
 			c.fail(f)
 			return
 		}
@@ -104,14 +101,14 @@ func (c *call) refuseMethod(allowed []string) {
 
 // prepare does everything that comes before a command exists: the token, the headers,
 // the arguments.
-func (c *call) prepare(path, query string) *failure {
-	if f := c.authenticate(query); f != nil {
+func (c *call) prepare() *failure {
+	if f := c.authenticate(); f != nil {
 		return f
 	}
 	if f := c.acquire(); f != nil {
 		return f
 	}
-	if err := c.words.Path(path); err != nil {
+	if err := c.words.Path(c.path); err != nil {
 		return badRequest(err.Error())
 	}
 	argv := c.words.Argv()
@@ -119,12 +116,15 @@ func (c *call) prepare(path, query string) *failure {
 	switch {
 	case len(argv) == 0:
 		c.kind = kindBody
-	case redis.IsStream(path):
+	case redis.IsStream(c.path):
 		c.kind = kindStream
 	case len(argv) == 1 && string(argv[0]) == "pipeline":
 		c.kind, c.mode = kindPipeline, fsm.Pipeline
 	case len(argv) == 1 && string(argv[0]) == "multi-exec":
 		c.kind, c.mode = kindTransaction, fsm.Transaction
+	}
+	if c.local && !c.mayJoin() {
+		return errNotTogether
 	}
 	if f := c.options(); f != nil {
 		return f
@@ -138,7 +138,7 @@ func (c *call) prepare(path, query string) *failure {
 	if f := c.holdWords(); f != nil {
 		return f
 	}
-	if err := c.arguments(query); err != nil {
+	if err := c.arguments(); err != nil {
 		return badRequest(err.Error())
 	}
 	return nil
@@ -156,7 +156,7 @@ func (c *call) holdWords() *failure {
 }
 
 // arguments makes the rows from the path, the body and the query.
-func (c *call) arguments(query string) error {
+func (c *call) arguments() error {
 	var err error
 	switch c.kind {
 	case kindPipeline, kindTransaction:
@@ -170,11 +170,45 @@ func (c *call) arguments(query string) error {
 		if len(c.body) > 0 {
 			c.words.Append(c.body)
 		}
-		err = c.words.Query(query)
+		err = c.words.Query(c.query)
 	}
 	c.single[0] = c.words.Argv()
 	c.rows = c.single[:]
 	return err
+}
+
+// judge decides whether the rows write, and which of them may not run as far as this node knows. The table alone judges a simple
+// command and rows that never write: the state that runs them says the rest.
+func (c *call) judge() {
+	if c.plain = c.judgeSimple() || c.plainReads(); !c.plain {
+		c.s.engine.Local(c.authorizeFn)
+	}
+}
+
+// judgeSimple judges a call that is one simple command of a user who may do everything: one on keys that does not wait, and is quick
+// if it reads. It is false for any other.
+func (c *call) judgeSimple() bool {
+	if !c.free || c.kind != kindPath && c.kind != kindBody {
+		return false
+	}
+	argv := c.rows[0]
+	row := c.s.table.Find(argv)
+	if row == nil || !row.Takes(len(argv)) || !row.Batchable() {
+		return false
+	}
+	c.verdict.writes = !row.OnlyReads(argv)
+	return c.verdict.writes || row.Flags&command.Write == 0
+}
+
+// plainReads reports whether every row is a command that never writes, of the right number
+// of words: then the state that is read says the rest.
+func (c *call) plainReads() bool {
+	for _, argv := range c.rows {
+		if row := c.s.table.Find(argv); row == nil || row.Flags&command.Write != 0 || !row.Takes(len(argv)) {
+			return false
+		}
+	}
+	return true
 }
 
 // options reads the service headers that say how to read and how to reply.
@@ -247,7 +281,7 @@ func (c *call) readBody() *failure {
 		case err == io.EOF || err == nil && int64(len(c.body)) == length:
 			return nil
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return badRequest("ERR max body time exceeded. Limit: " + c.s.bounds.BodyTime.String() + ", Actual: " +
+			return badRequest("ERR max body time exceeded. Limit: " + c.s.limits.BodyTime.String() + ", Actual: " +
 				strconv.Itoa(len(c.body)) + " bytes have arrived by then. Setting: body-timeout")
 		case err != nil:
 			var own *failure

@@ -52,14 +52,14 @@ func replySize(v reply.Value) (n int64) {
 
 // errReplySize is what a row replies whose reply would exceed the limit of a request.
 func (c *call) errReplySize(actual int64) reply.Value {
-	return reply.Error("ERR max reply size of a request exceeded. Limit: " + strconv.FormatInt(c.s.bounds.ReplyBytes, 10) +
+	return reply.Error("ERR max reply size of a request exceeded. Limit: " + strconv.FormatInt(c.s.limits.ReplyBytes, 10) +
 		" bytes, Actual: " + strconv.FormatInt(actual, 10) + " bytes. Setting: max-reply-size")
 }
 
 // runRows runs the rows on a view, as far as their replies stay within the limit: what is
 // beyond it replies an error, and rows after that are not run.
 func (c *call) runRows(v *fsm.View) {
-	m := replyMeter{limit: c.s.bounds.ReplyBytes, form: c.form}
+	m := replyMeter{limit: c.s.limits.ReplyBytes, form: c.form}
 	for _, argv := range c.rows {
 		if m.over() {
 			c.values = append(c.values, c.errReplySize(m.written))

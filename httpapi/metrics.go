@@ -26,7 +26,12 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"other", "path", "body", "pipeline", "multi-exec", "stream", "preflight", "fixed"}
+// requestKinds are the labels of the kinds in metrics and logs, and the paths of those that are commands, for spans, without the
+// arguments that may be in a path.
+var requestKinds = [kinds]struct{ label, path string }{
+	kindOther: {label: "other"}, kindPath: {"path", "/{command}"}, kindBody: {"body", "/"}, kindPipeline: {"pipeline", "/pipeline"},
+	kindTransaction: {"multi-exec", "/multi-exec"}, kindStream: {"stream", "/{stream}"}, kindPreflight: {label: "preflight"}, kindOps: {label: "fixed"},
+}
 
 // statuses that get a counter of their own; any other is counted as such.
 var statuses = []int{200, 400, 401, 403, 404, 405, 500, 503}
@@ -61,10 +66,10 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	}
 	for k := range kinds {
 		for _, status := range statuses {
-			m.requests[k] = append(m.requests[k], requests.WithLabelValues(kindNames[k], fmt.Sprint(status)))
+			m.requests[k] = append(m.requests[k], requests.WithLabelValues(requestKinds[k].label, fmt.Sprint(status)))
 		}
-		m.requests[k] = append(m.requests[k], requests.WithLabelValues(kindNames[k], "other"))
-		m.duration[k] = duration.WithLabelValues(kindNames[k])
+		m.requests[k] = append(m.requests[k], requests.WithLabelValues(requestKinds[k].label, "other"))
+		m.duration[k] = duration.WithLabelValues(requestKinds[k].label)
 	}
 	return m, nil
 }

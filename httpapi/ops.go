@@ -7,60 +7,19 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/gin-gonic/gin"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
-	"github.com/trireme-dev/trireme/httpapi/console"
-	"github.com/trireme-dev/trireme/httpapi/redis"
 )
-
-// isOps reports whether a path is none of the keyspace's.
-func (s *Server) isOps(path string) bool {
-	first, _, _ := strings.Cut(path, "/")
-	switch first {
-	case "livez", "readyz", "healthz", "metrics":
-		return path == first
-	case "admin", "v2", "llm", "console", "db":
-		return true
-	case "test":
-		return s.test != nil
-	}
-	return false
-}
 
 // mayTest reports whether a request bears a token that may use the API under /test.
 func (s *Server) mayTest(r *http.Request) bool {
 	role, err := s.roleOf(r.Context(), r, "")
 	return err == nil && (role == acl.Admin || role == acl.Messages)
-}
-
-// serveOps serves what is no command and records how: the message API, the test clock's, or gin's operational routes.
-func (c *call) serveOps() {
-	c.kind = kindOps
-	out, end := c.packs()
-	w := &recorder{ResponseWriter: out, status: http.StatusOK}
-	c.answered = true
-	if c.s.refuseForeign(w, c.r) {
-		// it is answered
-	} else if path, _ := redis.CutTarget(c.r.RequestURI); c.s.messages != nil && (c.db != "" || isMessages(path)) {
-		if c.r.Body != nil && c.r.Body != http.NoBody { // which is read as a whole there
-			c.r.Body = &countedBody{c.r.Body, c}
-		}
-		c.s.serveMessages(w, c.r)
-	} else if c.s.test != nil && strings.HasPrefix(path, "test/") {
-		c.s.test.ServeHTTP(w, c.r)
-	} else {
-		c.s.ops.ServeHTTP(w, c.r)
-	}
-	end()
-	c.status, c.sent = w.status, w.sent
 }
 
 // countedBody counts the bytes of a body that are read against the memory of all requests.
@@ -88,9 +47,10 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// recorder remembers the status and size of a reply.
+// recorder remembers the status and size of a reply that handlers of the router write.
 type recorder struct {
 	http.ResponseWriter
+	c            *call
 	status, sent int
 }
 
@@ -105,55 +65,11 @@ func (w *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// Flush sends what was written, as far as the connection can.
+func (w *recorder) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+
 // Unwrap lets http.ResponseController reach the connection.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// opsRoutes are the paths that are not commands. gin never redirects here.
-func (s *Server) opsRoutes(registry *prometheus.Registry) *gin.Engine {
-	gin.SetMode(gin.ReleaseMode)
-	e := gin.New()
-	e.RedirectTrailingSlash, e.RedirectFixedPath = false, false
-	e.HandleMethodNotAllowed = true
-	e.NoRoute(func(g *gin.Context) {
-		text := "ERR this version has nothing at this path"
-		if path := g.Request.URL.Path; path == console.DefaultBase || strings.HasPrefix(path, console.DefaultBase+"/") {
-			text = s.noConsole()
-		}
-		s.refuseOps(g, http.StatusNotFound, text)
-	})
-	e.NoMethod(func(g *gin.Context) { s.refuseOps(g, http.StatusMethodNotAllowed, "ERR method not allowed") })
-	read := []string{http.MethodGet, http.MethodHead}
-	e.Match(read, "/livez", func(g *gin.Context) { g.String(http.StatusOK, "ok\n") })
-	e.Match(read, "/readyz", s.readyz)
-	private := e.Group("/", s.unlessOpen)
-	private.Match(read, "/healthz", s.healthz)
-	private.Match(read, "/metrics", gin.WrapH(promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})))
-	admin := e.Group("/admin", s.audited, s.adminOnly, s.knownParameters)
-	admin.GET("/openapi.json", describe)
-	admin.GET("/audit", s.readAudit)
-	admin.GET("/clients", s.listClients)
-	admin.DELETE("/clients/:id", s.killClient)
-	s.databaseRoutes(admin)
-	s.tokenRoutes(admin)
-	s.settingsRoutes(admin)
-	if s.admin != nil {
-		s.adminRoutes(admin)
-	}
-	return e
-}
-
-func (s *Server) adminRoutes(g *gin.RouterGroup) {
-	g.GET("/history", s.readHistory)
-	g.GET("/cluster", s.cluster)
-	g.POST("/cluster/transfer-leader", s.transferLeader)
-	g.DELETE("/cluster/nodes/:id", s.removeNode)
-	g.POST("/cluster/nodes/:id/replace", s.replaceNode)
-	g.POST("/snapshot", s.snapshot)
-	g.POST("/drain", s.drain)
-	g.GET("/doctor", func(g *gin.Context) { g.JSON(http.StatusOK, s.admin.Examine(g.Request.Context())) })
-	g.GET("/backup", s.backup)
-	g.POST("/restore", s.restore)
-}
 
 // refuseOps answers an error in the form of the gateway's.
 func (s *Server) refuseOps(g *gin.Context, status int, text string) {
@@ -348,11 +264,11 @@ func (l limits) settings() fsm.Settings {
 }
 
 func (s *Server) settings(g *gin.Context) {
-	now, err := s.limits(g)
+	now, err := s.readLimits(g)
 	s.respond(g, now, err)
 }
 
-func (s *Server) limits(g *gin.Context) (l limits, err error) {
+func (s *Server) readLimits(g *gin.Context) (l limits, err error) {
 	_, err = s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { l = limitsOf(v.Settings()) })
 	return l, err
 }
@@ -360,7 +276,7 @@ func (s *Server) limits(g *gin.Context) (l limits, err error) {
 // configure changes the limits named in the body and leaves the others. Of two changes
 // at the same moment the later one may undo the earlier: an operator's call.
 func (s *Server) configure(g *gin.Context) {
-	l, err := s.limits(g)
+	l, err := s.readLimits(g)
 	if err != nil {
 		s.failOps(g, err, false)
 		return

@@ -208,7 +208,7 @@ func (a *admin) ReplaceNode(_ context.Context, id, with string) (bool, error) {
 
 func (a *admin) History(context.Context) samples.Cluster { return samples.Merge(nil, nil) }
 
-func (a *admin) Examine(context.Context) doctor.Report {
+func (a *admin) Examine(context.Context) any {
 	return doctor.Report{Node: "n1", Findings: []doctor.Finding{{Check: "disk", Found: "fine"}}}
 }
 

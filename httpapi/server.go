@@ -76,11 +76,9 @@ type Options struct {
 	// Messages, if set, reads requests to the API of messages under /v2; without it those
 	// paths answer 404.
 	Messages *messages.Parser
-	// Console, if set, is the console; its Engine, API, Audit and Log are the server's to
-	// say. Where ConsoleApart is set the server makes it, for a listener of its own (see
-	// Server.Console), and does not serve it.
-	Console      *console.Options
-	ConsoleApart bool
+	// Console, if set, is the console; the server sets its Engine, API, Audit and Log. A console apart is not served with the
+	// API: Server.Console serves it on a listener of its own.
+	Console *console.Options
 	// Clients are the connections of the RESP listener, for /admin/clients; nil if there is none.
 	Clients Clients
 	// History, if set, is answered at /admin/history.
@@ -130,42 +128,59 @@ type Options struct {
 
 // Server is the HTTP edge of one node.
 type Server struct {
-	draining  atomic.Bool // see Drain
-	engine    Engine
-	admin     Admin
-	meter     *quota.Meter
-	hub       *pubsub.Hub
-	log       *slog.Logger
-	table     *command.Table
-	names     names
-	metrics   *metrics
-	stats     *stats.Node
-	traces    *tracing.Commands
-	audit     *audit.Log
-	ops       *gin.Engine
-	messages  *messages.API
-	test      http.Handler     // nil without Options.Test
-	console   *console.Console // nil without
-	apart     bool             // the console has a listener of its own
-	history   *samples.History
-	clients   Clients
-	http      *http.Server
-	fastPath  *fastpath.Server
-	calls     sync.Pool
-	bounds    Limits
+	draining atomic.Bool // see Drain
+	engine   Engine
+	admin    Admin
+	meter    *quota.Meter
+	hub      *pubsub.Hub
+	clients  Clients
+	table    *command.Table
+	names    names
+	calls    sync.Pool
+	http     *http.Server
+	fastPath *fastpath.Server
+	stopping chan struct{} // closed when streams must end
+
+	observers
+	paths
+	bounds
+	access
+}
+
+// observers record what the server does.
+type observers struct {
+	log     *slog.Logger
+	metrics *metrics
+	stats   *stats.Node
+	traces  *tracing.Commands
+	audit   *audit.Log
+	history *samples.History
+}
+
+// paths route requests that are not commands.
+type paths struct {
+	router   *gin.Engine
+	roots    map[string]bool // see newRoots
+	messages *messages.API
+	test     http.Handler     // nil without Options.Test
+	console  *console.Console // nil without
+	apart    bool             // the console has a listener of its own
+}
+
+// bounds limit the clients of this node.
+type bounds struct {
+	limits    Limits
 	connLimit *connlimit.Limiter
 	buffers   *buffered.Budget
 	encoders  encodeTurns
 	inflight  *inflight
 	maxBody   int64
 	maxRows   int
-	loopback  bool
-
-	metricsPublic, metricsLocal bool
-
 	heartbeat time.Duration
-	stopping  chan struct{} // closed when streams must end
 }
+
+// access says who may ask at all, and whom the metrics are for; see Options.
+type access struct{ loopback, metricsPublic, metricsLocal bool }
 
 // New makes a server; Serve starts it. It fails if the options contradict themselves or
 // the registry has collectors of the same names.
@@ -178,16 +193,19 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		engine: o.Engine, admin: o.Admin, audit: o.Audit, meter: o.Meter, log: o.Log, table: command.NewTable(),
-		names: newNames(o.Prefixes), maxBody: o.MaxRequestSize, maxRows: o.MaxRows,
-		loopback: o.LoopbackOnly, metricsPublic: o.MetricsPublic, metricsLocal: o.MetricsLocal, hub: o.Hub, heartbeat: o.Heartbeat, stopping: make(chan struct{}),
-		bounds: o.Limits, connLimit: connlimit.New(connlimit.Limits{Total: o.Limits.Connections, PerAddress: o.Limits.ConnectionsPerIP, Reserve: o.Limits.Reserve}), inflight: newInflight(o.Limits.InFlight),
+		engine: o.Engine, admin: o.Admin, meter: o.Meter, hub: o.Hub, clients: o.Clients, table: command.NewTable(),
+		names: newNames(o.Prefixes), stopping: make(chan struct{}),
+		observers: observers{log: o.Log, audit: o.Audit, traces: o.Traces, history: o.History},
+		bounds: bounds{
+			limits: o.Limits, inflight: newInflight(o.Limits.InFlight), maxBody: o.MaxRequestSize, maxRows: o.MaxRows, heartbeat: o.Heartbeat,
+			connLimit: connlimit.New(connlimit.Limits{Total: o.Limits.Connections, PerAddress: o.Limits.ConnectionsPerIP, Reserve: o.Limits.Reserve}),
+		},
+		access: access{o.LoopbackOnly, o.MetricsPublic, o.MetricsLocal},
 	}
 	s.encoders = newEncodeTurns()
 	if s.buffers = o.Buffers; s.buffers == nil {
 		s.buffers = buffered.New(o.Limits.BufferedBytes)
 	}
-	s.traces = o.Traces
 	if s.stats = o.Figures; s.stats == nil {
 		s.stats = stats.New(s.table)
 	}
@@ -195,18 +213,21 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.calls.New = func() any { return newCall(s) }
-	s.history, s.clients = o.History, o.Clients
 	if o.Console != nil {
-		if err := s.newConsole(*o.Console, o.ConsoleApart); err != nil {
+		if err := s.newConsole(*o.Console); err != nil {
 			return nil, err
 		}
 	}
-	s.ops = s.opsRoutes(o.Metrics)
 	if o.Messages != nil {
 		s.messages = s.newMessages(o.Messages, o.Providers)
 	}
 	if o.Test != nil {
 		s.test = o.Test(s.mayTest)
+	}
+	table := s.routes(o.Metrics)
+	s.roots = s.newRoots(table)
+	if s.router, err = newRouter(s, table); err != nil {
+		return nil, err
 	}
 	s.http = s.newHTTPServer(o.Log)
 	s.fastPath = newFastPath(s)
@@ -259,11 +280,11 @@ const idleTimeout = 10 * time.Minute
 func (s *Server) newHTTPServer(log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: s.bounds.HeaderTime,
-		ReadTimeout:       s.bounds.BodyTime,
-		WriteTimeout:      s.bounds.ReplyTime,
+		ReadHeaderTimeout: s.limits.HeaderTime,
+		ReadTimeout:       s.limits.BodyTime,
+		WriteTimeout:      s.limits.ReplyTime,
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    s.bounds.HeaderBytes,
+		MaxHeaderBytes:    s.limits.HeaderBytes,
 		ConnContext:       withSlot,
 		ConnState:         noteState,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -278,11 +299,11 @@ const maxFastPathBody = 1 << 20
 // newFastPath puts the fast path before net/http.
 func newFastPath(s *Server) *fastpath.Server {
 	return &fastpath.Server{
-		Handler: s, HTTP: s.http, MaxHead: s.bounds.HeaderBytes, MaxBody: int(min(s.maxBody, maxFastPathBody)),
-		HeadTime: s.bounds.HeaderTime, BodyTime: s.bounds.BodyTime, WriteTime: s.bounds.ReplyTime, IdleTime: idleTimeout,
+		Handler: s, HTTP: s.http, MaxHead: s.limits.HeaderBytes, MaxBody: int(min(s.maxBody, maxFastPathBody)),
+		HeadTime: s.limits.HeaderTime, BodyTime: s.limits.BodyTime, WriteTime: s.limits.ReplyTime, IdleTime: idleTimeout,
 		ConnContext:  withSlot,
 		Refuse:       s.refuseRequest,
-		MaxStrangers: s.bounds.StrangerBytes,
+		MaxStrangers: s.limits.StrangerBytes,
 		Crowded: closing(s.names.outcome, &failure{http.StatusServiceUnavailable, notApplied,
 			"ERR too many clients without a token send long heads: try again, with a head below 4 KiB"}),
 		Plain:   s.onFastPath,
@@ -295,7 +316,7 @@ func newFastPath(s *Server) *fastpath.Server {
 func (s *Server) refuseRequest(status int, why string) []byte {
 	f := &failure{status, notApplied, "ERR " + why}
 	if status == http.StatusRequestHeaderFieldsTooLarge {
-		f = headTooLarge(s.bounds.HeaderBytes)
+		f = headTooLarge(s.limits.HeaderBytes)
 	}
 	return closing(s.names.outcome, f)
 }
@@ -321,7 +342,7 @@ func (s *Server) onFastPath(target []byte) bool {
 		third, id := cutSegment(rest)
 		return string(third) == "runs" && !bytes.ContainsAny(id, "/%")
 	}
-	return !s.isOps(string(first)) && !redis.IsStream(string(first)) && !s.mayBeConsole(first)
+	return !s.roots[string(first)] && !redis.IsStream(string(first))
 }
 
 // cutSegment parts a path at the end of its first segment. An escape ends one too: what

@@ -74,14 +74,12 @@ func (l workflowLimits) settings() workflow.Settings {
 	}
 }
 
-// settingsRoutes are those of /admin/settings.
-func (s *Server) settingsRoutes(g *gin.RouterGroup) {
-	if s.admin != nil {
-		g.GET("/settings", s.settings)
-		g.POST("/settings", s.configure)
-	}
-	replicated[queue.Settings, messageLimits]{s, func(v *fsm.View) queue.Settings { return v.Messages().Settings() }, messageLimitsOf, fsm.ConfigureMessages}.routes(g, "/settings/messages")
-	replicated[workflow.Settings, workflowLimits]{s, func(v *fsm.View) workflow.Settings { return v.Workflows().Settings() }, workflowLimitsOf, fsm.ConfigureWorkflows}.routes(g, "/settings/workflows")
+func (s *Server) messageSettings() replicated[queue.Settings, messageLimits] {
+	return replicated[queue.Settings, messageLimits]{s, func(v *fsm.View) queue.Settings { return v.Messages().Settings() }, messageLimitsOf, fsm.ConfigureMessages}
+}
+
+func (s *Server) workflowSettings() replicated[workflow.Settings, workflowLimits] {
+	return replicated[workflow.Settings, workflowLimits]{s, func(v *fsm.View) workflow.Settings { return v.Workflows().Settings() }, workflowLimitsOf, fsm.ConfigureWorkflows}
 }
 
 // shownSettings are settings in the form of the admin API.
@@ -105,17 +103,15 @@ type replicated[S any, L shownSettings[S]] struct {
 	change *fsm.Operation[S, S]
 }
 
-func (p replicated[S, L]) routes(g *gin.RouterGroup, path string) {
-	g.GET(path, func(g *gin.Context) {
-		log, err := p.log(g)
-		if err != nil {
-			p.server.failDatabase(g, err)
-			return
-		}
-		now, err := p.read(g, log)
-		p.server.respond(g, now, err)
-	})
-	g.POST(path, p.configure)
+// answer answers the settings.
+func (p replicated[S, L]) answer(g *gin.Context) {
+	log, err := p.log(g)
+	if err != nil {
+		p.server.failDatabase(g, err)
+		return
+	}
+	now, err := p.read(g, log)
+	p.server.respond(g, now, err)
 }
 
 // log is that of the database which the request names, default without a name. The error is fsm.ErrNoDatabase, or that

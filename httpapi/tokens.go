@@ -46,15 +46,6 @@ var clusterTokens = []struct {
 	{"messages-readonly", acl.MessagesReadOnly, NewMessagesToken},
 }
 
-// tokenRoutes are the paths by which tokens are rotated.
-func (s *Server) tokenRoutes(g *gin.RouterGroup) {
-	g.GET("/tokens", s.listTokens)
-	g.POST("/tokens/:name/rotate", s.rotateToken)
-	g.DELETE("/tokens/:name/former", s.endFormerToken)
-	g.POST("/databases/:name/rotate-tokens", s.rotateDatabaseTokens)
-	g.DELETE("/databases/:name/former-tokens", s.endFormerTokens)
-}
-
 // rotation is the body of a rotation. A token that is not given is drawn.
 type rotation struct {
 	OverlapMs     int64  `json:"overlapMs"`

@@ -23,12 +23,9 @@ func (c *call) trace(begin time.Time, took time.Duration) {
 		c.s.traces.Run(&below, tracing.Calls{DB: c.database(), Rows: c.rows, Values: c.values, Began: c.began, Took: c.took})
 	}
 	c.s.traces.HTTP(&c.place, tracing.Request{
-		Method: c.r.Method, Route: routes[c.kind], Scheme: c.scheme(), Client: c.r.RemoteAddr, Agent: c.r.UserAgent(), Status: c.status, Began: begin, Took: took,
+		Method: c.r.Method, Route: requestKinds[c.kind].path, Scheme: c.scheme(), Client: c.r.RemoteAddr, Agent: c.r.UserAgent(), Status: c.status, Began: begin, Took: took,
 	})
 }
-
-// routes are the paths of the kinds of requests, without the arguments that may be in a path.
-var routes = [kinds]string{kindPath: "/{command}", kindBody: "/", kindPipeline: "/pipeline", kindTransaction: "/multi-exec", kindStream: "/{stream}"}
 
 func (c *call) scheme() string {
 	if c.r.TLS != nil {

@@ -8,11 +8,12 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gin-gonic/gin"
+
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/httpapi/messages"
-	"github.com/trireme-dev/trireme/httpapi/redis"
 	"github.com/trireme-dev/trireme/httpapi/workflows"
 	"github.com/trireme-dev/trireme/node/quota"
 )
@@ -36,22 +37,28 @@ func (s *Server) newMessages(p *messages.Parser, ask messages.Provider) *message
 	return m
 }
 
-// serveMessages answers a request under /v2.
-func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
-	if path, _ := redis.CutTarget(r.RequestURI); s.audit != nil && messages.RotatesKeys(r.Method, path) {
-		s.auditRotation(w, r)
-		return
+// serveMessages answers requests that a row of the API of messages takes.
+func (s *Server) serveMessages(row *messages.Route) gin.HandlerFunc {
+	return func(g *gin.Context) {
+		c := callOf(g)
+		if c.r.Body != nil && c.r.Body != http.NoBody { // which is read as a whole there
+			c.r.Body = &countedBody{c.r.Body, c}
+		}
+		s.messages.Serve(row, g.Writer, c.r, c.target())
 	}
-	s.messages.ServeHTTP(w, r)
+}
+
+// target is the request's target for the API of messages.
+func (c *call) target() messages.Target {
+	return messages.Target{DB: c.db, Path: c.path, Query: c.query}
 }
 
 // refuseForeign refuses in development what a page of another site sends, whether it needs a token or not.
-func (s *Server) refuseForeign(w http.ResponseWriter, r *http.Request) (refused bool) {
-	if !s.loopback || !foreignOrigin(r) {
-		return false
+func (s *Server) refuseForeign(g *gin.Context) {
+	if s.loopback && foreignOrigin(g.Request) {
+		s.answerError(g.Writer, http.StatusForbidden, "this development server answers pages of loopback hosts only")
+		g.Abort()
 	}
-	s.answerError(w, http.StatusForbidden, "this development server answers pages of loopback hosts only")
-	return true
 }
 
 // foreignOrigin reports whether a page of another host than this machine asks. What it asks without naming itself is told by the
@@ -130,7 +137,7 @@ func roleIn(v *fsm.View, as acl.Identity) acl.Role {
 }
 
 // failMessages answers an error of the engine.
-func (s *Server) failMessages(w http.ResponseWriter, r *http.Request, err error, wrote bool) {
+func (s *Server) failMessages(w http.ResponseWriter, r *http.Request, route string, err error, wrote bool) {
 	f := failureOf(err, wrote)
 	var fast *quota.Exceeded
 	if errors.As(err, &fast) {
@@ -140,7 +147,7 @@ func (s *Server) failMessages(w http.ResponseWriter, r *http.Request, err error,
 	if f.status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		id := requestID(r)
 		w.Header()[requestIDHeader] = []string{id}
-		s.log.Warn("request failed", "id", id, "method", r.Method, "route", messages.Route(r.RequestURI), "err", err)
+		s.log.Warn("request failed", "id", id, "method", r.Method, "route", route, "err", err)
 	}
 	set(w.Header(), s.names.outcome, string(f.outcome))
 	if f.status == http.StatusServiceUnavailable && f.outcome == notApplied {

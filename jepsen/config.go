@@ -53,7 +53,7 @@ func (c Config) Have() (needs []nemesis.Need) {
 	return needs
 }
 
-// options are those of the cluster.
+// options returns the options of the cluster.
 func (c Config) options() testcluster.Options {
 	o := testcluster.Options{Binary: c.Binary, Dir: c.Dir, Size: c.Nodes, Heartbeat: c.Heartbeat, Env: c.Env, Network: c.Network, Disks: c.Disks, Secure: c.Trust == "certificates"}
 	if c.Trust == "secret" {

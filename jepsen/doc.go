@@ -2,7 +2,7 @@
 // and has checkers judge what the clients saw.
 //
 // Config describes one run, Run performs it, Soak performs many and keeps their totals.
-// Goals are what a run has to reach to count: enough operations and enough of each fault.
+// Goals are the conditions under which a run counts: enough operations and enough of each fault.
 // A run is drawn from a seed, so a failing one can be repeated; its schedule is stored and
 // can be replayed. docs/reliability.md says how to read the results.
 package jepsen

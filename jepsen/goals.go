@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Goals are what one run has to come to, so that nothing wrong in it means something.
+// Goals are the minimum load and the limits of a run, without which the absence of anomalies proves nothing.
 type Goals struct {
 	Ops, Faults, Kinds, LeaderChanges, Messages int // at least
 	// Healthy and Stalled are the longest times, in milliseconds, that may pass without an acknowledged write while a
@@ -18,7 +18,7 @@ type Goals struct {
 // ShortRun are the goals of a run of some minutes with everything in it.
 var ShortRun = Goals{Ops: 75_000, Faults: 60, Kinds: 12, LeaderChanges: 15, Messages: 5_000, Healthy: 3_000, Stalled: 5_000, Unknown: 5}
 
-// Figures are what one run has come to.
+// Figures are the results of one run that goals are set for.
 type Figures struct {
 	Name                                        string // of its folder
 	Seed                                        uint64

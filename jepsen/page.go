@@ -44,7 +44,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 // names are the sorted keys of a table.
 func names(m map[string]*FaultFigures) []string { return slices.Sorted(maps.Keys(m)) }
 
-// x is where a moment of the run lies.
+// x returns the horizontal position of a moment of the run.
 func (s *Summary) x(at time.Duration) float64 {
 	return at.Seconds() / max(s.Seconds, 1) * drawnWidth
 }
@@ -123,7 +123,7 @@ func open(b *strings.Builder, height int) {
 	fmt.Fprintf(b, `<svg viewBox="0 0 %d %d" width="100%%" xmlns="http://www.w3.org/2000/svg">`, drawnWidth, height)
 }
 
-// pageStyle is how pages of runs and of soaks look.
+// pageStyle is the style sheet of the pages of runs and soaks.
 const pageStyle = `
 body { font: 14px/1.4 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; color: #222 }
 table { border-collapse: collapse } td, th { padding: 2px 10px; text-align: right; border-bottom: 1px solid #ddd }

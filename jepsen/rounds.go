@@ -15,8 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/workload/runs"
 )
 
-// settleTime is how long a round may take beyond the faults: everything has to be done
-// so soon after the last of them.
+// settleTime bounds the time from the last fault of a round until all its work is done.
 const settleTime = 3 * time.Minute
 
 // round is one of many: it publishes, waits until everything is done, and judges. It tells
@@ -91,7 +90,7 @@ func (r *rounds) Name() string { return r.name }
 // History implements Workload: a round is one operation.
 func (r *rounds) History() []history.Op { return r.rec.Ops() }
 
-// Done is how many messages, ticks or runs came to their end.
+// Done returns the number of messages, ticks or runs that ended.
 func (r *rounds) Done() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +108,7 @@ func (r *rounds) Run(ctx context.Context, _ workload.Target) {
 		op.Return = r.rec.Now()
 		r.mu.Lock()
 		r.done += done
-		if d, ok := out.(deliveries.Delivered); ok {
+		if d, ok := out.(deliveries.DeliveryResult); ok {
 			r.twice += d.Repeats
 		}
 		r.lines = append(r.lines, fmt.Sprintf("%s: %v", label, out))

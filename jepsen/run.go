@@ -15,10 +15,10 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/workload"
 )
 
-// startGrace is how long a fresh cluster has to be ready.
+// startGrace bounds the start of a fresh cluster.
 const startGrace = 30 * time.Second
 
-// finalGrace is how long the reads at the end may take.
+// finalGrace bounds the reads at the end of a run.
 const finalGrace = time.Minute
 
 // Run performs one run. An error means that it could not be performed; what was

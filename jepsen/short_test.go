@@ -70,7 +70,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// mostStill is how long the machine may stand still in a run that is judged.
+// mostStill is the longest time that the machine may stand still in a run that counts.
 const mostStill = 10 * time.Second
 
 // built builds the product's binary with the race detector, once for all runs.

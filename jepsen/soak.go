@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Total is what the runs of a soak come to.
+// Total adds up the runs of a soak.
 type Total struct {
 	Runs          int            `json:"runs"`
 	Seconds       float64        `json:"seconds"`
@@ -36,7 +36,7 @@ type Total struct {
 // Soak performs runs of so long each, one after the other, until together they have
 // lasted as long as the settings say. Each has a folder and a seed of its own, both of
 // which follow from the settings; those whose summaries are there are not run again, so
-// that a soak that was stopped goes on where it was. tell is called after each.
+// that a stopped soak continues where it was. tell is called after each.
 func Soak(ctx context.Context, c Config, each time.Duration, tell func(*Summary)) (Total, error) {
 	all := Total{Faults: map[string]int{}, Messages: map[string]int{}}
 	count := max(1, int((c.Duration+each-1)/each))
@@ -64,7 +64,7 @@ func Soak(ctx context.Context, c Config, each time.Duration, tell func(*Summary)
 	return all, all.save(c.Dir)
 }
 
-// stored is what Total takes of a summary.
+// stored is the part of a summary that Total reads.
 type stored struct {
 	Seed                                           uint64
 	Commit                                         string

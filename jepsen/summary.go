@@ -35,7 +35,7 @@ type Counts struct {
 	Check      Millis `json:"checkMs"` // what judging them took
 }
 
-// FaultFigures is what one kind of fault did.
+// FaultFigures counts one kind of fault and its effects.
 type FaultFigures struct {
 	Kind     string `json:"-"`
 	Count    int    `json:"count"`
@@ -44,7 +44,7 @@ type FaultFigures struct {
 	Worst    Millis `json:"firstWriteMaxMs"`
 }
 
-// Summary is what a run reports.
+// Summary is the report of a run.
 type Summary struct {
 	Seed         uint64                   `json:"seed"`
 	Seconds      float64                  `json:"seconds"`
@@ -258,8 +258,8 @@ func commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-// firstWriteAfter is how long after the moment the first write was acknowledged
-// that had been sent after it; to the run's end if there was none.
+// firstWriteAfter returns the time from at to the first acknowledgement of a write that was sent after
+// at, or to the run's end without one.
 func (s *Summary) firstWriteAfter(at time.Duration) time.Duration {
 	for _, w := range s.acknowledged {
 		if w.call >= int64(at) {
@@ -274,7 +274,7 @@ func (s *Summary) Failed() bool {
 	return len(s.Anomalies)+len(s.Crashes)+len(s.Problems) > 0
 }
 
-// shown is how many anomalies are rendered for people; the summary holds all.
+// shown bounds the anomalies that are rendered for people; the summary holds all.
 const shown = 10
 
 // String renders what went wrong for people.

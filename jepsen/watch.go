@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// watchEvery is how often the watch looks who leads.
+// watchEvery is the interval between two checks for the leader.
 const watchEvery = 100 * time.Millisecond
 
 // standstill is a time in which even the watch itself did not run: the machine was busy
@@ -58,7 +58,7 @@ func (w *watch) look(ctx context.Context, c *testcluster.Cluster) {
 	l, err := c.Leader(ctx)
 	switch {
 	case err != nil || l.Term < w.lastTerm:
-		return // nobody to ask, or an answer from the past
+		return // no node answers, or an answer is outdated
 	case w.firstTerm == 0:
 		w.firstTerm, w.leader = l.Term, l.Node
 	case l.Node != w.leader:

@@ -12,9 +12,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// batch is the commands of several attached connections that run together: as one request
-// to the log, or on one view. They belong to one user, and each is atomic by itself.
-type batch struct {
+// A pipelineBatch runs the pipelines of several attached connections together: as one request to the log, or
+// on one view. All belong to one user. Each command is atomic by itself.
+type pipelineBatch struct {
 	loop   *eventLoop
 	as     acl.Identity
 	writes bool
@@ -25,7 +25,7 @@ type batch struct {
 
 // assign adds a connection's pipeline to an open batch or to a new one, and starts a batch
 // that is full.
-func (w *eventLoop) assign(open []*batch, c *conn) []*batch {
+func (l *eventLoop) assign(open []*pipelineBatch, c *conn) []*pipelineBatch {
 	g := &c.pipeline
 	for i, t := range open {
 		if t.as != c.as || t.writes != g.writes {
@@ -36,50 +36,50 @@ func (w *eventLoop) assign(open []*batch, c *conn) []*batch {
 			return open
 		}
 		go t.run() // ends when the engine has answered
-		open[i] = &batch{loop: w, as: c.as, writes: g.writes}
+		open[i] = &pipelineBatch{loop: l, as: c.as, writes: g.writes}
 		open[i].add(c)
 		return open
 	}
-	t := &batch{loop: w, as: c.as, writes: g.writes}
+	t := &pipelineBatch{loop: l, as: c.as, writes: g.writes}
 	t.add(c)
 	return append(open, t)
 }
 
-func (t *batch) fits(g *pipeline) bool {
-	most := maxBatchReads
-	if t.writes {
-		most = maxBatchWrites
+func (b *pipelineBatch) fits(g *pipeline) bool {
+	limit := maxBatchReads
+	if b.writes {
+		limit = maxBatchWrites
 	}
-	return len(t.rows)+len(g.rows) <= most && t.bytes+g.bytes <= maxBatchBytes
+	return len(b.rows)+len(g.rows) <= limit && b.bytes+g.bytes <= maxBatchBytes
 }
 
-func (t *batch) add(c *conn) {
-	t.conns = append(t.conns, c)
-	t.rows = append(t.rows, c.pipeline.rows...)
-	t.bytes += c.pipeline.bytes
+func (b *pipelineBatch) add(c *conn) {
+	b.conns = append(b.conns, c)
+	b.rows = append(b.rows, c.pipeline.rows...)
+	b.bytes += c.pipeline.bytes
 }
 
 // run executes the batch, answers its connections, and serves those that have more input.
-func (t *batch) run() {
+func (b *pipelineBatch) run() {
 	began := time.Now()
-	values, err := t.execute()
+	values, err := b.execute()
 	if errors.Is(err, fsm.ErrRevoked) { // each authenticates again and runs its own pipeline
-		for _, c := range t.conns {
-			t.loop.loop.Detach(c)
+		for _, c := range b.conns {
+			b.loop.loop.Detach(c)
 		}
 		return
 	}
 	took := time.Since(began)
-	t.loop.s.metrics.commands.Add(float64(len(t.rows)))
-	t.loop.s.metrics.batches.Inc()
-	ready := t.conns[:0]
-	for _, c := range t.conns {
+	b.loop.s.metrics.commands.Add(float64(len(b.rows)))
+	b.loop.s.metrics.batches.Inc()
+	ready := b.conns[:0]
+	for _, c := range b.conns {
 		n := len(c.pipeline.rows)
 		switch {
 		case err != nil:
-			c.failRows(c.pipeline.rows, err, t.writes)
+			c.failRows(c.pipeline.rows, err, b.writes)
 		case reply.Size(values[:n], maxBatchReply) >= maxBatchReply: // encoding them may wait for the client
-			t.loop.detachAnswering(c, values[:n], took)
+			b.loop.detachAnswering(c, values[:n], took)
 			values = values[n:]
 			continue
 		default:
@@ -91,13 +91,13 @@ func (t *batch) run() {
 		c.ending = c.send() != nil
 		ready = append(ready, c)
 	}
-	t.loop.serve(t.loop.loop.Rearm(ready))
+	b.loop.serve(b.loop.loop.Rearm(ready))
 }
 
-// detachAnswering gives a busy connection a goroutine of its own, which first answers what
-// was run with values.
-func (w *eventLoop) detachAnswering(c *conn, values []reply.Value, took time.Duration) {
-	w.loop.Release(c)
+// detachAnswering gives a busy connection a goroutine of its own, which first answers the pipeline
+// with values.
+func (l *eventLoop) detachAnswering(c *conn, values []reply.Value, took time.Duration) {
+	l.loop.Release(c)
 	c.quietRounds = 0
 	values = slices.Clone(values)
 	go func() { // ends with the connection, or when it attaches again
@@ -108,23 +108,23 @@ func (w *eventLoop) detachAnswering(c *conn, values []reply.Value, took time.Dur
 }
 
 // execute runs all rows and returns their values.
-func (t *batch) execute() (values []reply.Value, err error) {
-	s := t.loop.s
-	if !t.writes {
-		_, err = s.engine.Read(s.life, fsm.Reading{Database: t.as.DB}, func(v *fsm.View) {
+func (b *pipelineBatch) execute() (values []reply.Value, err error) {
+	s := b.loop.s
+	if !b.writes {
+		_, err = s.engine.Read(s.life, fsm.Reading{Database: b.as.DB}, func(v *fsm.View) {
 			values = values[:0] // a read may be run again
-			for _, c := range t.conns {
+			for _, c := range b.conns {
 				values = c.execOnView(v, c.pipeline.rows, values, math.MaxInt)
 			}
 		})
 		return values, err
 	}
-	batch := fsm.Batch{As: t.as, Origin: command.RESP, Mode: fsm.Pipeline, Rows: t.rows}
-	if len(t.rows) == 1 {
+	batch := fsm.Batch{As: b.as, Origin: command.RESP, Mode: fsm.Pipeline, Rows: b.rows}
+	if len(b.rows) == 1 {
 		batch.Mode = fsm.Single
 	}
 	results, err := fsm.Execute(s.life, s.engine, batch)
-	if err == nil && len(results.Values) != len(t.rows) { // they can't be assigned to connections
+	if err == nil && len(results.Values) != len(b.rows) { // they can't be assigned to connections
 		err = errMiscounted
 	}
 	return results.Values, err
@@ -132,7 +132,7 @@ func (t *batch) execute() (values []reply.Value, err error) {
 
 var errMiscounted = errors.New("resp: the number of replies differs from the number of commands")
 
-// gatherResult is what arrived on a connection.
+// gatherResult classifies the input that a read found on a connection.
 type gatherResult uint8
 
 const (
@@ -168,8 +168,8 @@ func (c *conn) gather() gatherResult {
 	return gatheredNothing
 }
 
-// gatherOne takes one command. It is false if there is none that can run with those before
-// it; the input is unchanged then.
+// gatherOne moves one command from the input to the pipeline. It returns false, and leaves the input
+// unchanged, if the next command is incomplete or can't run together with those before it.
 func (c *conn) gatherOne() bool {
 	argv, size, err := c.parser.Next(c.in.rest(), &c.limits)
 	if err != nil { // incomplete, or a protocol error
@@ -188,7 +188,7 @@ func (c *conn) gatherOne() bool {
 		c.noteCommand(row)
 		g.append(argv)
 	}
-	c.own.in.Add(int64(size))
+	c.population.in.Add(int64(size))
 	c.in.at += size
 	return true
 }

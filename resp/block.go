@@ -8,8 +8,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// block runs a blocking command and waits if there is nothing for it. It is false if the
-// call does not block: then it runs like any other.
+// block runs a blocking command and waits until an element comes or its timeout passes. It returns
+// false, without running it, if the call can't block: then it runs like any other command.
 func (c *conn) block(row *command.Command, argv [][]byte) bool {
 	ms, waits := row.Timeout(argv, time.Now().UnixMilli())
 	if !waits || row.Wait == nil || !c.as.Known() {
@@ -71,11 +71,11 @@ func (c *conn) enterQueues(w *waiter) {
 	}
 }
 
-// prepare runs the call that is to be run before a waiter's own waits. A refusal ends the wait.
-func (r *blockedClients) prepare(w *waiter, before [][]byte) error {
-	values, _, err := r.call(w, [][][]byte{before})
+// prepare runs the call that has to precede a waiter's own call. If the call is refused, its reply ends the wait.
+func (bc *blockedClients) prepare(w *waiter, before [][]byte) error {
+	values, _, err := bc.call(w, [][][]byte{before})
 	if err == nil && values[0].IsError() {
-		r.release(w, values[0])
+		bc.release(w, values[0])
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (c *conn) await(w *waiter, ms int64) reply.Value {
 		c.s.blocked.release(w, reply.NilArray())
 		return <-w.done
 	}
-	defer c.stepAside()()
+	defer c.suspendIntake()()
 	c.info.sizes.words.Store(int64(lengthOf(w.argv)))
 	defer c.info.sizes.words.Store(0)
 	c.info.blocked.Store(w)
@@ -135,12 +135,13 @@ type ahead struct {
 // maxReadAhead bounds what is read from a blocked connection, in bytes.
 const maxReadAhead = 1 << 20
 
-// readAhead reads as far as there is memory beside that of the blocked call, and what its buffer has room for in any case. Until stopReading only its goroutine counts.
+// readAhead reads the client's input while its call is blocked, as long as the memory budgets allow it or the buffer has room.
+// blocked is the memory of the blocked call, in bytes. Until stopReading returns, only the new goroutine may use the input.
 func (c *conn) readAhead(blocked int64) *ahead {
 	a := &ahead{left: make(chan struct{}), ended: make(chan struct{})}
 	go func() { // ends with stopReading, or with the connection
 		defer close(a.ended)
-		for len(c.in.rest()) < maxReadAhead && (c.account(blocked) == nil || c.in.next(c.parser.Need()) <= cap(c.in.buf)) {
+		for len(c.in.rest()) < maxReadAhead && (c.charge(blocked) == nil || c.in.next(c.parser.Need()) <= cap(c.in.buf)) {
 			if err := c.in.fill(c.parser.Need()); interrupted(err) {
 				return
 			} else if err != nil {
@@ -152,7 +153,7 @@ func (c *conn) readAhead(blocked int64) *ahead {
 	return a
 }
 
-// stopReading ends the goroutine and returns the buffer to the connection's own.
+// stopReading ends the goroutine of readAhead. The connection's own goroutine may use the input again.
 func (c *conn) stopReading(a *ahead) {
 	// An error means that the connection is closed, which ends reading too.
 	_ = c.info.deadline(c.nc, longAgo)

@@ -3,6 +3,7 @@ package resp
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ type blockedClients struct {
 	mu       sync.Mutex
 	queues   map[dbKey]*queue
 	ready    []*queue
-	notified uint64 // how often notifications of keys came, and one
+	notified uint64 // 1 + the number of calls of notify and recheckAll
 }
 
 func newBlockedClients(s *Server) *blockedClients {
@@ -34,82 +35,82 @@ func newBlockedClients(s *Server) *blockedClients {
 }
 
 // notify marks the queues of keys that applies have touched.
-func (r *blockedClients) notify(notes []env.Notification) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.notified++
+func (bc *blockedClients) notify(notes []env.Notification) {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
+	bc.notified++
 	for i := range notes {
 		switch n := &notes[i]; n.Kind {
 		case env.KeyTouched:
-			if q := r.queues[dbKey{n.DB, n.Channel}]; q != nil {
-				r.touch(q)
+			if q := bc.queues[dbKey{n.DB, n.Channel}]; q != nil {
+				bc.touch(q)
 			}
 		case env.Deleted, env.Flushed:
-			r.touchAll(func(q *queue) bool { return q.db == n.DB })
+			bc.touchAll(func(q *queue) bool { return q.db == n.DB })
 		}
 	}
 }
 
 // recheckAll marks every queue: a snapshot has replaced the state, and what changed is
 // unknown.
-func (r *blockedClients) recheckAll() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.notified++
-	r.touchAll(func(*queue) bool { return true })
+func (bc *blockedClients) recheckAll() {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
+	bc.notified++
+	bc.touchAll(func(*queue) bool { return true })
 }
 
-func (r *blockedClients) touchAll(match func(*queue) bool) {
-	for _, q := range r.queues { // unordered: each key by itself
+func (bc *blockedClients) touchAll(match func(*queue) bool) {
+	for _, q := range bc.queues { // unordered: each key by itself
 		if match(q) {
-			r.touch(q)
+			bc.touch(q)
 		}
 	}
 }
 
-// touch lets the waiters of a key try their calls once more; the lock is held.
-func (r *blockedClients) touch(q *queue) {
-	q.touched = r.notified
-	r.markReady(q)
+// touch marks a queue so that its waiters try their calls once more; the lock is held.
+func (bc *blockedClients) touch(q *queue) {
+	q.touched = bc.notified
+	bc.markReady(q)
 }
 
-// recheck marks the queues of a waiter's keys. It lets nobody try twice: see place.
-func (r *blockedClients) recheck(w *waiter) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.recheckLocked(w)
+// recheck marks the queues of a waiter's keys as ready. A waiter whose keys were not touched does not try again (place.tried).
+func (bc *blockedClients) recheck(w *waiter) {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
+	bc.recheckLocked(w)
 }
 
-func (r *blockedClients) recheckLocked(w *waiter) {
+func (bc *blockedClients) recheckLocked(w *waiter) {
 	for _, key := range w.keys {
-		if q := r.queues[dbKey{w.db, key}]; q != nil {
-			r.markReady(q)
+		if q := bc.queues[dbKey{w.db, key}]; q != nil {
+			bc.markReady(q)
 		}
 	}
 }
 
 // markReady adds a queue to the ready ones and wakes run; the lock is held.
-func (r *blockedClients) markReady(q *queue) {
+func (bc *blockedClients) markReady(q *queue) {
 	if !q.ready {
 		q.ready = true
-		r.ready = append(r.ready, q)
+		bc.ready = append(bc.ready, q)
 	}
 	select {
-	case r.wake <- struct{}{}:
+	case bc.wake <- struct{}{}:
 	default:
 	}
 }
 
 // run serves waiters until ctx ends.
-func (r *blockedClients) run(ctx context.Context) {
-	defer close(r.done)
+func (bc *blockedClients) run(ctx context.Context) {
+	defer close(bc.done)
 	for {
 		select {
-		case <-r.wake:
+		case <-bc.wake:
 		case <-ctx.Done():
 			return
 		}
-		for r.round(ctx) {
+		for bc.round(ctx) {
 		}
 	}
 }
@@ -124,122 +125,125 @@ type attempt struct {
 }
 
 // round serves the queues that are ready. It is false if there was nothing to do.
-func (r *blockedClients) round(ctx context.Context) bool {
-	attempts := r.selectReady()
-	r.deferDeliveries(attempts)
+func (bc *blockedClients) round(ctx context.Context) bool {
+	attempts := bc.selectReady()
+	bc.deferDeliveries(attempts)
 	for len(attempts) > 0 && ctx.Err() == nil {
 		n := 1
 		for n < len(attempts) && attempts[n].w.as == attempts[0].w.as && attempts[0].w.row.Flags&command.Write != 0 && attempts[n].w.row.Flags&command.Write != 0 {
 			n++
 		}
-		r.serve(attempts[:n])
-		if attempts = r.withoutHeld(attempts[n:]); len(attempts) == 0 {
+		bc.serve(attempts[:n])
+		if attempts = bc.withoutHeld(attempts[n:]); len(attempts) == 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// withoutHeld are the attempts that no earlier one of the round holds back: see hold.
-func (r *blockedClients) withoutHeld(attempts []attempt) []attempt {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// withoutHeld returns the attempts whose queues are not held by an earlier attempt of the round (hold), and releases the others.
+func (bc *blockedClients) withoutHeld(attempts []attempt) []attempt {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
 	return slices.DeleteFunc(attempts, func(a attempt) bool {
 		if a.q.held == 0 {
 			return false
 		}
 		a.w.proposed, a.tried = false, 0
-		r.resumeDelivery(a.w)
+		bc.resumeDelivery(a.w)
 		return true
 	})
 }
 
-// choice holds what a look at the state has decided. A look may be taken twice, and then what the
-// first one has seen means nothing: so it changes nothing.
-type choice struct {
-	attempts []attempt
-	chosen   map[*waiter]bool         // those of the attempts
-	ended    map[*waiter]*reply.Value // whose waits end, with what
-	left     []*queue                 // not looked at to the end
+// serveDecision collects the decisions of one pass over the state. The engine may run the pass again, which discards the
+// decisions of the first, so a pass changes nothing else.
+type serveDecision struct {
+	attempts   []attempt
+	chosen     map[*waiter]bool         // those of the attempts
+	ended      map[*waiter]*reply.Value // whose waits end, with what
+	unfinished []*queue                 // not examined to the end
 }
 
 // selectReady returns the calls of waiters that may be served now, first come first served
 // for each key, and ends the waits of those whose key is no longer what they wait for.
-func (r *blockedClients) selectReady() []attempt {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	ready := r.ready
-	r.ready = nil
-	var c choice
-	r.s.engine.Local(func(v *fsm.View) {
-		c = choice{chosen: map[*waiter]bool{}, ended: map[*waiter]*reply.Value{}}
+func (bc *blockedClients) selectReady() []attempt {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
+	ready := bc.ready
+	bc.ready = nil
+	var c serveDecision
+	bc.s.engine.Local(func(v *fsm.View) {
+		c = serveDecision{chosen: map[*waiter]bool{}, ended: map[*waiter]*reply.Value{}}
 		for _, q := range ready {
 			if c.selectWaiters(q, v); len(c.attempts) >= maxAttempts {
-				c.left = append(c.left, q)
+				c.unfinished = append(c.unfinished, q)
 			}
 		}
 	})
 	for _, q := range ready {
 		q.ready = false
 	}
-	for _, q := range c.left {
-		r.markReady(q)
+	for _, q := range c.unfinished {
+		bc.markReady(q)
 	}
 	for _, a := range c.attempts {
-		a.w.proposed, a.tried = true, r.notified
+		a.w.proposed, a.tried = true, bc.notified
 	}
 	for w, v := range c.ended { // unordered: each client by itself
-		r.answer(w, *v)
+		bc.answer(w, *v)
 	}
 	return c.attempts
 }
 
-// selectWaiters decides about the waiters of a key.
-func (c *choice) selectWaiters(q *queue, v *fsm.View) {
-	if q.held > 0 || v.Index() < q.judged { // what holds it, and the notification of what is missing here, mark the queue again
+// selectWaiters adds the waiters of a key that may be served, and those whose waits end, to the choice.
+func (d *serveDecision) selectWaiters(q *queue, v *fsm.View) {
+	if q.held > 0 || v.Index() < q.checkedIndex { // what holds it, and the notification of what is missing here, mark the queue again
 		return
 	}
 	taken := 0
-	for at := q.waiters.Front(); at != nil && len(c.attempts) < maxAttempts; at = at.Next() {
+	for at := q.waiters.Front(); at != nil && len(d.attempts) < maxAttempts; at = at.Next() {
 		p := at.Value.(*place)
 		w := p.w
-		if c.ended[w] != nil {
+		if d.ended[w] != nil {
 			continue
 		}
-		if w.proposed { // by its own connection: nobody behind it goes into the log before it
+		if w.proposed { // by its own connection: no later waiter enters the log before it
 			return
 		}
-		if c.chosen[w] { // its call may take an element first
+		if d.chosen[w] { // its call may take an element first
 			taken++
 			continue
 		}
 		if w.arrived {
 			if lost := v.Lost(w.as, w.row, w.argv, q.key); lost != nil {
-				c.ended[w] = lost
+				d.ended[w] = lost
 				continue
 			}
 		}
-		if p.tried >= q.touched {
+		again := p.tried < q.touched
+		if !again && v.Index() < p.triedIndex {
 			continue
 		}
 		has := v.Available(w.as, command.RESP, w.row, w.argv, q.key)
 		if has == 0 || (w.row.Wait.Ready == nil && taken >= has) {
 			continue
 		}
+		if !again { // its notification comes, and nobody behind gets the element before
+			return
+		}
 		if refusal := v.Refused(w.as, w.row, w.argv); refusal != nil { // the element is for the next
-			c.ended[w] = refusal
+			d.ended[w] = refusal
 			continue
 		}
 		taken++
-		c.chosen[w] = true
-		c.attempts = append(c.attempts, attempt{p, w.row.On(w.argv, []byte(q.key))})
+		d.chosen[w] = true
+		d.attempts = append(d.attempts, attempt{p, w.row.On(w.argv, []byte(q.key))})
 	}
 }
 
-// deferDeliveries holds the invalidations of waiters back while their calls are under way:
-// what a call changes is pushed after its answer. What others have changed before is pushed
-// first.
-func (r *blockedClients) deferDeliveries(attempts []attempt) {
+// deferDeliveries holds the invalidations of waiters back while their calls are under way, so that a
+// client learns of its own changes after the answer. Earlier changes of others are pushed first.
+func (bc *blockedClients) deferDeliveries(attempts []attempt) {
 	processed := false
 	for i := range attempts {
 		t := attempts[i].w.tracked
@@ -247,53 +251,53 @@ func (r *blockedClients) deferDeliveries(attempts []attempt) {
 			continue
 		}
 		if !processed {
-			r.s.tracker.processQueue()
+			bc.s.tracker.processQueue()
 			processed = true
 		}
-		r.s.tracker.deferDelivery(t)
+		bc.s.tracker.deferDelivery(t)
 	}
 }
 
-// resumeDelivery sends what deferDeliveries has held back of a waiter that waits on.
-func (r *blockedClients) resumeDelivery(w *waiter) {
+// resumeDelivery sends the invalidations that deferDeliveries has held back, for a waiter that waits on.
+func (bc *blockedClients) resumeDelivery(w *waiter) {
 	if w.tracked != nil {
-		r.s.tracker.deliverDeferred(w.tracked)
+		bc.s.tracker.deliverDeferred(w.tracked)
 	}
 }
 
 // serve runs calls of one user and answers those that took an element.
-func (r *blockedClients) serve(attempts []attempt) {
+func (bc *blockedClients) serve(attempts []attempt) {
 	rows := make([][][]byte, len(attempts))
 	for i := range attempts {
 		rows[i] = attempts[i].row
 	}
-	values, index, err := r.call(attempts[0].w, rows)
+	values, index, err := bc.call(attempts[0].w, rows)
 	for i := range attempts {
 		if err != nil {
-			r.failAttempt(attempts[i].w, err)
+			bc.failAttempt(attempts[i].w, err)
 			continue
 		}
-		r.finishAttempt(attempts[i].w, values[i], attempts[i].q, index)
+		bc.finishAttempt(attempts[i].w, values[i], attempts[i].place, index)
 	}
 }
 
 // failAttempt ends an attempt that the engine failed.
-func (r *blockedClients) failAttempt(w *waiter, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (bc *blockedClients) failAttempt(w *waiter, err error) {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
 	if errors.Is(err, fsm.ErrNoLeader) && w.fallback == nil { // not applied
-		r.hold(w)
+		bc.hold(w)
 		return
 	}
-	r.answer(w, failureOf(err, true))
+	bc.answer(w, failureOf(err, true))
 }
 
 // retryDelay is the pause before a call is tried again although its keys were not touched.
 const retryDelay = 100 * time.Millisecond
 
-// hold lets a waiter wait on and try its call again after a pause, in which nobody is served from its queues: who is behind
-// it may not overtake. The lock is held.
-func (r *blockedClients) hold(w *waiter) {
+// hold makes a waiter try its call again after retryDelay. Until then none of its queues is served, so that later waiters
+// can't overtake it. The lock is held.
+func (bc *blockedClients) hold(w *waiter) {
 	held := make([]*queue, len(w.places)) // the waiter may leave meanwhile
 	for i, p := range w.places {
 		held[i] = p.q
@@ -301,34 +305,37 @@ func (r *blockedClients) hold(w *waiter) {
 		p.tried = 0
 	}
 	w.proposed = false
-	r.resumeDelivery(w)
+	bc.resumeDelivery(w)
 	time.AfterFunc(retryDelay, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
+		bc.mu.Lock()
+		defer bc.mu.Unlock()
 		for _, q := range held {
 			q.held--
-			r.markReady(q)
+			bc.markReady(q)
 		}
 	})
 }
 
-// retryLater lets a waiter wait on and try its call again after a pause, in which others are served; the lock is held.
-func (r *blockedClients) retryLater(w *waiter) {
+// retryLater makes a waiter try its call again after retryDelay. Its queues are served meanwhile. The lock is held.
+func (bc *blockedClients) retryLater(w *waiter) {
 	w.proposed = false
-	r.resumeDelivery(w)
+	bc.resumeDelivery(w)
+	for _, p := range w.places {
+		p.triedIndex = math.MaxUint64
+	}
 	time.AfterFunc(retryDelay, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
+		bc.mu.Lock()
+		defer bc.mu.Unlock()
 		for _, p := range w.places {
 			p.tried = 0
 		}
-		r.recheckLocked(w)
+		bc.recheckLocked(w)
 	})
 }
 
-// call runs rows as the waiter's user, and returns at which log index.
-func (r *blockedClients) call(w *waiter, rows [][][]byte) (values []reply.Value, index uint64, err error) {
-	s := r.s
+// call runs rows as the waiter's user. index is the log index at which they ran.
+func (bc *blockedClients) call(w *waiter, rows [][][]byte) (values []reply.Value, index uint64, err error) {
+	s := bc.s
 	if w.row.Flags&command.Write == 0 {
 		at, err := s.engine.Read(s.life, fsm.Reading{}, func(v *fsm.View) {
 			values = values[:0]
@@ -349,29 +356,34 @@ func (r *blockedClients) call(w *waiter, rows [][][]byte) (values []reply.Value,
 	return results.Values, results.Index, err
 }
 
-// finishAttempt ends an attempt on the key of a queue, or on all keys of a call that has just
-// arrived (nil): an element or an error answers the waiter, null lets it wait on. A key of
+// finishAttempt ends an attempt in one of the waiter's places, or on all keys of a call that has just
+// arrived (nil), at a log index: an element or an error answers the waiter, null lets it wait on. A key of
 // another type has nothing for waiters, while a call that has just arrived is answered with
 // the error. Of a move the error may be about either key; selectWaiters answers the one about
 // its target, once this node has the state in which that is wrong.
-func (r *blockedClients) finishAttempt(w *waiter, v reply.Value, q *queue, index uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	wrongType := q != nil && v.IsError() && strings.HasPrefix(v.Text(), "WRONGTYPE ")
-	if q != nil && w.row.Wait.Ready == nil && !v.IsError() {
-		q.judged = max(q.judged, index)
+func (bc *blockedClients) finishAttempt(w *waiter, v reply.Value, p *place, index uint64) {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
+	wrongType := p != nil && v.IsError() && strings.HasPrefix(v.Text(), "WRONGTYPE ")
+	if p != nil && w.row.Wait.Ready == nil && !v.IsError() {
+		p.q.checkedIndex = max(p.q.checkedIndex, index)
+	}
+	for _, tried := range w.places {
+		if p == nil || p == tried {
+			tried.triedIndex = index
+		}
 	}
 	switch {
 	case !v.IsNil() && !wrongType:
-		r.answer(w, v)
+		bc.answer(w, v)
 	case w.fallback != nil:
-		r.answer(w, *w.fallback)
+		bc.answer(w, *w.fallback)
 	case wrongType && w.row.Wait.Into > 0:
-		r.retryLater(w)
-		r.recheckLocked(w) // for those behind it
+		bc.retryLater(w)
+		bc.recheckLocked(w) // for those behind it
 	default:
 		w.proposed = false
-		r.resumeDelivery(w)
-		r.recheckLocked(w)
+		bc.resumeDelivery(w)
+		bc.recheckLocked(w)
 	}
 }

@@ -18,13 +18,13 @@ import (
 
 // heldEngine is an engine whose calls a test can hold up at one place.
 type heldEngine struct {
-	*resptest.Engine
+	*resptest.SingleNode
 	afterRead atomic.Pointer[func()] // called once, when the next Read has run
 	popped    atomic.Pointer[func()] // called when a BLPOP was applied, before its outcome is returned
 }
 
 func (e *heldEngine) Read(ctx context.Context, how fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
-	at, err := e.Engine.Read(ctx, how, fn)
+	at, err := e.SingleNode.Read(ctx, how, fn)
 	if after := e.afterRead.Swap(nil); after != nil {
 		(*after)()
 	}
@@ -32,7 +32,7 @@ func (e *heldEngine) Read(ctx context.Context, how fsm.Reading, fn func(*fsm.Vie
 }
 
 func (e *heldEngine) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
-	v, err := e.Engine.Propose(ctx, code, body)
+	v, err := e.SingleNode.Propose(ctx, code, body)
 	if popped := e.popped.Load(); popped != nil && bytes.Contains(bytes.ToLower(body), []byte("blpop")) {
 		(*popped)()
 	}
@@ -42,7 +42,7 @@ func (e *heldEngine) Propose(ctx context.Context, code uint16, body []byte) (any
 // serveHeld serves an engine and returns its address.
 func serveHeld(t *testing.T) (*heldEngine, string) {
 	t.Helper()
-	e := &heldEngine{Engine: resptest.NewEngine(t, 1_700_000_000_000)}
+	e := &heldEngine{SingleNode: resptest.NewEngine(t, 1_700_000_000_000)}
 	s, err := resp.New(resp.Options{Engine: e})
 	if err != nil {
 		t.Fatal(err)

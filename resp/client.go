@@ -11,7 +11,7 @@ import (
 
 var errName = reply.Error("ERR Client names cannot contain spaces, newlines or special characters.")
 
-// validName reports whether a connection may be named so: it must stay one word of one
+// validName reports whether a connection may have this name: it must stay one word of one
 // line in CLIENT LIST.
 func validName(name []byte) bool {
 	for _, c := range name {
@@ -55,7 +55,7 @@ func (c *conn) clientSetInfo(argv [][]byte) {
 	c.emit(v)
 }
 
-// onOff reads a switch.
+// onOff parses ON or OFF.
 func onOff(word []byte) (on, ok bool) {
 	return command.EqualFold(word, "ON"), command.EqualFold(word, "ON") || command.EqualFold(word, "OFF")
 }
@@ -78,7 +78,7 @@ func (c *conn) keepSwitch(word []byte, keep func(*attributes, bool)) {
 	c.emit(reply.OK())
 }
 
-// clientReply says whether commands are answered. Only ON is answered itself.
+// clientReply switches replies on or off, or skips one. Only ON is answered itself.
 func (c *conn) clientReply(argv [][]byte) {
 	switch {
 	case command.EqualFold(argv[2], "ON"):
@@ -171,21 +171,21 @@ func (c *conn) clientInfo(argv [][]byte) {
 	c.emit(reply.Verbatim(string(c.describe(nil, time.Now(), own)) + "\n"))
 }
 
-// holding counts the bytes that a connection holds, under the names of CLIENT LIST.
-type holding struct{ qbuf, qbufFree, argv, replies, mostReply, waiting int64 }
+// holding counts the memory of a connection, in bytes, by the fields of CLIENT LIST.
+type holding struct{ qbuf, qbufFree, argv, replies, maxReply, waiting int64 }
 
-// holds counts the bytes that the connection holds itself while it runs a command of these words.
+// holds returns the connection's memory while it runs argv. Only its own goroutine may call it; others use published.
 func (c *conn) holds(argv [][]byte) holding {
 	return holding{
 		qbuf: int64(max(0, len(c.in.buf)-c.roundAt)), qbufFree: int64(cap(c.in.buf) - len(c.in.buf)), argv: int64(lengthOf(argv)),
-		replies: int64(cap(c.replies)), mostReply: max(c.info.sizes.mostReply.Load(), int64(len(c.replies))), waiting: int64(len(c.replies)),
+		replies: int64(cap(c.replies)), maxReply: max(c.info.sizes.maxReply.Load(), int64(len(c.replies))), waiting: int64(len(c.replies)),
 	}
 }
 
-// published returns the counts that the connection has published.
+// published returns the connection's memory at its last wait (sizes).
 func (c *conn) published() holding {
 	s := &c.info.sizes
-	return holding{qbuf: s.unread.Load(), qbufFree: s.spare.Load(), argv: s.words.Load(), replies: s.replies.Load(), mostReply: s.mostReply.Load()}
+	return holding{qbuf: s.unread.Load(), qbufFree: s.spare.Load(), argv: s.words.Load(), replies: s.replies.Load(), maxReply: s.maxReply.Load()}
 }
 
 func lengthOf(argv [][]byte) (n int) {
@@ -195,7 +195,7 @@ func lengthOf(argv [][]byte) (n int) {
 	return n
 }
 
-// describe is the connection's line in CLIENT LIST.
+// describe appends the connection's line of CLIENT LIST to b.
 func (c *conn) describe(b []byte, now time.Time, h holding) []byte {
 	t := c.info.get()
 	number := func(name string, n int64) { b = strconv.AppendInt(append(append(append(b, ' '), name...), '='), n, 10) }
@@ -220,7 +220,7 @@ func (c *conn) describe(b []byte, now time.Time, h holding) []byte {
 	number("argv-mem", h.argv)
 	number("multi-mem", int64(t.queuedBytes))
 	number("rbs", h.replies)
-	number("rbp", h.mostReply)
+	number("rbp", h.maxReply)
 	number("obl", h.waiting)
 	parts, waiting := c.out.waitingParts()
 	number("oll", int64(parts))
@@ -240,7 +240,7 @@ func (c *conn) describe(b []byte, now time.Time, h holding) []byte {
 	return b
 }
 
-// flags are letters for what the connection is about; N for nothing.
+// flags returns the connection's flags of CLIENT LIST, one letter each, or N without any.
 func (c *conn) flags(t *attributes) (letters string) {
 	for _, f := range []struct {
 		set    bool

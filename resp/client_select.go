@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// selection is which connections CLIENT LIST shows and CLIENT KILL closes.
+// A selection is the filter of CLIENT LIST and CLIENT KILL. Zero fields match every connection.
 type selection struct {
 	ids         []uint64
 	kind, user  string
@@ -21,7 +21,7 @@ type selection struct {
 	olderThan   time.Duration
 }
 
-// kinds are the types of connections. There are none of masters and replicas here.
+// kinds are the types of connections that Redis knows. A node has no connection of a master or replica.
 var kinds = map[string]bool{"normal": true, "pubsub": true, "master": true, "replica": true, "slave": true}
 
 func (c *conn) kind() string {
@@ -31,23 +31,23 @@ func (c *conn) kind() string {
 	return "normal"
 }
 
-// has reports whether the selection takes a connection in.
-func (n *selection) has(c *conn, now time.Time) bool {
-	if len(n.ids) > 0 {
+// has reports whether a connection matches the selection.
+func (s *selection) has(c *conn, now time.Time) bool {
+	if len(s.ids) > 0 {
 		found := false
-		for _, id := range n.ids {
+		for _, id := range s.ids {
 			found = found || id == c.s.clients.number(c)
 		}
 		if !found {
 			return false
 		}
 	}
-	return (n.kind == "" || n.kind == c.kind()) && (n.user == "" || n.user == c.info.get().user) &&
-		(n.addr == "" || n.addr == c.info.addr) && (n.local == "" || n.local == c.info.local) &&
-		(n.olderThan == 0 || now.Sub(c.info.opened) >= n.olderThan)
+	return (s.kind == "" || s.kind == c.kind()) && (s.user == "" || s.user == c.info.get().user) &&
+		(s.addr == "" || s.addr == c.info.addr) && (s.local == "" || s.local == c.info.local) &&
+		(s.olderThan == 0 || now.Sub(c.info.opened) >= s.olderThan)
 }
 
-// command is the name of the command that ran last, as clients see it.
+// command returns the name of the command that ran last, as CLIENT LIST shows it.
 func (i *info) command() string {
 	row := i.last.Load()
 	if row == nil {
@@ -62,7 +62,7 @@ func (c *conn) clientList(argv [][]byte) {
 	case len(words) == 0:
 	case command.EqualFold(words[0], "TYPE") && len(words) == 2:
 		if n.kind = ascii.Lower(string(words[1])); !kinds[n.kind] {
-			c.emit(reply.Error("ERR Unknown client type '" + upToZero(words[1]) + "'"))
+			c.emit(reply.Error("ERR Unknown client type '" + beforeZeroByte(words[1]) + "'"))
 			return
 		}
 	case command.EqualFold(words[0], "ID") && len(words) >= 2:
@@ -81,7 +81,7 @@ func (c *conn) clientList(argv [][]byte) {
 	var b []byte
 	now, own := time.Now(), c.holds(argv)
 	c.s.clients.each(func(other *conn) {
-		if c.sees(other) && n.has(other, now) {
+		if c.sharesDatabase(other) && n.has(other, now) {
 			holds := own
 			if other != c {
 				holds = other.published()
@@ -92,8 +92,10 @@ func (c *conn) clientList(argv [][]byte) {
 	c.emit(reply.Verbatim(string(b)))
 }
 
-// sees reports whether a connection is of the same database: others are not shown.
-func (c *conn) sees(other *conn) bool { return other == c || other.info.database() == c.database() }
+// sharesDatabase reports whether other belongs to the same database. Connections of other databases are not shown.
+func (c *conn) sharesDatabase(other *conn) bool {
+	return other == c || other.info.database() == c.database()
+}
 
 // clientKill closes connections: one by its address in the old form, those that fit all
 // conditions in the new one.
@@ -121,7 +123,7 @@ func (c *conn) killAll(n *selection, self bool) (count int64) {
 	now := time.Now()
 	c.s.clients.each(func(other *conn) {
 		switch {
-		case !c.sees(other) || !n.has(other, now) || (other == c && !self):
+		case !c.sharesDatabase(other) || !n.has(other, now) || (other == c && !self):
 			return
 		case other == c:
 			c.ending = true
@@ -150,11 +152,11 @@ func (c *conn) readSelection(words [][]byte) (n selection, self bool, bad *reply
 			n.ids = append(n.ids, uint64(id))
 		case "TYPE":
 			if n.kind = ascii.Lower(string(value)); !kinds[n.kind] {
-				return refuse("ERR Unknown client type '" + upToZero(value) + "'")
+				return refuse("ERR Unknown client type '" + beforeZeroByte(value) + "'")
 			}
 		case "USER":
-			if n.user = string(value); !c.knows(n.user) {
-				return refuse("ERR No such user '" + upToZero(value) + "'")
+			if n.user = string(value); !c.hasUser(n.user) {
+				return refuse("ERR No such user '" + beforeZeroByte(value) + "'")
 			}
 		case "ADDR":
 			n.addr = string(value)
@@ -180,16 +182,16 @@ func (c *conn) readSelection(words [][]byte) (n selection, self bool, bad *reply
 	return n, self, nil
 }
 
-// knows reports whether the database has a user of that name.
-func (c *conn) knows(user string) (found bool) {
+// hasUser reports whether the database has a user of that name.
+func (c *conn) hasUser(user string) (found bool) {
 	as := acl.Trusted(user)
 	as.DB = c.as.DB
 	c.s.engine.Local(func(v *fsm.View) { found = v.User(as) != nil })
 	return found
 }
 
-// upToZero is a word as Redis shows it in an error: as a text of C, on one line.
-func upToZero(word []byte) string {
+// beforeZeroByte returns a word as Redis shows it in an error: up to its first zero byte, on one line.
+func beforeZeroByte(word []byte) string {
 	word, _, _ = bytes.Cut(word, []byte{0})
 	return oneLine(word)
 }

@@ -11,13 +11,13 @@ import (
 
 // clients are the open connections by their numbers on this node, and by database.
 type clients struct {
-	mu    sync.Mutex
-	byID  map[uint64]*conn
-	of    map[string]*population // by name; "" is default
-	apart *population            // connections that have no user yet
+	mu          sync.Mutex
+	byID        map[uint64]*conn
+	byDatabase  map[string]*population // by name; "" is default
+	withoutUser *population            // connections that have no user yet
 }
 
-// population is what a database has, or had, of connections. What it counts says nothing of other databases.
+// A population holds the connections of one database and counts all that it ever had.
 type population struct {
 	db     string
 	lastID uint64           // of the ids that its clients see
@@ -27,69 +27,69 @@ type population struct {
 }
 
 func newClients() *clients {
-	return &clients{byID: map[uint64]*conn{}, of: map[string]*population{}, apart: &population{}}
+	return &clients{byID: map[uint64]*conn{}, byDatabase: map[string]*population{}, withoutUser: &population{}}
 }
 
-func (l *clients) add(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.own = l.apart
-	l.byID[c.info.number] = c
+func (cl *clients) add(c *conn) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	c.population = cl.withoutUser
+	cl.byID[c.info.number] = c
 }
 
-func (l *clients) remove(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.byID, c.info.number)
-	l.forgetID(c)
+func (cl *clients) remove(c *conn) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	delete(cl.byID, c.info.number)
+	cl.forgetID(c)
 }
 
-// in is what a database has of connections; empty and "default" are one.
-func (l *clients) in(db string) *population {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.inLocked(db)
+// population returns the population of a database; "" and "default" name the same.
+func (cl *clients) population(db string) *population {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.populationLocked(db)
 }
 
-func (l *clients) inLocked(db string) *population {
+func (cl *clients) populationLocked(db string) *population {
 	if db == fsm.DefaultDB {
 		db = ""
 	}
-	p := l.of[db]
+	p := cl.byDatabase[db]
 	if p == nil {
 		p = &population{db: db, byID: map[uint64]*conn{}}
-		l.of[db] = p
+		cl.byDatabase[db] = p
 	}
 	return p
 }
 
 // enter counts a connection among those of the database that it has logged in to, if it wasn't, and gives it an id there.
-func (l *clients) enter(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p := l.inLocked(c.as.DB)
-	if c.own == p {
+func (cl *clients) enter(c *conn) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	p := cl.populationLocked(c.as.DB)
+	if c.population == p {
 		return
 	}
-	l.forgetID(c)
-	c.own = p
+	cl.forgetID(c)
+	c.population = p
 	p.received.Add(1)
 	p.number(c)
 }
 
-// leave forgets which database a connection was of.
-func (l *clients) leave(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.forgetID(c)
-	c.own = l.apart
+// leave moves a connection back to those without a user.
+func (cl *clients) leave(c *conn) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	cl.forgetID(c)
+	c.population = cl.withoutUser
 }
 
 // forgetID takes a connection's id from it; the lock is held.
-func (l *clients) forgetID(c *conn) {
-	p := c.own
-	if p == l.apart { // whose ids are of default
-		p = l.inLocked("")
+func (cl *clients) forgetID(c *conn) {
+	p := c.population
+	if p == cl.withoutUser { // whose ids are of default
+		p = cl.populationLocked("")
 	}
 	delete(p.byID, c.info.id.Swap(0))
 }
@@ -101,41 +101,41 @@ func (p *population) number(c *conn) {
 	c.info.id.Store(p.lastID)
 }
 
-// number is the id of a connection as the clients of its database see it. One without a user, which those of default see, gets
-// its id when somebody looks. A connection that is closed may have none.
-func (l *clients) number(c *conn) uint64 {
+// number returns the id of a connection as the clients of its database see it. A connection without a user belongs to the
+// default database and gets its id at the first call. A closed connection may have none: 0.
+func (cl *clients) number(c *conn) uint64 {
 	if id := c.info.id.Load(); id != 0 {
 		return id
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if c.info.id.Load() == 0 && l.byID[c.info.number] == c {
-		l.inLocked("").number(c)
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if c.info.id.Load() == 0 && cl.byID[c.info.number] == c {
+		cl.populationLocked("").number(c)
 	}
 	return c.info.id.Load()
 }
 
-// find is the connection of a database with an id.
-func (l *clients) find(db string, id uint64) *conn {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.inLocked(db).byID[id]
+// find returns the connection of a database with an id, or nil.
+func (cl *clients) find(db string, id uint64) *conn {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.populationLocked(db).byID[id]
 }
 
-// all are the connections in the order in which they were opened.
-func (l *clients) all() []*conn {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := make([]*conn, 0, len(l.byID))
-	for _, c := range l.byID { // unordered: sorted below
+// all returns the open connections in the order in which they were opened.
+func (cl *clients) all() []*conn {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	list := make([]*conn, 0, len(cl.byID))
+	for _, c := range cl.byID { // unordered: sorted below
 		list = append(list, c)
 	}
 	slices.SortFunc(list, func(a, b *conn) int { return cmp.Compare(a.info.number, b.info.number) })
 	return list
 }
 
-func (l *clients) each(f func(*conn)) {
-	for _, c := range l.all() {
+func (cl *clients) each(f func(*conn)) {
+	for _, c := range cl.all() {
 		f(c)
 	}
 }

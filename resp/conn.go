@@ -19,53 +19,53 @@ import (
 	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
-// conn is one connection. Its goroutine, or the batch that owns it, reads, runs and answers;
-// other goroutines use info and output only.
+// A conn is one client connection. Its goroutine, or the batch that owns it, reads, runs and answers.
+// Other goroutines use only info and out.
 type conn struct {
-	s    *Server
-	nc   net.Conn
-	in   input
-	out  *output
-	info info
-	slot *connlimit.Slot
-	own  *population // whose connections it belongs to
-	held int64       // of what connections without a user may hold together
+	s                    *Server
+	nc                   net.Conn
+	in                   input
+	out                  *output
+	info                 info
+	slot                 *connlimit.Slot
+	population           *population // that counts this connection
+	unauthenticatedBytes int64       // bytes charged to Limits.UnauthenticatedBytes
 
-	holding buffered.Holding // of the memory of the node, with a user
+	holding buffered.Holding // bytes charged to the node and the database, with a user
 
 	parser protocol.Parser
 	limits protocol.Limits
 
-	as        acl.Identity
-	key       credential
-	unknown   time.Time // since when there has been no user
-	begun     time.Time // when the first bytes of an incomplete command were there; zero without
-	free      bool      // the user may do everything
-	quota     fsm.Quota
-	refreshFn func(*fsm.View)
+	as                   acl.Identity
+	credential           credential
+	unauthenticatedSince time.Time // the begin of the time without a user
+	commandBegan         time.Time // arrival of an incomplete command; zero without one
+	unrestricted         bool      // the user may do everything
+	quota                fsm.Quota
+	refreshFn            func(*fsm.View)
 
-	proto3     bool
-	silent     bool // CLIENT REPLY OFF
-	skipNext   bool // CLIENT REPLY SKIP: the next command is not answered
-	mute       bool // the command that is running is not answered
-	answering  bool // the replies of a transaction are being written
-	ending     bool // the connection closes once what is written is sent
-	corked     bool // see holdReplies
-	replies    []byte
-	sendPartFn func([]byte) []byte
-	answered   int       // replies of this round
-	roundAt    int       // where in the read buffer this round has begun
-	oldest     time.Time // when the first of replies was encoded; zero without
+	proto3       bool
+	silent       bool // CLIENT REPLY OFF
+	skipNext     bool // CLIENT REPLY SKIP: the next command is not answered
+	mute         bool // the command that is running is not answered
+	answering    bool // the replies of a transaction are being written
+	ending       bool // the connection closes once its replies are sent
+	corked       bool // see holdReplies
+	replies      []byte
+	sendPartFn   func([]byte) []byte
+	answered     int       // replies of this round
+	roundAt      int       // position in the read buffer at which this round began
+	firstReplyAt time.Time // when the first of replies was encoded; zero without one
 
-	pipeline   pipeline
-	tx         transaction
-	subscriber *subscriber        // of messages; nil without
-	tracked    *tracked           // by CLIENT TRACKING; nil without
-	paused     *tracked           // since CLIENT TRACKING OFF; nil if it never tracked
-	caching    caching            // of the next command
-	called     []pubsub.Call      // by the scripts of what was run, for monitors
-	failed     reply.Value        // the last error that was answered
-	monitoring *monitorSubscriber // of executed commands; nil without
+	pipeline     pipeline
+	tx           transaction
+	subscriber   *subscriber        // of messages; nil without
+	tracked      *tracked           // by CLIENT TRACKING; nil without
+	paused       *tracked           // since CLIENT TRACKING OFF; nil if it never tracked
+	caching      caching            // of the next command
+	scriptCalled []pubsub.Call      // calls of the scripts that ran, for monitors
+	lastError    reply.Value        // the last error that was answered
+	monitoring   *monitorSubscriber // of executed commands; nil without
 
 	intake      intake
 	quietRounds int // rounds of simple commands since the last other one
@@ -91,7 +91,7 @@ func newConn(s *Server, nc net.Conn, slot *connlimit.Slot) *conn {
 	c.refreshFn, c.sendPartFn = c.refreshUser, c.sendPart
 	c.in.sizes = &c.info.sizes
 	c.info.begin(s.lastID.Add(1), nc)
-	c.unknown = c.info.opened
+	c.unauthenticatedSince = c.info.opened
 	s.clients.add(c)
 	s.metrics.connections.Inc()
 	return c
@@ -106,8 +106,8 @@ func (c *conn) serveToEnd() {
 	}
 }
 
-// serve answers until the client disconnects, breaks the protocol, or is closed. It is true
-// if the event loop has taken the connection over: it must not be touched any more then.
+// serve answers until the client disconnects, breaks the protocol, or is closed. It returns true
+// if the event loop has taken the connection over: the caller must not touch it any more.
 func (c *conn) serve() (attached bool) {
 	for !c.ending {
 		if c.leaves() {
@@ -116,7 +116,7 @@ func (c *conn) serve() (attached bool) {
 		err := c.round()
 		c.parser.Release()
 		if err == nil {
-			err = c.hold()
+			err = c.chargeInput()
 		}
 		if e := c.flush(); e != nil {
 			return false
@@ -157,11 +157,11 @@ func (c *conn) round() error {
 		if errors.Is(err, protocol.ErrIncomplete) {
 			return nil
 		}
-		c.own.in.Add(int64(size))
+		c.population.in.Add(int64(size))
 		if c.in.at += size; err != nil {
 			return err
 		}
-		c.begun = time.Time{}
+		c.commandBegan = time.Time{}
 		if len(argv) > 0 {
 			c.dispatch(argv)
 		}
@@ -169,19 +169,19 @@ func (c *conn) round() error {
 	return nil
 }
 
-// read waits for more input. A command that has begun has to arrive in time, and so has a
-// first AUTH, which includes the handshake of TLS. Both limits are absolute: bytes that
-// trickle in don't extend them.
+// read waits for more input. Limits.CommandTime bounds the arrival of a command that has begun, and
+// Limits.LoginTime that of the first AUTH, including the handshake of TLS. Bytes that trickle in
+// extend neither.
 func (c *conn) read() error {
 	var until time.Time
 	if len(c.in.rest()) > 0 {
-		if c.begun.IsZero() {
-			c.begun = time.Now()
+		if c.commandBegan.IsZero() {
+			c.commandBegan = time.Now()
 		}
-		until = c.begun.Add(c.s.limits.CommandTime)
+		until = c.commandBegan.Add(c.s.limits.CommandTime)
 	}
 	if !c.as.Known() {
-		if login := c.unknown.Add(c.s.limits.LoginTime); until.IsZero() || login.Before(until) {
+		if login := c.unauthenticatedSince.Add(c.s.limits.LoginTime); until.IsZero() || login.Before(until) {
 			until = login
 		}
 	}
@@ -210,7 +210,7 @@ func (c *conn) wakeToStop() {
 // kill makes the connection end as soon as possible.
 func (c *conn) kill() {
 	c.info.killed.Store(true)
-	c.s.intakes.dying(c)
+	c.s.intakes.markKilled(c)
 	c.closeSocket()
 	c.s.loop.socketClosed(c)
 }
@@ -226,7 +226,7 @@ func (c *conn) close() {
 	c.untrack()
 	c.s.clients.remove(c)
 	c.s.metrics.connections.Dec()
-	c.release()
+	c.releaseInput()
 	c.holding.End()
 	if !c.info.killed.Load() {
 		c.out.waitDone()
@@ -240,15 +240,15 @@ func (c *conn) close() {
 func (c *conn) refreshUser(v *fsm.View) {
 	user := v.User(c.as)
 	if user == nil {
-		c.as, c.free = acl.Identity{}, false
+		c.as, c.unrestricted = acl.Identity{}, false
 		return
 	}
-	c.free = user.Free()
+	c.unrestricted = user.Free()
 	c.quota, _ = v.Quota(c.as.DB)
 }
 
-// refreshIdentity looks the user up before a round. This node may lag, so only the newest
-// state can say that a user is gone.
+// refreshIdentity looks the user up before a round. This node may lag, so a missing user is confirmed
+// on the newest state.
 func (c *conn) refreshIdentity() {
 	if !c.as.Known() {
 		return
@@ -265,14 +265,14 @@ func (c *conn) refreshIdentity() {
 // the identity stays, and the next command fails with the reason.
 func (c *conn) reauthenticate() {
 	// An error shows in the next command.
-	_, _ = c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) { c.login(v, &c.key) })
+	_, _ = c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) { c.login(v, &c.credential) })
 }
 
-// check finds the row of argv and returns why the user may not call it, nil if they may. A
-// refusal by this node's state, which may lag, is checked again on the newest.
+// check finds the row of argv and returns the reason for which the user may not call it, or nil. A
+// refusal by this node's state, which may lag, is checked again on the newest state.
 func (c *conn) check(argv [][]byte) (row *command.Command, refusal *reply.Value) {
-	judge := func(v *fsm.View) { row, refusal = v.Check(c.as, command.RESP, argv) }
-	if c.s.engine.Local(judge); refusal == nil || !c.as.Known() {
+	checkView := func(v *fsm.View) { row, refusal = v.Check(c.as, command.RESP, argv) }
+	if c.s.engine.Local(checkView); refusal == nil || !c.as.Known() {
 		return row, refusal
 	}
 	if known := c.s.table.Find(argv); known == nil || !known.Takes(len(argv)) {
@@ -280,9 +280,9 @@ func (c *conn) check(argv [][]byte) (row *command.Command, refusal *reply.Value)
 	}
 	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) {
 		if !v.Authorized(c.as) {
-			c.login(v, &c.key)
+			c.login(v, &c.credential)
 		}
-		judge(v)
+		checkView(v)
 	})
 	if err != nil {
 		failed := failureOf(err, false)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Connection is what operators see of a connection.
+// Connection describes an open connection to operators.
 type Connection struct {
 	ID                       uint64 // on this node: that of CLIENT ID is one in the database
 	Addr, Name               string

@@ -12,8 +12,7 @@ import (
 // ownCommand runs a command about the connection itself.
 type ownCommand func(c *conn, argv [][]byte)
 
-// ownCommands are the rows of the table that the port runs itself, because they are about
-// the connection.
+// ownCommands returns the handlers of the commands about the connection, which the port runs itself.
 func ownCommands(t *command.Table) map[*command.Command]ownCommand {
 	all := map[*command.Command]ownCommand{}
 	for name, run := range map[string]ownCommand{
@@ -72,7 +71,7 @@ func (c *conn) dispatch(argv [][]byte) {
 	}
 }
 
-// noAuth is the answer to a command that needs a user where there is none.
+// noAuth returns the answer to a command of a connection without a user.
 func noAuth(row *command.Command) reply.Value {
 	if row != nil && row.Name == "exec" {
 		return reply.Error("EXECABORT Transaction discarded because of: " + textNoAuth)
@@ -100,7 +99,7 @@ func (c *conn) runCommand(row *command.Command, argv [][]byte) {
 			c.caching = asUsual
 		}
 		began := time.Now()
-		c.failed = reply.OK()
+		c.lastError = reply.OK()
 		own(c, argv)
 		c.countOwn(argv, began)
 		c.monitorOwn(row, argv)
@@ -127,20 +126,20 @@ func (c *conn) rejectHTTP() {
 	}
 }
 
-// noteCommand records what CLIENT LIST shows.
+// noteCommand records the command and its time for CLIENT LIST.
 func (c *conn) noteCommand(row *command.Command) {
 	c.info.ran(row)
 	c.info.active.Store(time.Now().UnixMilli())
 }
 
-// refuse answers a command that can't be called whatever happens before it, and makes a
+// refuse answers a command that is unknown or has the wrong number of words, and makes an open
 // transaction fail.
 func (c *conn) refuse(argv [][]byte) {
 	var refusal *reply.Value
 	c.s.engine.Local(func(v *fsm.View) { _, refusal = v.Check(c.as, command.RESP, argv) })
 	if refusal == nil {
-		unlikely := reply.Error("ERR internal error")
-		refusal = &unlikely
+		internal := reply.Error("ERR internal error")
+		refusal = &internal
 	}
 	if len(argv) > 0 && command.EqualFold(argv[0], "EXEC") { // with words behind it, also outside a transaction
 		c.clearTransaction()
@@ -152,8 +151,8 @@ func (c *conn) refuse(argv [][]byte) {
 	c.emit(*refusal)
 }
 
-// monitorOwn sends a command about the connection to the monitors, unless it is for
-// administrators: those Redis leaves out.
+// monitorOwn sends a command about the connection to the monitors, except administrative commands,
+// which Redis does not show either.
 func (c *conn) monitorOwn(row *command.Command, argv [][]byte) {
 	if c.s.hub == nil || !c.s.hub.Monitored() || row.Flags&command.Admin != 0 || !c.as.Known() {
 		return

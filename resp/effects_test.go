@@ -93,7 +93,7 @@ func TestEffectsAreAnswered(t *testing.T) {
 }
 
 // counted is the count as anybody sees it.
-func counted(e *resptest.Engine) (n int64) {
+func counted(e *resptest.SingleNode) (n int64) {
 	e.Local(func(v *fsm.View) {
 		n, _ = command.ParseInt([]byte(v.Exec(acl.Trusted(acl.DefaultName), command.RESP, inByteWords("GET n")).Text()))
 	})

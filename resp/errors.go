@@ -23,9 +23,9 @@ var (
 	errSyntax    = reply.Error("ERR syntax error")
 )
 
-// failures is the one table from what the engine says to what the client reads. The first
-// word says what became of the command: TRYAGAIN did nothing and may be repeated, UNKNOWN
-// may have been applied or may still be.
+// failures maps errors of the engine to replies. The first word of a reply gives the command's
+// outcome: after TRYAGAIN it was not applied and may be repeated; after UNKNOWN it may have been
+// applied, or may still be.
 var failures = []struct {
 	err  error
 	text string
@@ -43,7 +43,8 @@ var failures = []struct {
 	{fsm.ErrRevoked, textNoAuth},
 }
 
-// failureOf explains an error of the engine; wrote reports whether it was given a write.
+// failureOf returns the reply for an error of the engine. wrote reports whether the request was a write, whose
+// outcome is unknown after an error that is not in the table.
 func failureOf(err error, wrote bool) reply.Value {
 	for i := range failures {
 		if errors.Is(err, failures[i].err) {

@@ -23,7 +23,7 @@ type eventLoop struct {
 	loop *eventloop.Loop[*conn] // nil where the system has no poller: then no connection attaches
 }
 
-// attachRounds is how many rounds of simple commands a connection sends before it attaches.
+// attachRounds is the number of consecutive rounds of simple commands after which a connection attaches.
 const attachRounds = 4
 
 // maxQuietBytes bounds such a round: a deep pipeline gains more from a goroutine.
@@ -42,33 +42,33 @@ func newEventLoop(s *Server) *eventLoop {
 }
 
 // run serves attached connections until stop, then detaches them.
-func (w *eventLoop) run() {
-	if err := w.loop.Run(); !w.s.isStopping() {
-		w.s.log.Error("resp: the poller failed, connections get goroutines", "error", err)
+func (l *eventLoop) run() {
+	if err := l.loop.Run(); !l.s.isStopping() {
+		l.s.log.Error("resp: the poller failed, connections get goroutines", "error", err)
 	}
 }
 
 // stop ends run.
-func (w *eventLoop) stop() {
-	if w.loop != nil {
-		w.loop.Stop()
+func (l *eventLoop) stop() {
+	if l.loop != nil {
+		l.loop.Stop()
 	}
 }
 
 // attach takes over a connection if it may be served in batches, and reports whether it
 // did. Its goroutine must not touch it any more then.
-func (w *eventLoop) attach(c *conn) bool {
-	if w.loop == nil || c.quietRounds < attachRounds || !c.simple() || len(c.in.rest()) > 0 {
+func (l *eventLoop) attach(c *conn) bool {
+	if l.loop == nil || c.quietRounds < attachRounds || !c.simple() || len(c.in.rest()) > 0 {
 		return false
 	}
-	if !w.loop.Attach(c) {
+	if !l.loop.Attach(c) {
 		c.quietRounds = 0
 		return false
 	}
 	return true
 }
 
-// detached gives a connection that the loop has given back a goroutine of its own.
+// detached starts a goroutine for a connection that the loop has detached.
 func (c *conn) detached() {
 	c.quietRounds = 0
 	go c.serveToEnd() // ends with the connection, or when it joins again
@@ -76,19 +76,19 @@ func (c *conn) detached() {
 
 // socketClosed is called when a connection was closed from outside: the poller reports
 // nothing for it any more.
-func (w *eventLoop) socketClosed(c *conn) {
-	if w.loop != nil {
-		w.loop.Closed(c)
+func (l *eventLoop) socketClosed(c *conn) {
+	if l.loop != nil {
+		l.loop.Closed(c)
 	}
 }
 
 // Number, Socket, LoopState, Leaves and HasInput are for the event loop.
 func (c *conn) Number() uint64 { return c.info.number }
 
-// Socket is the connection as it was accepted.
+// Socket returns the connection as it was accepted.
 func (c *conn) Socket() net.Conn { return c.nc }
 
-// LoopState is the event loop's record.
+// LoopState returns the event loop's record of the connection.
 func (c *conn) LoopState() *eventloop.State { return &c.loopState }
 
 // Leaves reports whether the connection ends or its client reads slowly.
@@ -98,36 +98,36 @@ func (c *conn) Leaves() bool { return c.ending || c.out.waiting() > 0 }
 func (c *conn) HasInput() bool { return len(c.in.rest()) > 0 }
 
 // serve reads the input of busy connections and starts batches for it.
-func (w *eventLoop) serve(list []*conn) {
+func (l *eventLoop) serve(list []*conn) {
 	for len(list) > 0 {
-		w.refreshIdentities(list)
-		var open []*batch
+		l.refreshIdentities(list)
+		var open []*pipelineBatch
 		var silent []*conn
 		for _, c := range list {
 			switch c.gather() {
 			case gatheredNothing:
 				silent = append(silent, c)
 			case gatheredOther:
-				w.loop.Detach(c)
+				l.loop.Detach(c)
 			case gatheredCommands:
-				open = w.assign(open, c)
+				open = l.assign(open, c)
 			}
 		}
 		for _, t := range open {
 			go t.run() // ends when the engine has answered
 		}
-		list = w.loop.Rearm(silent)
+		list = l.loop.Rearm(silent)
 	}
 }
 
 // refreshIdentities looks up the connections' users in this node's state. A connection
 // whose user is gone is not simple.
-func (w *eventLoop) refreshIdentities(list []*conn) {
-	w.s.engine.Local(func(v *fsm.View) {
+func (l *eventLoop) refreshIdentities(list []*conn) {
+	l.s.engine.Local(func(v *fsm.View) {
 		for _, c := range list {
 			before := c.as
 			if c.refreshUser(v); !c.as.Known() {
-				c.as, c.free = before, false
+				c.as, c.unrestricted = before, false
 			}
 		}
 	})
@@ -135,7 +135,7 @@ func (w *eventLoop) refreshIdentities(list []*conn) {
 
 // simple reports whether the connection's state allows serving it in batches.
 func (c *conn) simple() bool {
-	return c.free && c.as.Known() && c.quota.Unlimited() && !c.tx.open && !c.silent && !c.skipNext && c.subscriber == nil && c.monitoring == nil &&
+	return c.unrestricted && c.as.Known() && c.quota.Unlimited() && !c.tx.open && !c.silent && !c.skipNext && c.subscriber == nil && c.monitoring == nil &&
 		c.tracked == nil && !c.s.pauses.on(c.database()) && !c.s.isStopping() && !c.leaves() && c.out.waiting() == 0
 }
 

@@ -73,7 +73,7 @@ func TestEvictedKeysAreTold(t *testing.T) {
 
 var evictedLine = regexp.MustCompile(`evicted_keys:(\d+)`)
 
-// evictedKeys is what INFO tells.
+// evictedKeys returns evicted_keys of INFO.
 func evictedKeys(t *testing.T, c *resptest.Client) int {
 	t.Helper()
 	found := evictedLine.FindStringSubmatch(c.Do("INFO", "stats").Text())

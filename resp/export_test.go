@@ -1,7 +1,7 @@
 package resp
 
-// Attached is how many connections the event loop serves.
+// Attached returns the number of connections that the event loop serves.
 func (s *Server) Attached() int { return s.loop.loop.Attached() }
 
-// AttachRounds is how many rounds of simple commands attach a connection.
+// AttachRounds exports attachRounds: the rounds of simple commands after which a connection attaches.
 const AttachRounds = attachRounds

@@ -7,53 +7,53 @@ import (
 	"github.com/trireme-dev/trireme/internal/buffered"
 )
 
-// What a connection with a user has under way counts against the memory of the node and of its database, as bodies over HTTP do:
-// the command that is arriving beyond a busy connection's buffer, its words, queued transactions, watched keys, and the words
-// of a call that is blocked.
+// The memory that a connection with a user holds counts against the budgets of the node and of its database, as HTTP bodies do:
+// the part of an arriving command that exceeds a busy connection's buffer, the command's words, queued transactions, watched
+// keys, and the words of a blocked call.
 
-// What words take in memory beside their bytes: their slices, and for a call that is blocked its places in queues.
+// The memory overhead of a word, in bytes: its slice, and for a blocked call also its places in queues.
 const (
 	wordMemory    = 32
 	blockedMemory = 512
 )
 
-// underWay is what the connection holds, as the next read will need it.
-func (c *conn) underWay() int64 {
+// heldBytes returns the bytes that the connection holds, including the buffer that its next read will need.
+func (c *conn) heldBytes() int64 {
 	return int64(max(0, c.in.next(c.parser.Need())-busyBuffer)+c.parser.Held()) + c.tx.memory + c.tx.watchMemory
 }
 
-// account counts what the connection holds and so many bytes more. The error says that there is no room: what was held stays
-// counted.
-func (c *conn) account(more int64) error {
-	return c.holding.Set(c.s.buffers, c.as.DB, c.underWay()+more)
+// charge charges the connection for the bytes that it holds and more bytes. If they exceed a budget it returns a
+// *buffered.Excess, and the previous charge stays.
+func (c *conn) charge(more int64) error {
+	return c.holding.Set(c.s.buffers, c.as.DB, c.heldBytes()+more)
 }
 
-// noRoom is the answer to a command for which there is none.
-func noRoom(err error) reply.Value { return reply.Error("OOM " + err.Error()) }
+// outOfMemory returns the reply to a command that would exceed a memory budget.
+func outOfMemory(err error) reply.Value { return reply.Error("OOM " + err.Error()) }
 
-// admit counts bytes that a command wants to hold, or answers it.
+// admit charges the connection for more bytes and reports whether they fit. If they do not, it answers the command.
 func (c *conn) admit(more int64) bool {
-	err := c.account(more)
+	err := c.charge(more)
 	if err != nil {
-		c.emit(noRoom(err))
+		c.emit(outOfMemory(err))
 	}
 	return err == nil
 }
 
-// errNoRoom ends a connection of whose command the rest can't be skipped.
-type errNoRoom struct{ *buffered.Excess }
+// outOfMemoryError ends a connection whose arriving command exceeds a memory budget: the rest of the command can't be skipped.
+type outOfMemoryError struct{ *buffered.Excess }
 
-func (e errNoRoom) Error() string { return "OOM " + e.Excess.Error() }
+func (e outOfMemoryError) Error() string { return "OOM " + e.Excess.Error() }
 
-// holdInput counts the command that is arriving.
-func (c *conn) holdInput() error {
-	err := c.account(0)
+// chargeCommand charges the connection for the command that is arriving.
+func (c *conn) chargeCommand() error {
+	err := c.charge(0)
 	var excess *buffered.Excess
 	if errors.As(err, &excess) {
-		return errNoRoom{excess}
+		return outOfMemoryError{excess}
 	}
 	return err
 }
 
-// memoryOf is what words take, each with so much beside its bytes.
-func memoryOf(argv [][]byte, beside int) int64 { return int64(lengthOf(argv) + len(argv)*beside) }
+// memoryOf returns the memory that argv takes, in bytes, with overhead bytes for each word.
+func memoryOf(argv [][]byte, overhead int) int64 { return int64(lengthOf(argv) + len(argv)*overhead) }

@@ -31,15 +31,15 @@ type info struct {
 	attributes
 }
 
-// sizes are what a connection holds, in bytes. It publishes them when it waits: of one that runs commands they are those of
-// before.
+// sizes count the memory that a connection holds, in bytes. The connection publishes them whenever it waits, so while it runs
+// commands they are those of its last wait.
 type sizes struct {
-	unread, spare      atomic.Int64 // of the read buffer: what is in it, and what is free
-	words              atomic.Int64 // of the command that waits
-	replies, mostReply atomic.Int64 // the reply buffer, and the most that was in it
+	unread, spare     atomic.Int64 // of the read buffer: what is in it, and what is free
+	words             atomic.Int64 // of the command that waits
+	replies, maxReply atomic.Int64 // the reply buffer, and the most that was in it
 }
 
-// attributes are what CLIENT LIST shows of a connection, under info's lock.
+// attributes are the fields of CLIENT LIST that commands change. info's lock guards them.
 type attributes struct {
 	user, db         string
 	as               acl.Identity
@@ -86,7 +86,7 @@ func (i *info) database() string {
 	return fsm.DefaultDB
 }
 
-// ran notes the command that runs.
+// ran records the command that runs.
 func (i *info) ran(row *command.Command) { i.last.Store(row) }
 
 // deadline sets a deadline for reading, unless the connection has been told to stop.

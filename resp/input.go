@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The sizes of a connection's read buffer: what an idle one holds, and what a busy one
-// holds for pipelines. Only a long command makes it longer.
+// The sizes of a connection's read buffer, in bytes: of an idle connection, and of a busy one, which
+// reads pipelines. Only a longer command makes it grow beyond.
 const (
 	idleBuffer = 4 << 10
 	busyBuffer = 64 << 10
@@ -20,7 +20,7 @@ type input struct {
 	tryRead func([]byte) (int, error) // does not block
 	buf     []byte
 	at      int
-	sizes   *sizes // where it tells how much it holds; nil for nobody
+	sizes   *sizes // where its size is published; nil publishes nothing
 }
 
 func (in *input) rest() []byte { return in.buf[in.at:] }
@@ -44,7 +44,7 @@ func (in *input) reserve(need int) {
 	}
 }
 
-// next is how long the buffer will be that the next read goes into.
+// next returns the capacity that the buffer will have for the next read, in bytes.
 func (in *input) next(need int) int {
 	have := len(in.buf) - in.at
 	if have == 0 && cap(in.buf) > busyBuffer { // which reserve lets go

@@ -12,37 +12,36 @@ import (
 	"github.com/trireme-dev/trireme/internal/socket"
 )
 
-// intakes are those of the connections of this node that subscribe. Before subscribers are
-// counted, settle waits until the node has dealt with what they have sent: a PUBLISH that a
-// client sends after another client's UNSUBSCRIBE must not count that one, although different
-// goroutines read the two connections. docs/design/pubsub.md has the argument.
+// intakes track how far the node has read the input of the connections that subscribe. Before
+// subscribers are counted, settle waits until the node has processed everything that these
+// connections had sent: a PUBLISH that a client sends after another client's UNSUBSCRIBE must not
+// count that one, although different goroutines read the two. docs/design/pubsub.md has the argument.
 type intakes struct {
-	count  atomic.Int64
-	inVain prometheus.Counter // waits that were given up
+	count    atomic.Int64
+	timeouts prometheus.Counter // waits that timed out
 
-	mu     sync.Mutex
-	poller *socket.Poller // tells who has sent something that was not read; nil where the system has none
-	ready  []uint64
-	all    map[uint64]*intake
-	busy   map[*intake]bool // those that deal with something
-	moved  chan struct{}    // closed when one of them has got further; nil without a waiter
+	mu         sync.Mutex
+	poller     *socket.Poller // reports connections with unread input; nil where the system has none
+	ready      []uint64
+	all        map[uint64]*intake
+	busy       map[*intake]bool // those that process input
+	progressed chan struct{}    // closed when one of them has progressed; nil without a waiter
 }
 
-// intake marks how far a connection has dealt with the bytes that its client has sent. It marks the reads
-// of the connection; those of a connection that subscribes are recorded. The fields are under
-// the lock of the intakes.
+// An intake records the reads of a connection that subscribes, as the socket.Marks of its socket. The lock of the
+// intakes guards its fields.
 type intake struct {
-	c      *conn
-	listed atomic.Bool
-	db     string
-	reads  uint64 // attempts to read; what those before the last one took is dealt with
-	aside  bool   // it waits for something that may take long, and nobody waits for it
-	late   bool   // somebody has waited for it in vain, and nobody does until it has read everything
-	ending bool   // it was killed, and reads no more
+	c         *conn
+	listed    atomic.Bool
+	db        string
+	reads     uint64 // attempts to read; the input of all but the last is processed
+	suspended bool   // the connection waits for something that may take long, so settle skips it
+	overdue   bool   // a wait for it has timed out; settle skips it until it has read everything
+	ending    bool   // it was killed, and reads no more
 }
 
 func newIntakes(s *Server) *intakes {
-	l := &intakes{inVain: s.metrics.unsettled, all: map[uint64]*intake{}, busy: map[*intake]bool{}}
+	l := &intakes{timeouts: s.metrics.unsettled, all: map[uint64]*intake{}, busy: map[*intake]bool{}}
 	poller, err := socket.NewPoller()
 	switch {
 	case err == nil:
@@ -54,70 +53,70 @@ func newIntakes(s *Server) *intakes {
 }
 
 // close releases the poller once no connection is left.
-func (l *intakes) close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.poller == nil {
+func (i *intakes) close() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.poller == nil {
 		return nil
 	}
-	defer func() { l.poller = nil }()
-	return l.poller.Close()
+	defer func() { i.poller = nil }()
+	return i.poller.Close()
 }
 
 // add lists a connection, which is dealing with a command.
-func (l *intakes) add(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (i *intakes) add(c *conn) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	in := &c.intake
-	if l.poller != nil && l.poller.AddLevel(c.tcp(), c.info.number) != nil {
+	if i.poller != nil && i.poller.AddLevel(c.tcp(), c.info.number) != nil {
 		return // it is closed
 	}
-	in.db, in.reads, in.aside, in.late, in.ending = c.database(), 0, false, false, c.info.killed.Load()
+	in.db, in.reads, in.suspended, in.overdue, in.ending = c.database(), 0, false, false, c.info.killed.Load()
 	in.listed.Store(true)
-	l.all[c.info.number], l.busy[in] = in, true
-	l.count.Add(1)
+	i.all[c.info.number], i.busy[in] = in, true
+	i.count.Add(1)
 }
 
 // remove takes a connection off the list: its subscriptions have ended.
-func (l *intakes) remove(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (i *intakes) remove(c *conn) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	in := &c.intake
 	if !in.listed.Load() {
 		return
 	}
 	in.listed.Store(false)
-	if l.poller != nil {
-		_ = l.poller.Remove(c.tcp()) // an error means that it is closed
+	if i.poller != nil {
+		_ = i.poller.Remove(c.tcp()) // an error means that it is closed
 	}
-	delete(l.all, c.info.number)
-	delete(l.busy, in)
-	l.count.Add(-1)
-	l.move()
+	delete(i.all, c.info.number)
+	delete(i.busy, in)
+	i.count.Add(-1)
+	i.wakeWaiters()
 }
 
-// dying notes that a connection was killed: it deals with that until it is removed.
-func (l *intakes) dying(c *conn) {
+// markKilled records that a connection was killed. It counts as busy until it is removed.
+func (i *intakes) markKilled(c *conn) {
 	in := &c.intake
 	if !in.listed.Load() {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	if in.listed.Load() {
-		in.ending, l.busy[in] = true, true
+		in.ending, i.busy[in] = true, true
 	}
 }
 
-// move wakes those who wait; the lock is held.
-func (l *intakes) move() {
-	if l.moved != nil {
-		close(l.moved)
-		l.moved = nil
+// wakeWaiters wakes all callers that wait in settle; the lock is held.
+func (i *intakes) wakeWaiters() {
+	if i.progressed != nil {
+		close(i.progressed)
+		i.progressed = nil
 	}
 }
 
-// Begin is for socket.Marks.
+// Begin records an attempt to read (socket.Marks).
 func (in *intake) Begin() {
 	if !in.listed.Load() {
 		return
@@ -127,10 +126,10 @@ func (in *intake) Begin() {
 	defer l.mu.Unlock()
 	in.reads++
 	l.busy[in] = true
-	l.move()
+	l.wakeWaiters()
 }
 
-// Wait is for socket.Marks.
+// Wait records that a read found no input: everything that was sent is processed (socket.Marks).
 func (in *intake) Wait() {
 	if !in.listed.Load() {
 		return
@@ -138,15 +137,15 @@ func (in *intake) Wait() {
 	l := in.c.s.intakes
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if in.late = false; !in.ending {
+	if in.overdue = false; !in.ending {
 		delete(l.busy, in)
 	}
-	l.move()
+	l.wakeWaiters()
 }
 
-// stepAside says that the connection waits for something else until the function that it
-// returns is called, which may take long, or be the end of another connection's wait.
-func (c *conn) stepAside() (back func()) {
+// suspendIntake makes settle skip the connection until the returned function is called. A connection calls it before it
+// waits for something that may take long, or that may itself depend on a settle.
+func (c *conn) suspendIntake() (back func()) {
 	if c.subscriber == nil {
 		return func() {}
 	}
@@ -154,29 +153,28 @@ func (c *conn) stepAside() (back func()) {
 		l := c.s.intakes
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if c.intake.aside = aside; !aside && c.intake.listed.Load() {
+		if c.intake.suspended = aside; !aside && c.intake.listed.Load() {
 			l.busy[&c.intake] = true // with what was read meanwhile
 		}
-		l.move()
+		l.wakeWaiters()
 	}
 	set(true)
 	return func() { set(false) }
 }
 
-// unsettled is a connection that somebody waits for.
+// unsettled is a connection that settle waits for, and its progress when the wait began.
 type unsettled struct {
 	in     *intake
-	reads  uint64 // when the wait began
-	unread bool   // it had sent something then that was not taken
+	reads  uint64 // intake.reads when the wait began
+	unread bool   // the socket had unread input then
 }
 
-// settled reports whether what the connection had sent when the wait began is dealt with: it
-// was taken by the attempt to read that was the last one then, or by the next one. The lock is
-// held.
+// settled reports whether the input that the connection had sent when the wait began is processed. Either
+// the attempt to read that was under way then took it, or the next one. The lock is held.
 func (u *unsettled) settled(l *intakes) bool {
 	in := u.in
 	switch {
-	case !in.listed.Load() || in.aside || in.late:
+	case !in.listed.Load() || in.suspended || in.overdue:
 		return true
 	case in.ending:
 		return false
@@ -189,15 +187,15 @@ func (u *unsettled) settled(l *intakes) bool {
 // settleTimeout bounds how long a PUBLISH waits for connections that subscribe.
 const settleTimeout = time.Second
 
-// settle returns when the subscribing connections of a database have dealt with what they have sent before
-// the call. It does not wait for one that waits itself, nor twice for one that takes long.
-func (l *intakes) settle(ctx context.Context, db string) {
-	if l.count.Load() == 0 {
+// settle waits until the subscribing connections of a database have processed everything that they had sent before
+// the call, at most settleTimeout. It skips connections that wait themselves (suspendIntake) or that have timed out once.
+func (i *intakes) settle(ctx context.Context, db string) {
+	if i.count.Load() == 0 {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	waits := l.unsettled(db)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	waits := i.unsettled(db)
 	if len(waits) == 0 {
 		return
 	}
@@ -206,46 +204,46 @@ func (l *intakes) settle(ctx context.Context, db string) {
 	for {
 		left := waits[:0]
 		for _, u := range waits {
-			if !u.settled(l) {
+			if !u.settled(i) {
 				left = append(left, u)
 			}
 		}
 		if waits = left; len(waits) == 0 {
 			return
 		}
-		if l.moved == nil {
-			l.moved = make(chan struct{})
+		if i.progressed == nil {
+			i.progressed = make(chan struct{})
 		}
-		moved := l.moved
-		l.mu.Unlock()
-		inVain := false
+		progressed := i.progressed
+		i.mu.Unlock()
+		timedOut := false
 		select {
-		case <-moved:
+		case <-progressed:
 		case <-ctx.Done():
-			inVain = true
+			timedOut = true
 		case <-late.C:
-			inVain = true
+			timedOut = true
 		}
-		l.mu.Lock()
-		if inVain {
-			l.inVain.Inc()
+		i.mu.Lock()
+		if timedOut {
+			i.timeouts.Inc()
 			for _, u := range waits {
-				u.in.late = true
+				u.in.overdue = true
 			}
 			return
 		}
 	}
 }
 
-// unsettled are the subscribing connections of a database that deal with something, or have sent something
-// that was not taken. No connection can take input meanwhile: the lock is held.
-func (l *intakes) unsettled(db string) (waits []unsettled) {
+// unsettled returns the subscribing connections of a database that process input or have unread input. The lock is
+// held, so no connection takes input meanwhile.
+func (i *intakes) unsettled(db string) (waits []unsettled) {
 	unread := map[*intake]bool{}
-	if l.poller != nil {
+	if i.poller != nil {
 		// An error means that the server has ended.
-		l.ready, _ = l.poller.Ready(l.ready)
-		for _, number := range l.ready {
-			if in := l.all[number]; in != nil && in.db == db {
+		i.ready, _ = i.poller.Ready(i.ready)
+		for _, number := range i.ready {
+			if in := i.all[number]; in != nil && in.db == db {
 				unread[in] = true
 			}
 		}
@@ -253,7 +251,7 @@ func (l *intakes) unsettled(db string) (waits []unsettled) {
 	for in := range unread { // unordered: all are waited for
 		waits = append(waits, unsettled{in, in.reads, true})
 	}
-	for in := range l.busy { // unordered: all are waited for
+	for in := range i.busy { // unordered: all are waited for
 		if in.db == db && !unread[in] {
 			waits = append(waits, unsettled{in, in.reads, false})
 		}

@@ -12,7 +12,7 @@ import (
 // without a command in the meantime, and those that are opened from now on, stay until Shutdown.
 func (s *Server) Drain() { s.leaving.Store(s.lastID.Load()) }
 
-// leaves reports whether the connection is one of those that Drain has end.
+// leaves reports whether Drain asked this connection to end.
 func (c *conn) leaves() bool { return c.info.number <= c.s.leaving.Load() }
 
 // mayLeave reports whether the connection may end after the round that was answered: no command is waiting, and the
@@ -24,7 +24,8 @@ func (c *conn) mayLeave() bool {
 		!c.silent && !c.skipNext && c.subscriber == nil && c.monitoring == nil
 }
 
-// holdReplies keeps back what is written until the end of the round, so that the connection's end can go with it.
+// holdReplies corks the socket: replies stay in the kernel until the end of the round, so that the connection's end can go
+// with them.
 func (c *conn) holdReplies() {
 	if !c.corked {
 		c.corked = true
@@ -32,7 +33,7 @@ func (c *conn) holdReplies() {
 	}
 }
 
-// releaseReplies sends what holdReplies has kept back.
+// releaseReplies sends the replies that holdReplies has kept back.
 func (c *conn) releaseReplies() {
 	if c.corked {
 		c.corked = false
@@ -40,7 +41,7 @@ func (c *conn) releaseReplies() {
 	}
 }
 
-// tcp is the connection below TLS.
+// tcp returns the connection below TLS.
 func (c *conn) tcp() net.Conn {
 	nc := c.nc
 	for {

@@ -29,9 +29,9 @@ func newPooled(t *testing.T, addr string) pooled {
 }
 
 // ended reports whether the end of the connection has arrived, without waiting for it.
-func (c pooled) ended(t *testing.T) (end bool) {
+func (p pooled) ended(t *testing.T) (end bool) {
 	t.Helper()
-	raw, err := c.conn.SyscallConn()
+	raw, err := p.conn.SyscallConn()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,36 +19,36 @@ type Limits struct {
 	RequestBytes int
 	// Rows is the most commands of a transaction.
 	Rows int
-	// OutputBytes is how many bytes of replies may be queued for a client that reads slowly;
-	// its commands wait while more are.
+	// OutputBytes bounds the replies that are queued for a client that reads slowly. While more
+	// are queued, its commands wait.
 	OutputBytes int
-	// TransactionReplyBytes is how much memory the replies of a transaction that only reads
-	// may take: they are held together, because they are of one view.
+	// TransactionReplyBytes bounds the memory of the replies of a transaction that only reads.
+	// They come from one view, so all are held until the last.
 	TransactionReplyBytes int
-	// StrangerBytes is how much memory the input of all connections without a user may take
+	// UnauthenticatedBytes bounds the memory for the input of all connections without a user
 	// together, beyond 4 KiB each.
-	StrangerBytes int
-	// TrackedKeys is how many keys CLIENT TRACKING remembers; beyond it some are invalidated
-	// to make room.
+	UnauthenticatedBytes int
+	// TrackedKeys bounds the keys that CLIENT TRACKING remembers. Beyond it, a new key invalidates
+	// another one.
 	TrackedKeys int
-	// CommandTime is how long a command may take to arrive once it has begun, LoginTime how
-	// long a connection may be without a user, whatever it sends meanwhile, ReplyTime how long a client may read
-	// nothing of what is sent to it.
+	// CommandTime bounds the time from a command's first byte to its last, LoginTime the time
+	// that a connection stays open without a user, ReplyTime the time in which a client reads
+	// none of its replies.
 	CommandTime, LoginTime, ReplyTime time.Duration
 }
 
 // Defaults of Limits.
 const (
-	// DefaultConnections is for --resp-max-connections.
+	// DefaultConnections is the default of --resp-max-connections.
 	DefaultConnections  = 10_000
 	DefaultRequestBytes = 10 << 20
 	DefaultRows         = 10_000
 	DefaultOutputBytes  = 32 << 20
-	// DefaultTransactionReplyBytes is that of Limits.TransactionReplyBytes.
+	// DefaultTransactionReplyBytes is the default of Limits.TransactionReplyBytes.
 	DefaultTransactionReplyBytes = 256 << 20
-	// DefaultStrangerBytes is that of Limits.StrangerBytes.
-	DefaultStrangerBytes = 32 << 20
-	// DefaultTrackedKeys is for --resp-tracked-keys.
+	// DefaultUnauthenticatedBytes is the default of Limits.UnauthenticatedBytes.
+	DefaultUnauthenticatedBytes = 32 << 20
+	// DefaultTrackedKeys is the default of --resp-tracked-keys.
 	DefaultTrackedKeys = 1_000_000
 	DefaultCommandTime = time.Minute
 	DefaultLoginTime   = time.Minute
@@ -60,7 +60,7 @@ func (l *Limits) complete() {
 		field *int
 		value int
 	}{{&l.RequestBytes, DefaultRequestBytes}, {&l.Rows, DefaultRows}, {&l.OutputBytes, DefaultOutputBytes}, {&l.TransactionReplyBytes, DefaultTransactionReplyBytes}, {&l.TrackedKeys, DefaultTrackedKeys},
-		{&l.StrangerBytes, DefaultStrangerBytes}}
+		{&l.UnauthenticatedBytes, DefaultUnauthenticatedBytes}}
 	for _, d := range defaults {
 		if *d.field <= 0 {
 			*d.field = d.value

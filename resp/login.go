@@ -12,15 +12,15 @@ import (
 	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
-// credential is what a connection has authenticated with: digests only.
+// A credential holds the digests of the secret with which a connection has authenticated, never the secret.
 type credential struct {
-	user     string // empty: the token says it
+	user     string // empty: the token names the user
 	password acl.Digest
 	token    acl.Bearer
 }
 
-// newCredential is that of AUTH with these words: a password or token alone, or a user's
-// name before it.
+// newCredential returns the credential in the words of AUTH: a password or token, optionally after
+// a user's name.
 func newCredential(words [][]byte) credential {
 	secret := words[len(words)-1]
 	k := credential{password: acl.DigestOf(string(secret)), token: acl.ParseBearer(secret)}
@@ -30,26 +30,26 @@ func newCredential(words [][]byte) credential {
 	return k
 }
 
-// prove returns the identity of the credential. A user's tokens are as good as passwords.
-func (k *credential) prove(v *fsm.View) acl.Identity {
-	if k.user == "" {
-		return v.LoginBearer(&k.token)
+// prove returns the identity that the credential proves, or none. A user's tokens serve as passwords.
+func (c *credential) prove(v *fsm.View) acl.Identity {
+	if c.user == "" {
+		return v.LoginBearer(&c.token)
 	}
-	if as := v.Login(k.user, k.password); as.Known() {
+	if as := v.Login(c.user, c.password); as.Known() {
 		return as
 	}
-	if as := v.LoginBearer(&k.token); as.User == k.user {
+	if as := v.LoginBearer(&c.token); as.User == c.user {
 		return as
 	}
 	return acl.Identity{}
 }
 
-// login gives the connection the identity of the credential in this state, none if it has
+// login gives the connection the identity that the credential proves in this state, which may be
 // none.
 func (c *conn) login(v *fsm.View, k *credential) {
 	as := k.prove(v)
 	if c.as.Known() && !as.Known() { // revoked: it may log in again
-		c.unknown = time.Now()
+		c.unauthenticatedSince = time.Now()
 	}
 	c.as = as
 	c.info.set(func(t *attributes) { t.as = as })
@@ -80,7 +80,7 @@ func (c *conn) authenticate(k credential) *reply.Value {
 		failed := errWrongPass
 		return &failed
 	}
-	c.key = k
+	c.credential = k
 	c.moveSubscriber(before)
 	if before.Known() && before.DB != c.as.DB {
 		c.untrack()
@@ -111,7 +111,7 @@ func (c *conn) auth(argv [][]byte) {
 	c.emit(reply.OK())
 }
 
-// helloVersion is the protocol that HELLO asks for, 0 for the one there is.
+// helloVersion returns the protocol version that HELLO asks for, or 0 to keep the present one.
 func helloVersion(argv [][]byte) (version int64, bad *reply.Value) {
 	if len(argv) < 2 {
 		return 0, nil
@@ -131,8 +131,8 @@ func refusal(text string) *reply.Value {
 	return &v
 }
 
-// helloOptions takes the options of HELLO one after the other, as Redis does: what comes before
-// a wrong one holds.
+// helloOptions applies the options of HELLO one after the other, as Redis does. An invalid option
+// does not undo those before it.
 func (c *conn) helloOptions(words [][]byte) (bad *reply.Value) {
 	for len(words) > 0 && bad == nil {
 		switch {
@@ -187,7 +187,7 @@ func (c *conn) proto() int {
 	return 2
 }
 
-// helloReply is the answer to HELLO.
+// helloReply returns the answer to HELLO.
 func (c *conn) helloReply() reply.Value {
 	role := "master"
 	c.s.engine.Local(func(v *fsm.View) {
@@ -216,8 +216,8 @@ func (c *conn) reset([][]byte) {
 	c.closeMonitor()
 	c.untrack()
 	c.clearTransaction()
-	c.as, c.key, c.free, c.silent, c.skipNext, c.mute = acl.Identity{}, credential{}, false, false, false, false
-	c.limits, c.unknown = protocol.Unauthenticated, time.Now()
+	c.as, c.credential, c.unrestricted, c.silent, c.skipNext, c.mute = acl.Identity{}, credential{}, false, false, false, false
+	c.limits, c.unauthenticatedSince = protocol.Unauthenticated, time.Now()
 	c.slot.Idle()
 	c.s.clients.leave(c)
 	c.holding.End()
@@ -228,7 +228,7 @@ func (c *conn) reset([][]byte) {
 	c.emit(reply.Status("RESET"))
 }
 
-// selectDB takes the one number there is: the credential chooses the database.
+// selectDB accepts database 0 only: the credential selects the database.
 func (c *conn) selectDB(argv [][]byte) {
 	n, ok := command.ParseInt(argv[1])
 	switch {

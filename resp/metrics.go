@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the collectors of the port.
+// metrics holds the Prometheus collectors of the port.
 type metrics struct {
 	connections prometheus.Gauge
 	blocked     prometheus.Gauge

@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
-// monitorSubscriber sends a connection what all nodes execute in its database (MONITOR).
+// monitorSubscriber sends a connection the commands that all nodes execute in its database (MONITOR).
 type monitorSubscriber struct {
 	c     *conn
 	as    acl.Identity
@@ -51,49 +51,49 @@ func (c *conn) closeMonitor() {
 
 // pump sends lines until it is stopped. A monitor that lags, or whose user loses the right,
 // ends with its connection.
-func (m *monitorSubscriber) pump() {
-	defer close(m.done)
+func (s *monitorSubscriber) pump() {
+	defer close(s.done)
 	var lines []string
 	var out []byte
 	for {
 		select {
-		case <-m.lines.Wake():
-		case <-m.stop:
+		case <-s.lines.Wake():
+		case <-s.stop:
 			return
 		}
-		if !m.permitted() {
-			m.end()
+		if !s.permitted() {
+			s.end()
 			return
 		}
 		var ended error
-		lines, ended = m.lines.Take(lines)
+		lines, ended = s.lines.Take(lines)
 		out = out[:0]
 		for _, line := range lines {
 			out = append(append(append(out, '+'), line...), '\r', '\n')
 		}
-		err := m.c.out.send(out)
+		err := s.c.out.send(out)
 		if err == nil {
-			err = m.c.out.waitBelow(m.c.s.limits.OutputBytes)
+			err = s.c.out.waitBelow(s.c.s.limits.OutputBytes)
 		}
 		if ended != nil || err != nil {
-			m.end()
+			s.end()
 			return
 		}
 	}
 }
 
 // end closes the connection, unless it has ended the monitor by itself.
-func (m *monitorSubscriber) end() {
+func (s *monitorSubscriber) end() {
 	select {
-	case <-m.stop:
+	case <-s.stop:
 	default:
-		m.c.kill()
+		s.c.kill()
 	}
 }
 
-func (m *monitorSubscriber) permitted() (ok bool) {
-	m.c.s.engine.Local(func(v *fsm.View) {
-		_, refusal := v.Check(m.as, command.RESP, monitorWords)
+func (s *monitorSubscriber) permitted() (ok bool) {
+	s.c.s.engine.Local(func(v *fsm.View) {
+		_, refusal := v.Check(s.as, command.RESP, monitorWords)
 		ok = refusal == nil
 	})
 	return ok

@@ -9,14 +9,13 @@ import (
 	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
-// monitored reports whether anybody monitors commands.
+// monitored reports whether a client monitors commands on any node.
 func (c *conn) monitored() bool { return c.s.hub != nil && c.s.hub.Monitored() }
 
-// monitorRows sends rows that were executed to the monitors, and after a script what it has
-// called.
+// monitorRows sends executed rows to the monitors. The calls of a script follow the script's row.
 func (c *conn) monitorRows(rows [][][]byte, values []reply.Value) {
-	called := c.called
-	c.called = nil
+	called := c.scriptCalled
+	c.scriptCalled = nil
 	if !c.monitored() {
 		return
 	}
@@ -35,15 +34,15 @@ func (c *conn) monitorRows(rows [][][]byte, values []reply.Value) {
 	}
 }
 
-// noteCalls keeps what the script of a row has called on a view.
+// noteCalls records the commands that the script of a row called on a view, for monitors.
 func (c *conn) noteCalls(v *fsm.View, row int) {
 	for _, n := range v.Called() {
-		c.called = append(c.called, pubsub.Call{Row: row, Argv: n.Words()})
+		c.scriptCalled = append(c.scriptCalled, pubsub.Call{Row: row, Argv: n.Words()})
 	}
 }
 
-// scriptCalls are what the scripts of a batch have called. They come from this node's own
-// apply, which may be later than the outcome.
+// scriptCalls returns the commands that the scripts of a batch called. This node's own apply
+// records them, possibly after the outcome has arrived, so the call may wait.
 func (c *conn) scriptCalls(batch *fsm.Batch, results *fsm.Results) []pubsub.Call {
 	if !c.monitored() {
 		return nil

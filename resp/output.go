@@ -16,19 +16,19 @@ type output struct {
 	tryWrite func([]byte) (int, error) // writes what fits without waiting
 	timeout  time.Duration             // how long a client may read nothing
 
-	mu      sync.Mutex
-	pending [][]byte // chunks of writeChunk, the last of which may be shorter: a long queue is not copied as it grows
-	queued  int      // bytes of them
-	sending int      // bytes that the goroutine is writing
-	busy    bool
-	err     error
-	idle    sync.WaitGroup // the goroutine
-	moved   sync.Cond      // signalled when bytes were written or the connection failed
+	mu         sync.Mutex
+	pending    [][]byte // chunks of writeChunk, the last of which may be shorter: a long queue is not copied as it grows
+	queued     int      // bytes of them
+	sending    int      // bytes that the goroutine is writing
+	busy       bool
+	err        error
+	idle       sync.WaitGroup // the goroutine
+	progressed sync.Cond      // signalled when bytes were written or the connection failed
 }
 
-func newOutput(nc net.Conn, patient time.Duration) *output {
-	o := &output{nc: nc, tryWrite: socket.TryWrite(nc), timeout: patient}
-	o.moved.L = &o.mu
+func newOutput(nc net.Conn, timeout time.Duration) *output {
+	o := &output{nc: nc, tryWrite: socket.TryWrite(nc), timeout: timeout}
+	o.progressed.L = &o.mu
 	return o
 }
 
@@ -54,7 +54,7 @@ func (o *output) send(b []byte) error {
 	return nil
 }
 
-// writeChunk is how much is queued in one piece and written with one deadline, in bytes.
+// writeChunk is the size, in bytes, of the pieces in which replies are queued. Each is written under one deadline.
 const writeChunk = 64 << 10
 
 // enqueue adds b to the queue; the lock is held.
@@ -85,7 +85,7 @@ func (o *output) drain() {
 	if o.err == nil {
 		o.err = o.nc.SetWriteDeadline(time.Time{})
 	}
-	o.moved.Broadcast()
+	o.progressed.Broadcast()
 }
 
 // writeAll writes a chunk; the lock is held, but released during writes.
@@ -99,7 +99,7 @@ func (o *output) writeAll(b []byte) {
 		if err != nil {
 			o.err, o.sending = err, 0
 		}
-		o.moved.Broadcast()
+		o.progressed.Broadcast()
 	}
 }
 
@@ -132,7 +132,7 @@ func (o *output) waitBelow(limit int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && o.queued+o.sending > limit {
-		o.moved.Wait()
+		o.progressed.Wait()
 	}
 	return o.err
 }

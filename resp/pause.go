@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// pauses are those of the databases of a node: no database makes another one wait.
+// pauses holds the pause of each database of a node: a database never makes another one wait.
 type pauses struct {
 	some atomic.Bool // a database was paused since the node started
 
@@ -18,19 +18,19 @@ type pauses struct {
 	by map[string]*pause
 }
 
-// of is the pause of a database.
+// of returns the pause of a database, which may not be on.
 func (p *pauses) of(db string) *pause {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	one := p.by[db]
-	if one == nil {
+	dbPause := p.by[db]
+	if dbPause == nil {
 		if p.by == nil {
 			p.by = map[string]*pause{}
 		}
-		one = &pause{}
-		p.by[db] = one
+		dbPause = &pause{}
+		p.by[db] = dbPause
 	}
-	return one
+	return dbPause
 }
 
 // begin is pause.begin for a database.
@@ -61,13 +61,13 @@ func (c *conn) awaitPause(row *command.Command, argv [][]byte) {
 	c.s.engine.Local(func(v *fsm.View) {
 		writes = slices.ContainsFunc(calls, func(q queued) bool { return v.MayReplicate(c.as, q.row, q.argv) })
 	})
-	defer c.stepAside()()
+	defer c.suspendIntake()()
 	c.info.sizes.words.Store(int64(lengthOf(argv)))
 	c.s.pauses.of(c.database()).wait(c.s.stopping, writes, &c.info.paused)
 	c.info.sizes.words.Store(0)
 }
 
-// holdExpiry keeps the keys of the database that are past their deadline for some milliseconds, on all nodes; 0 ends that.
+// holdExpiry stops the removal of expired keys of the database for ms milliseconds, on all nodes; 0 resumes it.
 func (c *conn) holdExpiry(ms int64) error {
 	number := uint64(0) // a database that is made anew under the name has another
 	c.s.engine.Local(func(v *fsm.View) {
@@ -109,7 +109,7 @@ func (p *pause) begin(until time.Time, writes bool) {
 	p.on.Store(true)
 }
 
-// end reports whether there was a pause, which may have been over.
+// end ends the pause and reports whether one was set; it may have run out already.
 func (p *pause) end() (was bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

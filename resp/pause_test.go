@@ -33,8 +33,8 @@ func inWords(line string) []string {
 	return words
 }
 
-// pausedCalls are what CLIENT PAUSE in its mode WRITE holds back, and what it lets through.
-// The commands of before, parted by semicolons, are sent before the pause.
+// pausedCalls lists calls that CLIENT PAUSE WRITE holds back, and calls that it lets through.
+// The commands in before, separated by semicolons, are sent before the pause.
 var pausedCalls = []struct {
 	before, call string
 	held         bool

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/node/quota"
 )
 
-// pipeline is consecutive commands of one connection that run together: as one request to
+// A pipeline holds consecutive commands of one connection that run together: as one request to
 // the log, or on one view. Their words alias the read buffer.
 type pipeline struct {
 	rows   [][][]byte
@@ -27,8 +27,8 @@ const (
 	maxBatchWrites = 1000
 	maxBatchReads  = 200
 	maxBatchBytes  = 256 << 10
-	// maxLoggedReads is how many reads go through the log together with the writes after
-	// them; more of them are cheaper as a read of their own.
+	// maxLoggedReads bounds the reads that go through the log together with the writes after
+	// them. More reads are cheaper on a view of their own.
 	maxLoggedReads = 8
 	// maxViewBytes bounds the values that are held of one view, in bytes.
 	maxViewBytes = 8 << 20
@@ -46,11 +46,11 @@ func (c *conn) enqueue(row *command.Command, argv [][]byte) {
 		return
 	}
 	c.awaitUncounted(row)
-	alone := row.Group == "scripting" // a script may be slow: it is an entry of its own
+	isScript := row.Group == "scripting" // a script may be slow: it is an entry of its own
 	switch {
 	case len(g.rows) == 0:
 		g.writes = writes
-	case alone:
+	case isScript:
 		c.runPipeline()
 		g.writes = writes
 	case g.writes != writes && writes && (len(g.rows) > maxLoggedReads || !c.readsLoggable()):
@@ -66,36 +66,36 @@ func (c *conn) enqueue(row *command.Command, argv [][]byte) {
 	c.trackReads(row, argv)
 	g.mute = c.mute
 	g.append(argv)
-	tell := writes && c.tellsOwn()
-	if alone || tell || g.full() {
+	reportsOwn := writes && c.reportsOwnWrites()
+	if isScript || reportsOwn || g.full() {
 		c.runPipeline()
 	}
-	if alone { // one that was not sent has no answer
+	if isScript { // one that was not sent has no answer
 		c.scriptsAnswered(&fsm.Results{}, nil)
 	}
-	if tell && !c.ending {
+	if reportsOwn && !c.ending {
 		c.ending = c.flush() != nil
 	}
 }
 
-func (g *pipeline) append(argv [][]byte) {
-	g.rows = append(g.rows, argv)
+func (p *pipeline) append(argv [][]byte) {
+	p.rows = append(p.rows, argv)
 	for _, word := range argv {
-		g.bytes += len(word)
+		p.bytes += len(word)
 	}
 }
 
-func (g *pipeline) clear() {
-	clear(g.rows)
-	clear(g.values)
-	g.rows, g.values, g.bytes = g.rows[:0], g.values[:0], 0
+func (p *pipeline) clear() {
+	clear(p.rows)
+	clear(p.values)
+	p.rows, p.values, p.bytes = p.rows[:0], p.values[:0], 0
 }
 
-func (g *pipeline) full() bool {
-	if g.writes {
-		return len(g.rows) >= maxBatchWrites || g.bytes >= maxBatchBytes
+func (p *pipeline) full() bool {
+	if p.writes {
+		return len(p.rows) >= maxBatchWrites || p.bytes >= maxBatchBytes
 	}
-	return len(g.rows) >= maxBatchReads
+	return len(p.rows) >= maxBatchReads
 }
 
 // readsLoggable reports whether the reads of the pipeline return the same in the log.
@@ -111,7 +111,7 @@ func (c *conn) readsLoggable() bool {
 // mayRun reports whether the user may run the command, and answers it if not. The state
 // that runs it checks again; reads are checked only there.
 func (c *conn) mayRun(row *command.Command, argv [][]byte, writes bool) bool {
-	if c.free || (!writes && c.as.Known()) {
+	if c.unrestricted || (!writes && c.as.Known()) {
 		return true
 	}
 	c.runPipeline() // earlier commands may change the permissions
@@ -145,13 +145,13 @@ func (c *conn) runPipeline() {
 	g.clear()
 }
 
-// takeQuota counts n commands against the daily limit. It returns how many may run, and
-// the reply to the others.
-func (c *conn) takeQuota(n int, whole bool) (int, reply.Value) {
+// takeQuota counts n commands against the daily limit of the database; whole counts all or none of
+// them. It returns the number that may run and the reply to the others.
+func (c *conn) takeQuota(n int, allOrNone bool) (int, reply.Value) {
 	if c.quota.Unlimited() || !c.as.Known() {
 		return n, reply.Value{}
 	}
-	granted, err := c.s.meter.Take(c.s.life, c.as.DB, c.quota, int64(n), whole)
+	granted, err := c.s.meter.Take(c.s.life, c.as.DB, c.quota, int64(n), allOrNone)
 	var exceeded *quota.Exceeded
 	switch {
 	case err == nil || errors.Is(err, fsm.ErrNoDatabase): // which the state will refuse
@@ -207,12 +207,12 @@ func (c *conn) failRows(rows [][][]byte, err error, writes bool) {
 	}
 }
 
-// readRows runs rows that only read on one linearizable view: as many of them, at least one,
-// as have values of maxViewBytes.
+// readRows runs rows that only read on one linearizable view. It stops after the row with which the
+// values exceed maxViewBytes, so it may return fewer values than rows, but at least one.
 func (c *conn) readRows(rows [][][]byte, values []reply.Value) ([]reply.Value, error) {
 	defer c.readScripts(rows)()
 	_, err := c.s.engine.Read(c.s.life, fsm.Reading{Database: c.as.DB}, func(v *fsm.View) {
-		c.called = nil // a read may be run again
+		c.scriptCalled = nil // a read may be run again
 		values = c.execOnView(v, rows, values[:0], maxViewBytes)
 	})
 	return values, err
@@ -221,7 +221,7 @@ func (c *conn) readRows(rows [][][]byte, values []reply.Value) ([]reply.Value, e
 // execOnView runs rows on a view and appends their values, until they take limit bytes.
 func (c *conn) execOnView(v *fsm.View, rows [][][]byte, values []reply.Value, limit int) []reply.Value {
 	if !v.Authorized(c.as) {
-		c.login(v, &c.key)
+		c.login(v, &c.credential)
 	}
 	c.interruptible(v)
 	for i, argv := range rows {
@@ -248,12 +248,12 @@ func (c *conn) proposeRows(rows [][][]byte) ([]reply.Value, error) {
 	return results.Values, err
 }
 
-// propose puts a batch into the log as the connection's user. If its credential was
-// revoked, it may have been given again since this node looked.
+// propose runs a batch through the log as the connection's user. On fsm.ErrRevoked it authenticates
+// once more and tries again: the credential may have been granted anew since this node looked.
 func (c *conn) propose(batch fsm.Batch) (fsm.Results, error) {
 	batch.As = c.as
 	if batch.CountsSubscribers() {
-		defer c.stepAside()()
+		defer c.suspendIntake()()
 	}
 	results, err := fsm.Execute(c.s.life, c.s.engine, batch)
 	if errors.Is(err, fsm.ErrRevoked) {
@@ -264,7 +264,7 @@ func (c *conn) propose(batch fsm.Batch) (fsm.Results, error) {
 		results, err = fsm.Execute(c.s.life, c.s.engine, batch)
 	}
 	if err == nil && !results.Discarded {
-		c.called = c.scriptCalls(&batch, &results)
+		c.scriptCalled = c.scriptCalls(&batch, &results)
 	}
 	if t := c.tracked; t != nil && t.options.noLoop && err == nil {
 		c.s.tracker.wrote(t, origin{results.Index, results.Place})

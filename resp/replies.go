@@ -7,12 +7,12 @@ import (
 	"github.com/trireme-dev/trireme/internal/yield"
 )
 
-// Replies leave as soon as the request that made them is done: a client must not wait for
-// the rest of its pipeline to learn what others can see already. Those of commands that
-// change nothing may gather for a moment, which saves system calls.
+// Replies are sent as soon as their request is done: a client must not wait for the rest of its pipeline
+// to learn of changes that others can see already. Replies of commands that only read may gather for
+// gatherTime, which saves system calls.
 const (
-	// sendBytes is how many bytes of replies are encoded before they are sent: a reply of any
-	// size needs little more memory than that beside the send queue.
+	// sendBytes bounds the replies that are encoded before they are sent: a reply of any
+	// size needs little more memory than that, in addition to the send queue.
 	sendBytes = 64 << 10
 	// gatherBytes and gatherTime bound what gathers of commands that only read.
 	gatherBytes = 16 << 10
@@ -32,7 +32,7 @@ func (c *conn) emit(v reply.Value) {
 	}
 	c.answered++
 	if v.IsError() {
-		c.failed = v
+		c.lastError = v
 	}
 	c.replies = reply.Stream(c.replies, v, c.proto3, sendBytes, c.sendPartFn)
 }
@@ -68,11 +68,11 @@ func (c *conn) flush() error {
 // something that others see.
 func (c *conn) flushDone(wrote bool) {
 	if !wrote && len(c.replies) < gatherBytes {
-		if c.oldest.IsZero() {
-			c.oldest = time.Now()
+		if c.firstReplyAt.IsZero() {
+			c.firstReplyAt = time.Now()
 			return
 		}
-		if time.Since(c.oldest) < gatherTime {
+		if time.Since(c.firstReplyAt) < gatherTime {
 			return
 		}
 	}
@@ -90,15 +90,15 @@ func (c *conn) flushReplies() error {
 
 // send writes the replies without waiting for the client.
 func (c *conn) send() error {
-	c.oldest = time.Time{}
+	c.firstReplyAt = time.Time{}
 	if len(c.replies) == 0 {
 		return nil
 	}
 	err := c.out.send(c.replies)
 	c.info.sizes.replies.Store(int64(cap(c.replies)))
-	c.info.sizes.mostReply.Store(max(c.info.sizes.mostReply.Load(), int64(len(c.replies))))
+	c.info.sizes.maxReply.Store(max(c.info.sizes.maxReply.Load(), int64(len(c.replies))))
 	c.s.metrics.sent.Add(float64(len(c.replies)))
-	c.own.out.Add(int64(len(c.replies)))
+	c.population.out.Add(int64(len(c.replies)))
 	if c.replies = c.replies[:0]; cap(c.replies) > maxIdleReplies {
 		c.replies = nil
 	}

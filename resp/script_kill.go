@@ -9,15 +9,15 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// readScript is a script or function that reads and runs now: SCRIPT KILL and FUNCTION KILL may
-// end it. What goes through the log runs on all nodes alike, and its budget alone ends it.
+// readScript is a running script or function that only reads, so SCRIPT KILL and FUNCTION KILL can
+// end it. A script in the log runs on all nodes alike, and only its budget ends it.
 type readScript struct {
 	function bool
 	killed   atomic.Bool
 }
 
-// readScripts lets the scripts among rows, which run on a view, be killed until the function that
-// it returns is called.
+// readScripts makes the scripts among rows, which run on a view, killable until the returned function
+// is called.
 func (c *conn) readScripts(rows [][][]byte) (ended func()) {
 	for _, argv := range rows {
 		if row := c.s.table.Find(argv); row != nil && row.Group == "scripting" && row.Keys.Find != nil {
@@ -28,7 +28,7 @@ func (c *conn) readScripts(rows [][][]byte) (ended func()) {
 	return func() {}
 }
 
-// interruptible has the scripts of a view end when they are killed.
+// interruptible makes the scripts of a view stop once readScript.killed is set.
 func (c *conn) interruptible(v *fsm.View) {
 	if s := c.info.script.Load(); s != nil {
 		v.Interruptible(s.killed.Load)
@@ -46,7 +46,7 @@ var (
 
 // killScripts ends the scripts, or the functions, of this node's connections to the database.
 func (c *conn) killScripts(argv [][]byte, functions bool) {
-	killed, others := false, false
+	killed, otherKind := false, false
 	c.s.clients.each(func(other *conn) {
 		s := other.info.script.Load()
 		switch {
@@ -55,15 +55,15 @@ func (c *conn) killScripts(argv [][]byte, functions bool) {
 			s.killed.Store(true)
 			killed = true
 		default:
-			others = true
+			otherKind = true
 		}
 	})
 	switch {
 	case killed:
 		c.emit(reply.OK())
-	case others && functions:
+	case otherKind && functions:
 		c.emit(errBusyScript)
-	case others:
+	case otherKind:
 		c.emit(errBusyFunction)
 	default:
 		var answer reply.Value

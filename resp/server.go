@@ -25,8 +25,8 @@ import (
 	"github.com/trireme-dev/trireme/node/tracing"
 )
 
-// Engine is what the server needs of the node. Propose and Read are bounded by the engine's
-// own deadline.
+// Engine runs a server's commands: the node, or a stand-in for tests. The engine bounds Propose and
+// Read by its own deadline.
 type Engine interface {
 	fsm.Proposer
 	fsm.Reader
@@ -68,31 +68,30 @@ type Options struct {
 
 // Server is the RESP edge of one node.
 type Server struct {
-	engine  Engine
-	meter   *quota.Meter
-	hub     *pubsub.Hub
-	tls     *tls.Config
-	log     *slog.Logger
-	table   *command.Table
-	own     map[*command.Command]ownCommand
-	limits  Limits
-	metrics *metrics
-	stats   *stats.Node
-	traces  *tracing.Commands
-	audit   *audit.Log
-	refused atomic.Int64 // connections
-	limiter *connlimit.Limiter
-	clients *clients
-	pauses  pauses
-	blocked *blockedClients
-	loop    *eventLoop
-	tracker *tracker
-	intakes *intakes
-	lastID  atomic.Uint64
-	leaving atomic.Uint64 // the last connection that Drain has end
-	buffers *buffered.Budget
-	// strangers is how much of Limits.StrangerBytes is held; see hold.
-	strangers atomic.Int64
+	engine               Engine
+	meter                *quota.Meter
+	hub                  *pubsub.Hub
+	tls                  *tls.Config
+	log                  *slog.Logger
+	table                *command.Table
+	own                  map[*command.Command]ownCommand
+	limits               Limits
+	metrics              *metrics
+	stats                *stats.Node
+	traces               *tracing.Commands
+	audit                *audit.Log
+	refused              atomic.Int64 // connections
+	limiter              *connlimit.Limiter
+	clients              *clients
+	pauses               pauses
+	blocked              *blockedClients
+	loop                 *eventLoop
+	tracker              *tracker
+	intakes              *intakes
+	lastID               atomic.Uint64
+	leaving              atomic.Uint64 // the last connection that Drain has end
+	buffers              *buffered.Budget
+	unauthenticatedBytes atomic.Int64 // bytes of Limits.UnauthenticatedBytes that are held; see conn.chargeInput
 
 	httpLogged atomic.Int64 // when a client that sends HTTP was logged last, in unix seconds
 

@@ -11,10 +11,10 @@ import (
 	"github.com/trireme-dev/trireme/node/tracing"
 )
 
-// count returns the statistics of a database's connections. Connections that were refused have shown no user: the clients of
-// default see them, as they see those that have not logged in.
+// count returns the statistics of a database's connections. A refused connection has no user yet, so it counts for the default
+// database, as do connections that have not logged in.
 func (s *Server) count(db string) stats.Clients {
-	own := s.clients.in(db)
+	own := s.clients.population(db)
 	n := stats.Clients{
 		Received: own.received.Load(), In: own.in.Load(), Out: own.out.Load(),
 		MostConnections: int64(s.limits.Connections), MostTracked: int64(s.limits.TrackedKeys), TrackedKeys: s.tracker.trackedIn(db), TrackedPrefixes: s.tracker.broadcastPrefixes(db),
@@ -22,7 +22,7 @@ func (s *Server) count(db string) stats.Clients {
 	if own.db == "" {
 		n.Rejected = s.refused.Load()
 	}
-	one := func(to *int64, is bool) {
+	countIf := func(to *int64, is bool) {
 		if is {
 			*to++
 		}
@@ -33,16 +33,16 @@ func (s *Server) count(db string) stats.Clients {
 		}
 		t := c.info.get()
 		n.Connected++
-		one(&n.Blocked, c.info.blocked.Load() != nil || c.info.paused.Load())
-		one(&n.Subscribed, t.subs+t.psubs+t.ssubs > 0)
-		one(&n.Watching, t.watches > 0)
-		one(&n.Tracking, t.tracks)
+		countIf(&n.Blocked, c.info.blocked.Load() != nil || c.info.paused.Load())
+		countIf(&n.Subscribed, t.subs+t.psubs+t.ssubs > 0)
+		countIf(&n.Watching, t.watches > 0)
+		countIf(&n.Tracking, t.tracks)
 		n.WatchedKeys += int64(t.watches)
 	})
 	return n
 }
 
-// thresholds are what is a slow call of a database, as CONFIG SET has it.
+// thresholds returns the durations from which calls in a database count as slow (CONFIG SET).
 func (s *Server) thresholds(db string) (t command.Thresholds) {
 	s.engine.Local(func(v *fsm.View) { t = v.Thresholds(db) })
 	return t
@@ -63,7 +63,7 @@ func (c *conn) countCalls(rows [][][]byte, values []reply.Value, took time.Durat
 	c.s.audit.Commands(c.caller(), rows, values)
 }
 
-// caller identifies the connection in the audit log.
+// caller returns the connection's user and address for the audit log.
 func (c *conn) caller() audit.Caller { return audit.Caller{As: c.as, From: c.info.addr} }
 
 // auditFailure records administrative commands that failed as a whole or were refused.
@@ -71,24 +71,24 @@ func (c *conn) auditFailure(rows [][][]byte, why reply.Value) {
 	c.s.audit.Unanswered(c.caller(), rows, why)
 }
 
-// countOwn counts a call of a command about the connection, which has answered c.failed if that
-// is an error.
+// countOwn counts a call of a command about the connection. c.failed holds its reply if that was
+// an error.
 func (c *conn) countOwn(argv [][]byte, began time.Time) {
 	if c.as.Known() {
-		c.countCalls([][][]byte{argv}, []reply.Value{c.failed}, time.Since(began))
+		c.countCalls([][][]byte{argv}, []reply.Value{c.lastError}, time.Since(began))
 	}
 }
 
-// countRefused counts a call that could not be made.
+// countRefused counts a call that was refused before it ran.
 func (c *conn) countRefused(argv [][]byte, why reply.Value) {
 	if c.as.Known() {
 		c.s.stats.In(c.database()).Refused(c.s.table.Find(argv), why.Text())
 	}
 }
 
-// trackedIn is the number of tracked keys of a database.
-func (r *tracker) trackedIn(db string) int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return int64(r.byDB[db])
+// trackedIn returns the number of tracked keys of a database.
+func (tr *tracker) trackedIn(db string) int64 {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return int64(tr.byDB[db])
 }

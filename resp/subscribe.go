@@ -66,11 +66,11 @@ func (c *conn) subscribeTo(kind channel.Kind, words [][]byte) {
 	}
 }
 
-// await says which confirmations the client waits for now.
-func (f *subscriber) await(due []channel.Ref) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.due = due
+// await sets the confirmations that the client waits for.
+func (s *subscriber) await(due []channel.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.due = due
 }
 
 // awaitCounted waits until no PUBLISH counts what this connection unsubscribed from.
@@ -81,7 +81,7 @@ func (c *conn) awaitCounted() { c.s.hub.WaitCounted(c.s.life) }
 func (c *conn) awaitUncounted(row *command.Command) {
 	if row.Group == "pubsub" && row.Flags&command.Write == 0 && c.s.hub != nil {
 		c.runPipeline()
-		defer c.stepAside()()
+		defer c.suspendIntake()()
 		c.s.hub.AwaitUncounted(c.s.life, c.database())
 	}
 }

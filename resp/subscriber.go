@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
-// subscriber is a connection's subscriptions. A goroutine sends their messages between the
+// A subscriber holds a connection's subscriptions. Its goroutine sends their messages between the
 // replies; the connection's own goroutine adds and removes names.
 type subscriber struct {
 	c      *conn
@@ -24,7 +24,7 @@ type subscriber struct {
 
 	mu     sync.Mutex
 	as     acl.Identity
-	names  [3]ordered           // that the client knows to be subscribed to, by kind
+	names  [3]orderedNames      // that the client knows to be subscribed to, by kind
 	due    []channel.Ref        // the confirmations that the client waits for, in its order
 	begun  map[channel.Ref]bool // those of due whose subscription has begun
 	held   []pubsub.Event       // messages that came before the confirmation of their subscription
@@ -32,43 +32,43 @@ type subscriber struct {
 	out    []byte
 }
 
-// ordered is names in the order in which they came.
-type ordered struct {
+// orderedNames is a set of names that keeps the order in which they were added.
+type orderedNames struct {
 	at   map[string]int
 	list []string // with holes
 }
 
-func (o *ordered) add(name string) {
-	if o.at == nil {
-		o.at = map[string]int{}
+func (n *orderedNames) add(name string) {
+	if n.at == nil {
+		n.at = map[string]int{}
 	}
-	if _, there := o.at[name]; !there {
-		o.at[name] = len(o.list)
-		o.list = append(o.list, name)
+	if _, found := n.at[name]; !found {
+		n.at[name] = len(n.list)
+		n.list = append(n.list, name)
 	}
 }
 
-func (o *ordered) remove(name string) {
-	i, there := o.at[name]
-	if !there {
+func (n *orderedNames) remove(name string) {
+	i, found := n.at[name]
+	if !found {
 		return
 	}
-	delete(o.at, name)
-	o.list[i] = ""
-	if len(o.at) == 0 {
-		o.list = nil
+	delete(n.at, name)
+	n.list[i] = ""
+	if len(n.at) == 0 {
+		n.list = nil
 	}
 }
 
-func (o *ordered) has(name string) bool {
-	_, there := o.at[name]
-	return there
+func (n *orderedNames) has(name string) bool {
+	_, found := n.at[name]
+	return found
 }
 
-// all are the names that are left.
-func (o *ordered) all() (names []string) {
-	for i, name := range o.list {
-		if at, there := o.at[name]; there && at == i {
+// all returns the names in the order in which they were added.
+func (n *orderedNames) all() (names []string) {
+	for i, name := range n.list {
+		if at, found := n.at[name]; found && at == i {
 			names = append(names, name)
 		}
 	}
@@ -120,67 +120,67 @@ func (c *conn) moveSubscriber(before acl.Identity) {
 
 // pump sends messages until it is stopped. A subscription that ends by itself ends the
 // connection: messages are missing, or the user may not have them any more.
-func (f *subscriber) pump() {
-	defer close(f.done)
+func (s *subscriber) pump() {
+	defer close(s.done)
 	for {
 		select {
-		case <-f.sub.Wake():
-		case <-f.stop:
+		case <-s.sub.Wake():
+		case <-s.stop:
 			return
 		}
-		f.mu.Lock()
-		err := f.deliver()
-		f.mu.Unlock()
+		s.mu.Lock()
+		err := s.deliver()
+		s.mu.Unlock()
 		if err == nil {
-			err = f.c.out.waitBelow(f.c.s.limits.OutputBytes)
+			err = s.c.out.waitBelow(s.c.s.limits.OutputBytes)
 		}
 		if err != nil {
-			f.end()
+			s.end()
 			return
 		}
 	}
 }
 
 // end closes the connection, unless it has ended the subscription by itself.
-func (f *subscriber) end() {
+func (s *subscriber) end() {
 	select {
-	case <-f.stop:
+	case <-s.stop:
 	default:
-		f.c.kill()
+		s.c.kill()
 	}
 }
 
 // deliver sends the messages that wait; the lock is held. After an error nothing follows.
-func (f *subscriber) deliver() error {
-	if !f.permitted() {
+func (s *subscriber) deliver() error {
+	if !s.permitted() {
 		return pubsub.ErrClosed
 	}
 	var ended error
-	f.events, ended = f.sub.Take(f.events)
-	f.out = f.out[:0]
-	for i := range f.events {
-		f.event(&f.events[i])
+	s.events, ended = s.sub.Take(s.events)
+	s.out = s.out[:0]
+	for i := range s.events {
+		s.event(&s.events[i])
 	}
-	if len(f.out) > 0 {
-		if err := f.c.out.send(f.out); err != nil {
+	if len(s.out) > 0 {
+		if err := s.c.out.send(s.out); err != nil {
 			return err
 		}
 	}
-	if cap(f.out) > maxIdleReplies {
-		f.out = nil
+	if cap(s.out) > maxIdleReplies {
+		s.out = nil
 	}
 	return ended
 }
 
 // permitted reports whether the user may still have all messages; the lock is held.
-func (f *subscriber) permitted() (ok bool) {
-	f.c.s.engine.Local(func(v *fsm.View) {
-		user := v.User(f.as)
+func (s *subscriber) permitted() (ok bool) {
+	s.c.s.engine.Local(func(v *fsm.View) {
+		user := v.User(s.as)
 		if ok = user != nil; !ok || user.Free() {
 			return
 		}
-		for kind := range f.names {
-			for name := range f.names[kind].at { // unordered: all have to be permitted
+		for kind := range s.names {
+			for name := range s.names[kind].at { // unordered: all have to be permitted
 				ok = ok && user.Subscribes(name, channel.Kind(kind) == channel.Pattern)
 			}
 		}
@@ -195,67 +195,67 @@ var (
 	unsubscribeWords = [...]string{channel.Plain: "unsubscribe", channel.Pattern: "punsubscribe", channel.Shard: "sunsubscribe"}
 )
 
-// event encodes a message, or the confirmations that a subscription lets go; the lock is held.
-func (f *subscriber) event(e *pubsub.Event) {
+// event encodes a message, or the confirmations that have become due; the lock is held.
+func (s *subscriber) event(e *pubsub.Event) {
 	switch {
 	case e.Confirmed:
-		f.begun[channel.Ref{Kind: e.Kind, Name: e.Name}] = true
-		f.confirm()
-	case len(f.held) > 0 || !f.names[e.Kind].has(e.Name):
-		f.held = append(f.held, *e)
+		s.begun[channel.Ref{Kind: e.Kind, Name: e.Name}] = true
+		s.confirm()
+	case len(s.held) > 0 || !s.names[e.Kind].has(e.Name):
+		s.held = append(s.held, *e)
 	default:
-		f.message(e)
+		s.message(e)
 	}
 }
 
 // confirm sends the confirmations that are due, in the order of the client's words, up to the
 // first name whose subscription has not begun. After the last one come the messages that were
 // held back for it.
-func (f *subscriber) confirm() {
-	for len(f.due) > 0 && f.begun[f.due[0]] {
-		ref := f.due[0]
-		f.due = f.due[1:]
-		f.names[ref.Kind].add(ref.Name)
-		f.push(reply.Push(reply.Bulk(subscribeWords[ref.Kind]), reply.Bulk(ref.Name), reply.Int(f.count(ref.Kind))))
+func (s *subscriber) confirm() {
+	for len(s.due) > 0 && s.begun[s.due[0]] {
+		ref := s.due[0]
+		s.due = s.due[1:]
+		s.names[ref.Kind].add(ref.Name)
+		s.push(reply.Push(reply.Bulk(subscribeWords[ref.Kind]), reply.Bulk(ref.Name), reply.Int(s.count(ref.Kind))))
 	}
-	if len(f.due) > 0 {
+	if len(s.due) > 0 {
 		return
 	}
-	clear(f.begun)
-	for i := range f.held {
-		f.message(&f.held[i])
+	clear(s.begun)
+	for i := range s.held {
+		s.message(&s.held[i])
 	}
-	f.held = nil
+	s.held = nil
 	select {
-	case f.ready <- struct{}{}:
+	case s.ready <- struct{}{}:
 	default:
 	}
 }
 
 // message encodes a message; the lock is held.
-func (f *subscriber) message(e *pubsub.Event) {
+func (s *subscriber) message(e *pubsub.Event) {
 	switch {
 	case e.Kind == channel.Pattern:
-		f.push(reply.Push(reply.Bulk(messageWords[e.Kind]), reply.Bulk(e.Name), reply.Bulk(e.Channel), reply.Bulk(e.Message)))
+		s.push(reply.Push(reply.Bulk(messageWords[e.Kind]), reply.Bulk(e.Name), reply.Bulk(e.Channel), reply.Bulk(e.Message)))
 	default:
-		f.push(reply.Push(reply.Bulk(messageWords[e.Kind]), reply.Bulk(e.Channel), reply.Bulk(e.Message)))
+		s.push(reply.Push(reply.Bulk(messageWords[e.Kind]), reply.Bulk(e.Channel), reply.Bulk(e.Message)))
 	}
 }
 
-func (f *subscriber) push(v reply.Value) {
-	if f.proto3.Load() {
-		f.out = reply.AppendRESP3(f.out, v)
+func (s *subscriber) push(v reply.Value) {
+	if s.proto3.Load() {
+		s.out = reply.AppendRESP3(s.out, v)
 	} else {
-		f.out = reply.AppendRESP2(f.out, v)
+		s.out = reply.AppendRESP2(s.out, v)
 	}
 }
 
-// count is the number in a confirmation: channels and patterns together, shard channels
+// count returns the number that a confirmation reports: channels and patterns together, shard channels
 // by themselves. The lock is held.
-func (f *subscriber) count(kind channel.Kind) int64 {
-	channels, patterns, shards := len(f.names[channel.Plain].at), len(f.names[channel.Pattern].at), len(f.names[channel.Shard].at)
-	f.total.Store(int64(channels + patterns + shards))
-	f.c.info.set(func(t *attributes) { t.subs, t.psubs, t.ssubs = channels, patterns, shards })
+func (s *subscriber) count(kind channel.Kind) int64 {
+	channels, patterns, shards := len(s.names[channel.Plain].at), len(s.names[channel.Pattern].at), len(s.names[channel.Shard].at)
+	s.total.Store(int64(channels + patterns + shards))
+	s.c.info.set(func(t *attributes) { t.subs, t.psubs, t.ssubs = channels, patterns, shards })
 	if kind == channel.Shard {
 		return int64(shards)
 	}

@@ -1,6 +1,7 @@
 package resp_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 )
 
 // TestUsersOfDatabases logs in over sockets as users of two databases. The name chooses the database; one without a
-// database is never looked for elsewhere, also if its user takes any password; and CLIENT PAUSE of one database keeps
-// nobody of another waiting.
+// database is never looked for elsewhere, also if its user takes any password; MONITOR shows the commands of its own database;
+// and CLIENT PAUSE of one database keeps nobody of another waiting.
 func TestUsersOfDatabases(t *testing.T) {
 	nodes := resptest.Serve(t, 1, nil)
 	for _, db := range []string{"shop", "other"} {
@@ -43,6 +44,14 @@ func TestUsersOfDatabases(t *testing.T) {
 	hello := resptest.Dial(t, nodes.Addrs[0])
 	hello.Do("HELLO", "3", "AUTH", "shop/alice", "secret")
 	hello.Want(`"of shop"`, "GET", "k")
+
+	monitor := dial("AUTH", "other-token")
+	monitor.Want("OK", "MONITOR")
+	shop.Want("OK", "SET", "unseen", "x")
+	other.Want("(nil)", "GET", "seen")
+	if line := monitor.Next().Text(); !strings.HasSuffix(line, `"GET" "seen"`) {
+		t.Errorf("MONITOR of other shows %s, want its own GET alone", line)
+	}
 
 	shop.Want("OK", "CLIENT", "PAUSE", "100000", "ALL")
 	alice.Start("GET", "k")

@@ -46,9 +46,9 @@ type tracked struct {
 	busy     bool            // it has executed commands whose replies are not sent
 	pending  []change        // invalidations to send after the replies
 	own      map[origin]struct{}
-	scripts  []*declared
+	scripts  []*trackedScript
 	broken   bool // the connection to redirect to is gone
-	off      bool // since CLIENT TRACKING OFF: its keys stay in the table
+	off      bool // CLIENT TRACKING OFF was called; the keys stay in the table
 	prefixes []string
 }
 
@@ -67,144 +67,144 @@ func newTracker(s *Server) *tracker {
 	}
 }
 
-// A connection that changes what it wants to be told of (begin, pause, resume, change) has what came before judged by what
-// it wanted then, so these drain first.
+// begin, pause, resume and change process the queued notifications first: changes that came before are reported by the
+// connection's old options.
 
 // begin adds a connection.
-func (r *tracker) begin(t *tracked) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.drain()
-	if len(r.conns) == 0 {
-		r.s.engine.Track(true)
+func (tr *tracker) begin(t *tracked) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.drain()
+	if len(tr.conns) == 0 {
+		tr.s.engine.Track(true)
 	}
-	r.conns[t] = struct{}{}
+	tr.conns[t] = struct{}{}
 }
 
-// pause stops telling a connection of changes. Its keys stay in the table until they change, as in
-// Redis: when it tracks again it is told of them.
-func (r *tracker) pause(t *tracked) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.drain()
-	r.forgetScripts(t)
+// pause stops invalidations to a connection. Its keys stay in the table until they change, as in
+// Redis: when the connection tracks again, they are invalidated.
+func (tr *tracker) pause(t *tracked) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.drain()
+	tr.forgetScripts(t)
 	t.off, t.options, t.prefixes, t.pending, t.stay, t.broken = true, trackingOptions{}, nil, nil, nil, false
 }
 
 // resume is begin for a connection that has paused.
-func (r *tracker) resume(t *tracked, options trackingOptions, prefixes []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.drain()
+func (tr *tracker) resume(t *tracked, options trackingOptions, prefixes []string) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.drain()
 	t.off, t.options, t.prefixes = false, options, prefixes
 }
 
 // change gives a connection other options, and more prefixes.
-func (r *tracker) change(t *tracked, options trackingOptions, prefixes []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.drain()
+func (tr *tracker) change(t *tracked, options trackingOptions, prefixes []string) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.drain()
 	t.options, t.prefixes, t.broken = options, append(t.prefixes, prefixes...), false
 }
 
 // end removes a connection; its keys leave the table when they change.
-func (r *tracker) end(t *tracked) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, there := r.conns[t]; !there {
+func (tr *tracker) end(t *tracked) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if _, found := tr.conns[t]; !found {
 		return
 	}
-	r.forgetScripts(t)
-	delete(r.conns, t)
-	if len(r.conns) == 0 {
-		r.s.engine.Track(false)
-		r.clearKeys()
-		r.tracked.Store(0)
-		r.queue = nil
+	tr.forgetScripts(t)
+	delete(tr.conns, t)
+	if len(tr.conns) == 0 {
+		tr.s.engine.Track(false)
+		tr.clearKeys()
+		tr.tracked.Store(0)
+		tr.queue = nil
 	}
 }
 
 // trackKeys adds keys that a connection is about to read. Invalidations wait until the
 // replies are sent, so that the client gets them after the value that they invalidate.
-func (r *tracker) trackKeys(t *tracked, keys []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.becomeBusy(t)
+func (tr *tracker) trackKeys(t *tracked, keys []string) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.becomeBusy(t)
 	for _, key := range keys {
-		r.hold(dbKey{t.db, key}, t)
+		tr.hold(dbKey{t.db, key}, t)
 	}
-	r.tracked.Store(int64(len(r.keys)))
+	tr.tracked.Store(int64(len(tr.keys)))
 }
 
 // hold adds a holder of a key, and makes room for it; the lock is held.
-func (r *tracker) hold(at dbKey, t *tracked) {
-	if r.keys[at] == nil {
-		r.evict()
+func (tr *tracker) hold(at dbKey, t *tracked) {
+	if tr.keys[at] == nil {
+		tr.evict()
 	}
-	r.keep(at, t)
+	tr.keep(at, t)
 }
 
-// bytesPerTracked is how many bytes the names of tracked keys may have on average.
+// bytesPerTracked is the average length of a tracked key, in bytes, beyond which keys are evicted before there are maxKeys.
 const bytesPerTracked = 256
 
 // clearKeys forgets all keys; the lock is held.
-func (r *tracker) clearKeys() {
-	clear(r.keys)
-	clear(r.byDB)
-	r.bytes = 0
+func (tr *tracker) clearKeys() {
+	clear(tr.keys)
+	clear(tr.byDB)
+	tr.bytes = 0
 }
 
 // forgetKey forgets one; the lock is held.
-func (r *tracker) forgetKey(at dbKey) {
-	if _, there := r.keys[at]; there {
-		delete(r.keys, at)
-		r.bytes -= len(at.key)
-		if r.byDB[at.db]--; r.byDB[at.db] == 0 {
-			delete(r.byDB, at.db)
+func (tr *tracker) forgetKey(at dbKey) {
+	if _, found := tr.keys[at]; found {
+		delete(tr.keys, at)
+		tr.bytes -= len(at.key)
+		if tr.byDB[at.db]--; tr.byDB[at.db] == 0 {
+			delete(tr.byDB, at.db)
 		}
 	}
 }
 
 // evict makes room for a key by invalidating another; the lock is held.
-func (r *tracker) evict() {
-	for at := range r.keys { // unordered: any key will do
-		if len(r.keys) < r.maxKeys && r.bytes < r.maxKeys*bytesPerTracked {
+func (tr *tracker) evict() {
+	for at := range tr.keys { // unordered: any key will do
+		if len(tr.keys) < tr.maxKeys && tr.bytes < tr.maxKeys*bytesPerTracked {
 			return
 		}
-		r.invalidate(at, origin{})
-		r.wakeRun() // delivers to idle connections
+		tr.invalidate(at, origin{})
+		tr.wakeRun() // delivers to idle connections
 	}
 }
 
 // deferDelivery holds invalidations back until a connection, which is about to run a
 // command, has sent its reply.
-func (r *tracker) deferDelivery(t *tracked) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.becomeBusy(t)
+func (tr *tracker) deferDelivery(t *tracked) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.becomeBusy(t)
 }
 
 // becomeBusy holds invalidations back; those of changes that came before are sent first.
-func (r *tracker) becomeBusy(t *tracked) {
+func (tr *tracker) becomeBusy(t *tracked) {
 	if !t.busy {
-		r.drain()
+		tr.drain()
 		t.busy = true
 	}
 }
 
-// stayTracked keeps a busy connection's keys in the table although they change, until its
-// replies are sent: it reads them behind its own changes.
-func (r *tracker) stayTracked(t *tracked, keys map[string]bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// stayTracked keeps a busy connection's keys in the table, even if they change, until its replies are
+// sent: a transaction may read a key after its own change.
+func (tr *tracker) stayTracked(t *tracked, keys map[string]bool) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
 	t.stay = keys
 }
 
 // wrote records a request as a connection's own (NOLOOP): its changes are not reported to
 // it, whether this node applies them before or after the reply.
-func (r *tracker) wrote(t *tracked, by origin) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (tr *tracker) wrote(t *tracked, by origin) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
 	left := t.pending[:0]
 	for _, p := range t.pending {
 		if p.by != by || p.scripted && t.options.bcast {
@@ -213,11 +213,11 @@ func (r *tracker) wrote(t *tracked, by origin) {
 	}
 	t.pending = left
 	for o := range t.own { // unordered: each by itself
-		if o.index < r.seen {
+		if o.index < tr.seen {
 			delete(t.own, o)
 		}
 	}
-	if by.index >= r.seen {
+	if by.index >= tr.seen {
 		if t.own == nil {
 			t.own = map[origin]struct{}{}
 		}
@@ -227,62 +227,62 @@ func (r *tracker) wrote(t *tracked, by origin) {
 
 // deliverDeferred sends the deferred invalidations of a connection that has sent its
 // replies.
-func (r *tracker) deliverDeferred(t *tracked) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.drain()
+func (tr *tracker) deliverDeferred(t *tracked) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.drain()
 	t.busy, t.stay = false, nil
-	r.deliver(t)
+	tr.deliver(t)
 }
 
 // notify queues what applies have touched for run.
-func (r *tracker) notify(notes []env.Notification) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.conns) == 0 {
+func (tr *tracker) notify(notes []env.Notification) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if len(tr.conns) == 0 {
 		return
 	}
 	for i := range notes {
 		switch notes[i].Kind {
 		case env.KeyTouched, env.Flushed, env.Deleted, env.ScriptRead, env.ScriptEnded:
-			r.queue = append(r.queue, notes[i])
+			tr.queue = append(tr.queue, notes[i])
 		}
 	}
-	r.wakeRun()
+	tr.wakeRun()
 }
 
-func (r *tracker) wakeRun() {
+func (tr *tracker) wakeRun() {
 	select {
-	case r.wake <- struct{}{}:
+	case tr.wake <- struct{}{}:
 	default:
 	}
 }
 
 // resync invalidates everything of every connection: a snapshot has replaced the state.
-func (r *tracker) resync() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.queue = nil
-	r.clearKeys()
-	for t := range r.conns { // unordered: each by itself
+func (tr *tracker) resync() {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.queue = nil
+	tr.clearKeys()
+	for t := range tr.conns { // unordered: each by itself
 		if t.off {
 			continue
 		}
 		for len(t.scripts) > 0 { // what they have read is unknown
-			r.assume(t, t.scripts[0])
+			tr.assumeRead(t, t.scripts[0])
 		}
 		t.pending = append(t.pending[:0], change{all: true})
-		r.deliver(t)
+		tr.deliver(t)
 	}
 }
 
 // run processes notifications until ctx ends.
-func (r *tracker) run(ctx context.Context) {
-	defer close(r.done)
+func (tr *tracker) run(ctx context.Context) {
+	defer close(tr.done)
 	for {
 		select {
-		case <-r.wake:
-			r.processQueue()
+		case <-tr.wake:
+			tr.processQueue()
 		case <-ctx.Done():
 			return
 		}
@@ -290,77 +290,77 @@ func (r *tracker) run(ctx context.Context) {
 }
 
 // processQueue processes the queued notifications.
-func (r *tracker) processQueue() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.drain()
+func (tr *tracker) processQueue() {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.drain()
 }
 
 // drain is processQueue with the lock held.
-func (r *tracker) drain() {
-	if len(r.queue) == 0 {
+func (tr *tracker) drain() {
+	if len(tr.queue) == 0 {
 		return
 	}
-	notes := r.queue
-	r.queue = nil
+	notes := tr.queue
+	tr.queue = nil
 	for i := range notes {
 		n := &notes[i]
-		if r.scripts > 0 {
-			r.recordForScripts(n)
+		if tr.scripts > 0 {
+			tr.recordForScripts(n)
 		}
 		switch n.Kind {
 		case env.KeyTouched:
 			by := origin{n.Index, n.Place}
-			r.invalidate(dbKey{n.DB, n.Channel}, by)
-			r.invalidatePrefixes(n, by)
+			tr.invalidate(dbKey{n.DB, n.Channel}, by)
+			tr.invalidatePrefixes(n, by)
 		case env.Flushed, env.Deleted:
-			r.invalidateAll(n.DB)
+			tr.invalidateAll(n.DB)
 		}
-		r.seen = max(r.seen, n.Index)
+		tr.seen = max(tr.seen, n.Index)
 	}
-	r.tracked.Store(int64(len(r.keys)))
-	for t := range r.conns { // unordered: each by itself
-		r.deliver(t)
+	tr.tracked.Store(int64(len(tr.keys)))
+	for t := range tr.conns { // unordered: each by itself
+		tr.deliver(t)
 	}
 }
 
 // invalidate reports a change to the holders of a key and forgets the key, except for one
 // that reads it once more before its replies are sent.
-func (r *tracker) invalidate(at dbKey, by origin) {
-	holders := r.keys[at]
-	r.forgetKey(at)
+func (tr *tracker) invalidate(at dbKey, by origin) {
+	holders := tr.keys[at]
+	tr.forgetKey(at)
 	for t := range holders { // unordered: each by itself
-		if _, there := r.conns[t]; !there || t.off || t.options.bcast {
+		if _, found := tr.conns[t]; !found || t.off || t.options.bcast {
 			continue
 		}
 		if by.index != 0 && t.busy && t.stay[at.key] {
-			r.keep(at, t)
+			tr.keep(at, t)
 		}
-		if !r.owns(t, by) {
+		if !tr.isOwn(t, by) {
 			t.pending = append(t.pending, change{key: at.key, by: by})
 		}
 	}
 }
 
 // keep adds a holder of a key; the lock is held.
-func (r *tracker) keep(at dbKey, t *tracked) {
-	if r.keys[at] == nil {
-		r.keys[at] = map[*tracked]struct{}{}
-		r.bytes += len(at.key)
-		r.byDB[at.db]++
+func (tr *tracker) keep(at dbKey, t *tracked) {
+	if tr.keys[at] == nil {
+		tr.keys[at] = map[*tracked]struct{}{}
+		tr.bytes += len(at.key)
+		tr.byDB[at.db]++
 	}
-	r.keys[at][t] = struct{}{}
+	tr.keys[at][t] = struct{}{}
 }
 
-// owns reports whether a request is a NOLOOP connection's own.
-func (r *tracker) owns(t *tracked, by origin) bool {
+// isOwn reports whether a request is a NOLOOP connection's own.
+func (tr *tracker) isOwn(t *tracked, by origin) bool {
 	_, own := t.own[by]
 	return own && by.index != 0
 }
 
 // invalidateAll reports to all connections of a database that every key is gone.
-func (r *tracker) invalidateAll(db string) {
-	for at, holders := range r.keys { // unordered: each by itself
+func (tr *tracker) invalidateAll(db string) {
+	for at, holders := range tr.keys { // unordered: each by itself
 		if at.db != db {
 			continue
 		}
@@ -370,10 +370,10 @@ func (r *tracker) invalidateAll(db string) {
 			}
 		}
 		if len(holders) == 0 {
-			r.forgetKey(at)
+			tr.forgetKey(at)
 		}
 	}
-	for t := range r.conns { // unordered: each by itself
+	for t := range tr.conns { // unordered: each by itself
 		if n := len(t.pending); t.db == db && !t.off && (n == 0 || !t.pending[n-1].all) {
 			t.pending = append(t.pending, change{all: true})
 		}

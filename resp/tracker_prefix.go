@@ -8,15 +8,15 @@ import (
 
 // invalidatePrefixes reports a change to connections in BCAST mode. What a script writes is not
 // its connection's own there, as in Redis.
-func (r *tracker) invalidatePrefixes(n *env.Notification, by origin) {
-	for t := range r.conns { // unordered: each by itself
-		if t.options.bcast && t.db == n.DB && t.wants(n.Channel) && (n.Scripted || !r.owns(t, by)) {
+func (tr *tracker) invalidatePrefixes(n *env.Notification, by origin) {
+	for t := range tr.conns { // unordered: each by itself
+		if t.options.bcast && t.db == n.DB && t.matchesPrefix(n.Channel) && (n.Scripted || !tr.isOwn(t, by)) {
 			t.pending = append(t.pending, change{key: n.Channel, by: by, scripted: n.Scripted})
 		}
 	}
 }
 
-func (t *tracked) wants(key string) bool {
+func (t *tracked) matchesPrefix(key string) bool {
 	for _, p := range t.prefixes {
 		if strings.HasPrefix(key, p) {
 			return true
@@ -25,13 +25,13 @@ func (t *tracked) wants(key string) bool {
 	return len(t.prefixes) == 0
 }
 
-// broadcastPrefixes is how many prefixes connections of a database have in BCAST mode; without one
-// it is the empty one.
-func (r *tracker) broadcastPrefixes(db string) int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// broadcastPrefixes returns the number of different prefixes that the connections of a database have in BCAST
+// mode. A connection without prefixes counts as one with the empty prefix.
+func (tr *tracker) broadcastPrefixes(db string) int64 {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
 	names := map[string]bool{}
-	for t := range r.conns { // unordered: a set
+	for t := range tr.conns { // unordered: a set
 		if t.options.bcast && t.db == db && len(t.prefixes) == 0 {
 			names[""] = true
 		}

@@ -2,26 +2,26 @@ package resp
 
 import "github.com/trireme-dev/trireme/fsm/env"
 
-// declared is a script of a connection that tracks, from before it is sent to the log until this
-// node has applied it and its answer is known. As in Redis the keys that it declares are tracked
-// from its first read on, and one that only writes tracks none. What it does is known only
-// afterwards, so the changes of its keys meanwhile are kept and gone through then.
-type declared struct {
+// trackedScript is a script of a tracking connection, from before it is sent to the log until this node has
+// applied it and its answer is known. As in Redis, the keys that it declares are tracked from its first
+// read on, and a script that only writes tracks none. Whether it reads is known only afterwards, so the
+// changes of its keys are recorded meanwhile and replayed then.
+type trackedScript struct {
 	row      int             // of its request
 	keys     map[string]bool // that it declares
 	by       origin          // once answered
 	answered bool
-	lost     bool // what became of it is not known
+	lost     bool // its outcome is unknown
 	events   []scriptEvent
 }
 
-// scriptEvent is something that happened to the keys of a declared script, or what a script did.
+// scriptEvent is a change of a key of a declared script, or a read or the end of a script.
 type scriptEvent struct {
-	kind env.NotificationKind
-	key  string // touched
-	row  int
-	by   origin
-	told bool // to its connection, which held the key anyway
+	kind     env.NotificationKind
+	key      string // touched
+	row      int
+	by       origin
+	reported bool // to its connection, which held the key anyway
 }
 
 // maxScriptEvents bounds the events that are kept for one script, and maxDeclared the scripts of a
@@ -31,69 +31,69 @@ const (
 	maxDeclared     = 1_000
 )
 
-// declare is trackKeys for a script that goes through the log.
-func (r *tracker) declare(t *tracked, row int, keys []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.becomeBusy(t)
+// trackScript is trackKeys for a script that goes through the log.
+func (tr *tracker) trackScript(t *tracked, row int, keys []string) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.becomeBusy(t)
 	if len(keys) == 0 {
 		return
 	}
-	d := &declared{row: row, keys: map[string]bool{}}
+	d := &trackedScript{row: row, keys: map[string]bool{}}
 	for _, key := range keys {
 		d.keys[key] = true
 	}
 	if len(t.scripts) >= maxDeclared {
-		r.assume(t, t.scripts[0])
+		tr.assumeRead(t, t.scripts[0])
 	}
 	t.scripts = append(t.scripts, d)
-	r.scripts++
+	tr.scripts++
 }
 
-// answered says which request the scripts of a connection were that have no answer yet. Without
-// one they did not run; if that is not known, they are lost.
-func (r *tracker) answered(t *tracked, by origin, lost bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// answered assigns the request by to the scripts of a connection that have no answer yet. If by is zero they
+// did not run. lost means that their outcome is unknown.
+func (tr *tracker) answered(t *tracked, by origin, lost bool) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
 	if len(t.scripts) == 0 {
 		return
 	}
-	r.drain()
+	tr.drain()
 	for i := 0; i < len(t.scripts); {
 		d := t.scripts[i]
 		switch {
 		case d.answered:
 			i++
 		case lost:
-			r.assume(t, d)
+			tr.assumeRead(t, d)
 		case by.index == 0:
-			r.drop(t, d)
+			tr.drop(t, d)
 		default:
 			d.by, d.answered = by, true
-			if !r.finish(t, d) {
+			if !tr.finish(t, d) {
 				i++
 			}
 		}
 	}
 }
 
-// recordForScripts keeps what concerns scripts under way.
-func (r *tracker) recordForScripts(n *env.Notification) {
+// recordForScripts records a notification for the scripts under way that it concerns.
+func (tr *tracker) recordForScripts(n *env.Notification) {
 	by := origin{n.Index, n.Place}
-	for t := range r.conns { // unordered: each by itself
+	for t := range tr.conns { // unordered: each by itself
 		if t.db != n.DB {
 			continue
 		}
 		for i := 0; i < len(t.scripts); {
-			if d := t.scripts[i]; !r.record(t, d, n, by) {
+			if d := t.scripts[i]; !tr.record(t, d, n, by) {
 				i++
 			}
 		}
 	}
 }
 
-// record keeps what concerns a script, and reports whether that was its end.
-func (r *tracker) record(t *tracked, d *declared, n *env.Notification, by origin) (ended bool) {
+// record adds a notification to the events of a script if it concerns the script, and reports whether the script has ended.
+func (tr *tracker) record(t *tracked, d *trackedScript, n *env.Notification, by origin) (ended bool) {
 	e := scriptEvent{kind: n.Kind, by: by, row: int(n.Serial)}
 	switch n.Kind {
 	case env.KeyTouched:
@@ -101,7 +101,7 @@ func (r *tracker) record(t *tracked, d *declared, n *env.Notification, by origin
 			return false
 		}
 		e.key = n.Channel
-		_, e.told = r.keys[dbKey{n.DB, n.Channel}][t]
+		_, e.reported = tr.keys[dbKey{n.DB, n.Channel}][t]
 	case env.ScriptRead, env.ScriptEnded:
 		if d.answered && (d.by != by || d.row != e.row) {
 			return false
@@ -109,15 +109,15 @@ func (r *tracker) record(t *tracked, d *declared, n *env.Notification, by origin
 	}
 	d.events = append(d.events, e)
 	if len(d.events) > maxScriptEvents {
-		r.assume(t, d)
+		tr.assumeRead(t, d)
 		return true
 	}
-	return d.answered && n.Kind == env.ScriptEnded && r.finish(t, d)
+	return d.answered && n.Kind == env.ScriptEnded && tr.finish(t, d)
 }
 
-// finish goes through what has happened if the script has been applied here, and reports whether
-// it has.
-func (r *tracker) finish(t *tracked, d *declared) bool {
+// finish replays the recorded events if this node has applied the script, and reports whether it
+// has.
+func (tr *tracker) finish(t *tracked, d *trackedScript) bool {
 	tracked := map[string]bool{}
 	ended := false
 	for _, e := range d.events {
@@ -131,7 +131,7 @@ func (r *tracker) finish(t *tracked, d *declared) bool {
 			ended = true
 		case e.kind == env.KeyTouched && tracked[e.key]:
 			delete(tracked, e.key)
-			if !e.told && !r.owns(t, e.by) {
+			if !e.reported && !tr.isOwn(t, e.by) {
 				t.pending = append(t.pending, change{key: e.key, by: e.by})
 			}
 		case e.kind == env.Flushed || e.kind == env.Deleted:
@@ -141,40 +141,40 @@ func (r *tracker) finish(t *tracked, d *declared) bool {
 	if !ended {
 		return false
 	}
-	r.drop(t, d)
+	tr.drop(t, d)
 	for key := range tracked { // unordered: a set
-		r.hold(dbKey{t.db, key}, t)
+		tr.hold(dbKey{t.db, key}, t)
 	}
 	return true
 }
 
-// assume ends a script as if it had read its keys before anything happened to them and at its end:
-// no copy stays old.
-func (r *tracker) assume(t *tracked, d *declared) {
-	r.drop(t, d)
+// assumeRead ends a script as if it had read its keys at its begin and at its end, so no client keeps an
+// old copy.
+func (tr *tracker) assumeRead(t *tracked, d *trackedScript) {
+	tr.drop(t, d)
 	for _, e := range d.events {
-		if e.kind == env.KeyTouched && !e.told {
+		if e.kind == env.KeyTouched && !e.reported {
 			t.pending = append(t.pending, change{key: e.key, by: e.by})
 		}
 	}
 	for key := range d.keys { // unordered: a set
-		r.hold(dbKey{t.db, key}, t)
+		tr.hold(dbKey{t.db, key}, t)
 	}
 }
 
 // drop ends a script that tracks nothing.
-func (r *tracker) drop(t *tracked, d *declared) {
+func (tr *tracker) drop(t *tracked, d *trackedScript) {
 	for i, other := range t.scripts {
 		if other == d {
 			t.scripts = append(t.scripts[:i:i], t.scripts[i+1:]...)
-			r.scripts--
+			tr.scripts--
 			return
 		}
 	}
 }
 
 // forgetScripts ends the scripts of a connection that tracks no more.
-func (r *tracker) forgetScripts(t *tracked) {
-	r.scripts -= len(t.scripts)
+func (tr *tracker) forgetScripts(t *tracked) {
+	tr.scripts -= len(t.scripts)
 	t.scripts = nil
 }

@@ -16,7 +16,7 @@ type trackingOptions struct {
 	redirect                     uint64 // 0 = the connection itself
 }
 
-// caching is what CLIENT CACHING said about the next command.
+// caching selects whether the reads of the next command are tracked (CLIENT CACHING).
 type caching uint8
 
 const (
@@ -30,7 +30,7 @@ const invalidateChannel = "__redis__:invalidate"
 
 // deliver sends pending invalidations, unless the connection has replies to send first. The
 // tracker's lock is held.
-func (r *tracker) deliver(t *tracked) {
+func (tr *tracker) deliver(t *tracked) {
 	if t.busy || t.off || len(t.pending) == 0 {
 		return
 	}
@@ -45,7 +45,7 @@ func (r *tracker) deliver(t *tracked) {
 	}
 	to := t.c
 	if id := t.options.redirect; id != 0 {
-		if to = r.s.clients.find(t.db, id); to == nil {
+		if to = tr.s.clients.find(t.db, id); to == nil {
 			t.reportBrokenRedirect()
 			return
 		}
@@ -92,11 +92,11 @@ func (t *tracked) reportBrokenRedirect() {
 		t.c.push(reply.Push(reply.Bulk("tracking-redir-broken"), reply.Int(int64(t.options.redirect))))
 	}
 	t.broken = true
-	t.c.info.set(func(told *attributes) { told.broken = true })
+	t.c.info.set(func(attrs *attributes) { attrs.broken = true })
 }
 
-// sendInvalidation sends keys, null for all, in the connection's protocol. Over RESP2 only a
-// subscriber gets it.
+// sendInvalidation sends an invalidation of keys in the connection's protocol; null invalidates all.
+// Over RESP2 it reaches only a connection that subscribes.
 func (c *conn) sendInvalidation(keys reply.Value) {
 	switch t := c.info.get(); {
 	case t.proto == 3:
@@ -137,8 +137,8 @@ func (c *conn) trackRow(row *command.Command, argv [][]byte, at int) {
 	if !c.tx.open {
 		c.caching = asUsual
 	}
-	passed := t.options.bcast || (t.options.optIn && said != cachingYes) || (t.options.optOut && said == cachingNo)
-	if passed || (row.Flags&command.ReadOnly == 0 && row.Group != "scripting") {
+	skipped := t.options.bcast || (t.options.optIn && said != cachingYes) || (t.options.optOut && said == cachingNo)
+	if skipped || (row.Flags&command.ReadOnly == 0 && row.Group != "scripting") {
 		c.s.tracker.deferDelivery(t) // its own changes are reported after the reply
 		return
 	}
@@ -147,13 +147,13 @@ func (c *conn) trackRow(row *command.Command, argv [][]byte, at int) {
 		keys = append(keys, string(argv[i]))
 	}
 	if row.Group == "scripting" && !row.OnlyReads(argv) {
-		c.s.tracker.declare(t, at, keys)
+		c.s.tracker.trackScript(t, at, keys)
 		return
 	}
 	c.s.tracker.trackKeys(t, keys)
 }
 
-// scriptsAnswered says what became of the scripts of a request.
+// scriptsAnswered passes the outcome of a request to the tracker, which tracks the keys of its scripts.
 func (c *conn) scriptsAnswered(results *fsm.Results, err error) {
 	if c.tracked == nil {
 		return
@@ -186,9 +186,9 @@ func (c *conn) trackTransaction(rows []queued) {
 	}
 }
 
-// tellsOwn reports whether the connection gets an invalidation of keys that it writes right
+// reportsOwnWrites reports whether the connection gets an invalidation of keys that it writes right
 // behind the reply.
-func (c *conn) tellsOwn() bool { return c.tracked != nil && !c.tracked.options.bcast }
+func (c *conn) reportsOwnWrites() bool { return c.tracked != nil && !c.tracked.options.bcast }
 
 // untrack turns tracking off and forgets the keys.
 func (c *conn) untrack() {
@@ -253,11 +253,11 @@ func (c *conn) readTracking(argv [][]byte) (q trackingRequest, bad *reply.Value)
 	if q.on = on; !ok {
 		return refuse("ERR syntax error")
 	}
-	return q, c.judgeTracking(&q)
+	return q, c.checkTracking(&q)
 }
 
-// judgeTracking returns the error for options that don't go together.
-func (c *conn) judgeTracking(q *trackingRequest) *reply.Value {
+// checkTracking returns the error reply for options that contradict each other or the connection's present mode, or nil.
+func (c *conn) checkTracking(q *trackingRequest) *reply.Value {
 	refuse := func(text string) *reply.Value { v := reply.Error(text); return &v }
 	if !q.on {
 		return nil
@@ -296,7 +296,7 @@ func (c *conn) judgeTracking(q *trackingRequest) *reply.Value {
 // maxPrefixes bounds the prefixes of a connection: each is compared with all others, and with every key that changes.
 const maxPrefixes = 1000
 
-// overlap is a prefix that begins with p, or that p begins with.
+// overlap returns the first of others that is a prefix of p or has p as its prefix.
 func overlap(p string, others []string) (other string, meets bool) {
 	for _, o := range others {
 		if strings.HasPrefix(o, p) || strings.HasPrefix(p, o) {
@@ -331,8 +331,8 @@ func (c *conn) clientTracking(argv [][]byte) {
 		c.tracked = &tracked{c: c, db: c.database(), options: q.trackingOptions, prefixes: q.prefixes}
 		c.s.tracker.begin(c.tracked)
 	}
-	c.info.set(func(told *attributes) {
-		told.tracks, told.bcast, told.broken, told.redirect = true, q.bcast, false, int64(q.redirect)
+	c.info.set(func(attrs *attributes) {
+		attrs.tracks, attrs.bcast, attrs.broken, attrs.redirect = true, q.bcast, false, int64(q.redirect)
 	})
 	c.emit(reply.OK())
 }
@@ -358,7 +358,7 @@ func (c *conn) clientCaching(argv [][]byte) {
 	}
 }
 
-// redirection is the connection that gets the invalidations: -1 without tracking, 0 itself.
+// redirection returns the id of the connection that receives this one's invalidations: 0 for itself, -1 without tracking.
 func (c *conn) redirection() reply.Value { return reply.Int(c.info.get().redirect) }
 
 func (c *conn) clientGetRedir([][]byte) { c.emit(c.redirection()) }

@@ -10,17 +10,16 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// transaction is what a connection queues between MULTI and EXEC, and the keys that it
+// transaction holds the commands that a connection has queued since MULTI and the keys that it
 // watches.
 type transaction struct {
-	open   bool
-	failed bool // a command could not be queued
-	rows   []queued
-	bytes  int
-	memory int64 // that rows take
-	watch  fsm.Watch
-	// watchMemory is what watch takes.
-	watchMemory int64
+	open        bool
+	failed      bool // a command could not be queued
+	rows        []queued
+	bytes       int
+	memory      int64 // bytes that rows take
+	watch       fsm.Watch
+	watchMemory int64 // bytes that watch takes
 }
 
 // queued is a command of a transaction; its words are its own.
@@ -76,8 +75,8 @@ func (c *conn) queueable(row *command.Command, argv [][]byte) *reply.Value {
 		return refuse("ERR transaction is longer than " + strconv.Itoa(c.s.limits.RequestBytes) + " bytes. Setting: max-request-size")
 	}
 	size := memoryOf(argv, wordMemory) + wordMemory
-	if err := c.account(size); err != nil {
-		v := noRoom(err)
+	if err := c.charge(size); err != nil {
+		v := outOfMemory(err)
 		return &v
 	}
 	c.tx.memory += size
@@ -87,7 +86,7 @@ func (c *conn) queueable(row *command.Command, argv [][]byte) *reply.Value {
 // wordCost is the overhead of a word in a log entry, in bytes.
 const wordCost = 4
 
-// copyWords is argv in memory of its own.
+// copyWords copies argv out of the read buffer, into one allocation.
 func copyWords(argv [][]byte) [][]byte {
 	size := 0
 	for _, word := range argv {
@@ -142,8 +141,8 @@ func (c *conn) watch(argv [][]byte) {
 	c.emit(reply.OK())
 }
 
-// watchedBytes is how long the watched keys are together, with others that are about to be watched. They go into the entry
-// of their transaction.
+// watchedBytes returns the length, in bytes of a log entry, of the watched keys and of more keys. They become part of their
+// transaction's entry, so Limits.RequestBytes bounds them.
 func (c *conn) watchedBytes(more [][]byte) int {
 	n := wordCost * (len(more) + len(c.tx.watch.Keys))
 	for _, key := range more {
@@ -155,8 +154,8 @@ func (c *conn) watchedBytes(more [][]byte) int {
 	return n
 }
 
-// scriptDebug answers as its row does, but where replies wait to be sent: among those of a
-// transaction or of a pipeline Redis refuses to start or end a session of the debugger.
+// scriptDebug answers as its row does, except within a transaction or a pipeline: there Redis refuses
+// to start or end a session of the debugger.
 func (c *conn) scriptDebug(argv [][]byte) {
 	if c.answered > 0 {
 		c.emit(reply.Error("ERR SCRIPT DEBUG must be called outside a pipeline"))
@@ -173,7 +172,7 @@ func (c *conn) unwatch([][]byte) {
 	c.emit(reply.OK())
 }
 
-// exec runs what was queued.
+// exec runs the queued commands as one transaction.
 func (c *conn) exec([][]byte) {
 	tx := c.tx
 	switch {
@@ -213,12 +212,12 @@ func (c *conn) exec([][]byte) {
 	c.answerTransaction(&tx, values)
 	c.monitorRows(rows, values)
 	c.flushDone(true)
-	if c.tellsOwn() && !c.ending {
+	if c.reportsOwnWrites() && !c.ending {
 		c.ending = c.flush() != nil
 	}
 }
 
-// discarded is the answer to EXEC when the whole transaction is refused.
+// discarded returns the answer to EXEC when the whole transaction is refused because of why.
 func discarded(why reply.Value) reply.Value {
 	text := why.Text()
 	if strings.HasPrefix(text, "TRYAGAIN ") || strings.HasPrefix(text, "UNKNOWN ") || text == textNoAuth {
@@ -227,7 +226,7 @@ func discarded(why reply.Value) reply.Value {
 	return reply.Error("EXECABORT Transaction discarded because of: " + text)
 }
 
-// runTransaction runs the rows in one piece. The refusal is the answer to EXEC: nothing
+// runTransaction runs the rows atomically. A non-nil refusal is the answer to EXEC, and no row
 // has run.
 func (c *conn) runTransaction(tx *transaction, rows [][][]byte) ([]reply.Value, *reply.Value) {
 	var results fsm.Results
@@ -262,10 +261,10 @@ func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Result
 	defer c.readScripts(rows)()
 	_, err = c.s.engine.Read(c.s.life, fsm.Reading{Database: c.as.DB}, func(v *fsm.View) {
 		if !v.Authorized(c.as) {
-			c.login(v, &c.key)
+			c.login(v, &c.credential)
 		}
 		c.interruptible(v)
-		out, c.called = fsm.Results{}, nil // a read may be run again
+		out, c.scriptCalled = fsm.Results{}, nil // a read may be run again
 		left := c.s.limits.TransactionReplyBytes
 		refusal := v.Refuse(c.as, command.RESP, rows)
 		switch {
@@ -289,8 +288,8 @@ func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Result
 	return out, err
 }
 
-// answerTransaction answers EXEC with the values of what the engine has run, and with what
-// the connection's own commands say, which run now.
+// answerTransaction answers EXEC: values holds the results of the rows that the engine ran. Commands
+// about the connection run now, each in its place.
 func (c *conn) answerTransaction(tx *transaction, values []reply.Value) {
 	if !c.mute {
 		c.answered++

@@ -27,23 +27,27 @@ type waiter struct {
 	fallback *reply.Value // the answer if the proposed call takes nothing
 }
 
-// place is a waiter's in the queue of one of its keys. The waiter's call is tried for the
-// key only if the key was touched since it was tried last.
+// A place is the position of a waiter in the queue of one of its keys. The waiter's call is tried for
+// the key only if the key was touched since the last try.
 type place struct {
 	w       *waiter
 	q       *queue
 	element *list.Element
 	tried   uint64 // blockedClients.notified when its call was proposed last, 0 for never
+
+	// triedIndex is the log index at which its call found nothing last. An element in the state there, or later, stands for a
+	// notification that is still to come.
+	triedIndex uint64
 }
 
-// queue is the waiters of a key in the order of their arrival.
+// A queue holds the waiters of a key in the order of their arrival.
 type queue struct {
 	dbKey
-	waiters list.List // of *place
-	ready   bool      // it is among the registry's ready queues
-	touched uint64    // blockedClients.notified when the key was touched last, or the queue was made
-	judged  uint64    // the log index at which a waiter took an element or found none
-	held    int       // how many calls on it wait for a pause: see hold
+	waiters      list.List // of *place
+	ready        bool      // it is among the registry's ready queues
+	touched      uint64    // blockedClients.notified when the key was touched last, or the queue was made
+	checkedIndex uint64    // the log index at which a waiter took an element or found none
+	held         int       // how many calls on it wait for a pause: see hold
 }
 
 // dbKey is a key of a database.
@@ -51,19 +55,19 @@ type dbKey struct{ db, key string }
 
 // enqueue adds a waiter to the queues of its keys, and reports whether it is the first in
 // all of them.
-func (r *blockedClients) enqueue(w *waiter) (first bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.queues) == 0 {
-		r.s.engine.Track(true)
+func (bc *blockedClients) enqueue(w *waiter) (first bool) {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
+	if len(bc.queues) == 0 {
+		bc.s.engine.Track(true)
 	}
 	first = true
 	for _, key := range w.keys {
 		at := dbKey{w.db, key}
-		q := r.queues[at]
+		q := bc.queues[at]
 		if q == nil {
-			q = &queue{dbKey: at, touched: r.notified}
-			r.queues[at] = q
+			q = &queue{dbKey: at, touched: bc.notified}
+			bc.queues[at] = q
 		}
 		first = first && q.waiters.Len() == 0
 		p := &place{w: w, q: q}
@@ -76,58 +80,58 @@ func (r *blockedClients) enqueue(w *waiter) (first bool) {
 // setCall replaces a waiter's call by its resolved form (XREAD's $ by an id), unless the
 // call is under way already. With claim it reserves the call for its connection in the same
 // step, so that the registry neither proposes it too nor ends its wait for what the call is
-// about to be told. claimed is false if the registry was first or the wait is over.
-func (r *blockedClients) setCall(w *waiter, call [][]byte, claim bool) (claimed bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// about to report. claimed is false if the registry was first or the wait is over.
+func (bc *blockedClients) setCall(w *waiter, call [][]byte, claim bool) (claimed bool) {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
 	if !w.proposed {
 		w.argv = call
 	}
 	if claim && !w.proposed && !w.answered {
 		w.proposed, claimed = true, true
 		for _, p := range w.places {
-			p.tried = r.notified
+			p.tried = bc.notified
 		}
 	}
 	w.arrived = true
 	if w.row.Wait.Lost != nil && !w.answered { // what became of its keys before was not looked at
-		r.recheckLocked(w)
+		bc.recheckLocked(w)
 	}
 	return claimed
 }
 
 // dequeue removes a waiter from all queues; the lock is held.
-func (r *blockedClients) dequeue(w *waiter) {
+func (bc *blockedClients) dequeue(w *waiter) {
 	for _, p := range w.places {
 		p.q.waiters.Remove(p.element)
 		if p.q.waiters.Len() == 0 {
-			delete(r.queues, p.q.dbKey)
+			delete(bc.queues, p.q.dbKey)
 		}
 	}
 	w.places = nil
-	r.recheckLocked(w)
-	if len(r.queues) == 0 {
-		r.s.engine.Track(false)
+	bc.recheckLocked(w)
+	if len(bc.queues) == 0 {
+		bc.s.engine.Track(false)
 	}
 }
 
 // answer ends a wait; the lock is held.
-func (r *blockedClients) answer(w *waiter, v reply.Value) {
+func (bc *blockedClients) answer(w *waiter, v reply.Value) {
 	w.answered, w.proposed = true, false
-	r.dequeue(w)
+	bc.dequeue(w)
 	w.done <- v
 }
 
 // release ends a wait with v, unless the waiter's call is under way in the log and takes an
 // element: then the element is the answer. It is false if the wait was ended before.
-func (r *blockedClients) release(w *waiter, v reply.Value) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (bc *blockedClients) release(w *waiter, v reply.Value) bool {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
 	switch {
 	case w.answered:
 		return false
 	case !w.proposed:
-		r.answer(w, v)
+		bc.answer(w, v)
 	case w.fallback != nil:
 		return false
 	default:

@@ -27,7 +27,7 @@ func (s *Scheduler) logAttempt(a *queue.Attempt, n *queue.Result) {
 	s.Log.DebugContext(ctx, "delivery attempt", append(line, "took", time.Duration(n.Took)*time.Millisecond)...)
 }
 
-// traceIDs are what a line of the log says of the trace that an attempt belongs to: its own span if that is recorded, or
+// traceIDs returns the attributes of a log line that name an attempt's trace: its own span if that is recorded, or
 // else the trace that the publisher named.
 func (s *Scheduler) traceIDs(a *queue.Attempt) []any {
 	if s.Trace != nil {

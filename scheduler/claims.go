@@ -15,7 +15,7 @@ const (
 	renewEvery = 3 * time.Second
 	// watchEvery is the time between two checks for attempts whose leases could not be renewed.
 	watchEvery = 250 * time.Millisecond
-	// leaseTime is how long a claim lasts for its sender, counted from its request: less than for
+	// leaseTime is the life of a claim for its sender, from its request on. It is shorter than for
 	// the state machine.
 	leaseTime = (queue.Lease - queue.LeaseMargin) * time.Millisecond
 )
@@ -138,7 +138,7 @@ func (t *term) renew(ctx context.Context) {
 		return
 	}
 	asked := time.Now()
-	n, err := t.s.Engine.Renew(ctx, running)
+	n, err := t.s.Claimer.Renew(ctx, running)
 	if err != nil {
 		t.s.Log.Debug("leases were not renewed", "error", err)
 		return
@@ -146,7 +146,7 @@ func (t *term) renew(ctx context.Context) {
 	t.Renewed(running.Running, n.Lost, asked)
 }
 
-// start runs an attempt in the background. asked is when its claim was proposed.
+// start runs an attempt in the background. asked is the time at which its claim was proposed.
 func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
 	t.Claimed(a, cancel, asked)

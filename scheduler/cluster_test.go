@@ -66,7 +66,7 @@ func (f *fleet) scheduler(n *cluster.Node) *scheduler.Scheduler {
 		sender := scheduler.NewSender(scheduler.SenderOptions{
 			Transport: f.transport, Prefixes: []string{"Svc", "Upstash"}, Keys: func(db string) queue.Keys { return scheduler.Keys(n, db) },
 		})
-		s = scheduler.New(scheduler.Options{Engine: scheduler.NodeEngine(n, n.Piggyback), Deliverer: sender, Senders: 128, HostShare: 128})
+		s = scheduler.New(scheduler.Options{Claimer: scheduler.NodeClaimer(n, n.Piggyback), Deliverer: sender, Senders: 128, HostShare: 128})
 		f.schedulers[n] = s
 	}
 	return s
@@ -123,17 +123,17 @@ type tally struct {
 }
 
 // flaky refuses one attempt in five.
-func (c *tally) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *tally) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.Copy(io.Discard, r.Body)
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	id := r.Header.Get("Upstash-Message-Id")
-	c.tried[id]++
+	t.tried[id]++
 	if rand.IntN(5) == 0 {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	c.taken[id]++
+	t.taken[id]++
 }
 
 // TestClaimsArePiggybacked: what is published is claimed in the entry of its publication, so that

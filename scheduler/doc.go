@@ -3,7 +3,7 @@
 // order, what counts as a retry and what becomes of a message is decided by fsm/queue, inside the
 // state machine.
 //
-// The central types are Scheduler (the loop), Engine (what it needs of a node), Policy (its
+// The central types are Scheduler (the loop), Claimer (claims attempts through a node's log), Policy (its
 // decisions without goroutines, which the simulation runs too) and Sender (one attempt over HTTP).
 //
 // One loop runs while this node leads (Scheduler.Run):
@@ -29,6 +29,6 @@
 // After an election the number of senders grows over five seconds, so that a backlog doesn't reach
 // the destinations all at once.
 //
-// Only cmd/trireme and test harnesses use this package. It does not import cluster: NodeEngine
+// Only cmd/trireme and test harnesses use this package. It does not import cluster: NodeClaimer
 // takes what it needs of a node as an interface.
 package scheduler

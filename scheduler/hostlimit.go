@@ -15,7 +15,7 @@ const (
 	shareFloor, minLimit = 4, 4
 	// maxLimitedHosts bounds the hosts that are limited at a time: each Advance names them.
 	maxLimitedHosts = 64
-	// limitLifetime is how long a limit lasts without an outcome.
+	// limitLifetime is the time after which a limit without an outcome is dropped.
 	limitLifetime = 10 * time.Minute
 )
 
@@ -42,47 +42,47 @@ func newHostLimiters(share int) *hostLimiters {
 }
 
 // outcome notes whether an attempt to a host was answered.
-func (p *hostLimiters) outcome(host string, answered bool, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	one := p.all[host]
+func (hl *hostLimiters) outcome(host string, answered bool, now time.Time) {
+	hl.mu.Lock()
+	defer hl.mu.Unlock()
+	one := hl.all[host]
 	switch {
 	case one == nil && answered:
 		return
 	case one == nil:
-		p.evictOldest()
-		one = &hostLimiter{limit: p.share}
-		p.all[host] = one
+		hl.evictOldest()
+		one = &hostLimiter{limit: hl.share}
+		hl.all[host] = one
 	}
 	one.at = now
 	if answered {
-		one.limit = min(one.limit+1, p.share)
+		one.limit = min(one.limit+1, hl.share)
 		return
 	}
-	one.limit = max(one.limit/2, p.share/shareFloor, min(minLimit, p.share))
+	one.limit = max(one.limit/2, hl.share/shareFloor, min(minLimit, hl.share))
 }
 
 // evictOldest forgets the host with the oldest outcome if maxLimitedHosts is reached.
-func (p *hostLimiters) evictOldest() {
-	if len(p.all) < maxLimitedHosts {
+func (hl *hostLimiters) evictOldest() {
+	if len(hl.all) < maxLimitedHosts {
 		return
 	}
 	oldest := ""
-	for host, one := range p.all {
-		if oldest == "" || one.at.Before(p.all[oldest].at) {
+	for host, one := range hl.all {
+		if oldest == "" || one.at.Before(hl.all[oldest].at) {
 			oldest = host
 		}
 	}
-	delete(p.all, oldest)
+	delete(hl.all, oldest)
 }
 
 // limits returns the limits for the next Advance, sorted by host.
-func (p *hostLimiters) limits(now time.Time) (list []queue.HostLimit) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for host, one := range p.all {
+func (hl *hostLimiters) limits(now time.Time) (list []queue.HostLimit) {
+	hl.mu.Lock()
+	defer hl.mu.Unlock()
+	for host, one := range hl.all {
 		if now.Sub(one.at) > limitLifetime {
-			one.limit = p.share
+			one.limit = hl.share
 		}
 		list = append(list, queue.HostLimit{Host: host, Most: one.limit})
 	}
@@ -92,12 +92,12 @@ func (p *hostLimiters) limits(now time.Time) (list []queue.HostLimit) {
 
 // forget removes hosts that have their whole share again, once an Advance with that share is in
 // the log.
-func (p *hostLimiters) forget(list []queue.HostLimit) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (hl *hostLimiters) forget(list []queue.HostLimit) {
+	hl.mu.Lock()
+	defer hl.mu.Unlock()
 	for _, l := range list {
-		if one := p.all[l.Host]; one != nil && l.Most >= p.share && one.limit >= p.share {
-			delete(p.all, l.Host)
+		if one := hl.all[l.Host]; one != nil && l.Most >= hl.share && one.limit >= hl.share {
+			delete(hl.all, l.Host)
 		}
 	}
 }

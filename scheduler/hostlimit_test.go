@@ -8,9 +8,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// limit is what a host may have, 0 if it isn't held back.
-func (p *hostLimiters) limit(host string, now time.Time) int {
-	for _, l := range p.limits(now) {
+// limit returns the attempts that a host may have at a time, 0 if it isn't held back.
+func (hl *hostLimiters) limit(host string, now time.Time) int {
+	for _, l := range hl.limits(now) {
 		if l.Host == host {
 			return l.Most
 		}

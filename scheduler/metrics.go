@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// counters are what the scheduler counts on this node.
+// counters are the scheduler's metrics of this node.
 type counters struct {
 	delivered, refused, unreached, lost prometheus.Counter
 	took                                prometheus.Histogram

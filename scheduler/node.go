@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Node is what the scheduler needs of a node of the cluster; cluster.Node implements it.
+// Node proposes entries and follows the node's state and leadership; cluster.Node implements it.
 type Node interface {
 	fsm.Proposer
 	Machine() *fsm.Machine
@@ -28,64 +28,64 @@ type AttachedRequest interface {
 	Cancel() bool
 	// Wait returns the result of the request's operation.
 	Wait(context.Context) (any, error)
-	// At is when the request became part of an entry, before that entry was stamped.
+	// At returns the time at which the request became part of an entry, before that entry was stamped.
 	At() time.Time
 }
 
-// NodeEngine returns the Engine of a node, which is a Piggybacker too. attach attaches a request
+// NodeClaimer returns a Claimer that proposes to a node, and is a Piggybacker too. attach attaches a request
 // to the next entry that contains an operation for which with returns true; cluster.Node.Piggyback
 // does. It is passed by itself because this package does not import cluster.
-func NodeEngine[P AttachedRequest](n Node, attach func(code uint16, body []byte, with func(code uint16) bool) P) Engine {
-	return nodePiggybacker{nodeEngine{n}, func(code uint16, body []byte) AttachedRequest { return attach(code, body, MakesDue) }}
+func NodeClaimer[P AttachedRequest](n Node, attach func(code uint16, body []byte, with func(code uint16) bool) P) Claimer {
+	return nodePiggybacker{nodeClaimer{n}, func(code uint16, body []byte) AttachedRequest { return attach(code, body, MakesDue) }}
 }
 
-// nodeEngine proposes the operations of deliveries to a node's log.
-type nodeEngine struct{ n Node }
+// nodeClaimer proposes the operations of deliveries to a node's log.
+type nodeClaimer struct{ n Node }
 
-func (e nodeEngine) Changed() <-chan struct{} {
-	_, next := e.n.Machine().Applied()
+func (nc nodeClaimer) Changed() <-chan struct{} {
+	_, next := nc.n.Machine().Applied()
 	return next
 }
 
-func (e nodeEngine) Now() int64 { return e.n.Now() }
+func (nc nodeClaimer) Now() int64 { return nc.n.Now() }
 
-func (e nodeEngine) Due() (at int64, ok bool) { return e.n.Machine().NextMessage() }
+func (nc nodeClaimer) Due() (at int64, ok bool) { return nc.n.Machine().NextMessage() }
 
 // maxSchedules bounds how many schedules one Advance may fire, and with it the size of the entry
 // and the time that the state machine's lock is held.
 const maxSchedules = 200
 
-func (e nodeEngine) DueSchedules(now int64) (list []queue.Schedule) {
-	e.n.Machine().View(now, [16]byte{}, func(v *fsm.View) { list = v.DueSchedules(now, maxSchedules) })
+func (nc nodeClaimer) DueSchedules(now int64) (list []queue.Schedule) {
+	nc.n.Machine().View(now, [16]byte{}, func(v *fsm.View) { list = v.DueSchedules(now, maxSchedules) })
 	return list
 }
 
 // Advance carries the term that this node leads now. The state machine refuses it in an entry of
 // another term, so a request that is forwarded to the next leader claims nothing.
-func (e nodeEngine) Advance(ctx context.Context, d queue.Demand) ([]queue.Attempt, error) {
-	n, err := e.limit(d)
+func (nc nodeClaimer) Advance(ctx context.Context, d queue.Demand) ([]queue.Attempt, error) {
+	n, err := nc.limit(d)
 	if err != nil {
 		return nil, err
 	}
-	out, err := fsm.Do(ctx, e.n, fsm.Advance, n)
+	out, err := fsm.Do(ctx, nc.n, fsm.Advance, n)
 	return out.Attempts, err
 }
 
-func (e nodeEngine) limit(d queue.Demand) (fsm.AdvanceLimit, error) {
-	n := fsm.AdvanceLimit{Deliver: true, Term: e.n.LeadingTerm(), Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.KeepSendersFree, Hosts: d.Hosts}
+func (nc nodeClaimer) limit(d queue.Demand) (fsm.AdvanceLimit, error) {
+	n := fsm.AdvanceLimit{Deliver: true, Term: nc.n.LeadingTerm(), Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.KeepSendersFree, Hosts: d.Hosts}
 	if n.Term == 0 {
 		return n, fsm.ErrNoLeader
 	}
-	e.n.Machine().View(0, [16]byte{}, func(v *fsm.View) { n.Epoch = v.Epoch() })
+	nc.n.Machine().View(0, [16]byte{}, func(v *fsm.View) { n.Epoch = v.Epoch() })
 	return n, nil
 }
 
-func (e nodeEngine) Renew(ctx context.Context, n queue.Renewal) (queue.Renewed, error) {
-	return fsm.Do(ctx, e.n, fsm.Renew, n)
+func (nc nodeClaimer) Renew(ctx context.Context, n queue.Renewal) (queue.Renewed, error) {
+	return fsm.Do(ctx, nc.n, fsm.Renew, n)
 }
 
-func (e nodeEngine) Finish(ctx context.Context, n queue.Results) (queue.Dispositions, error) {
-	return fsm.Do(ctx, e.n, fsm.Finish, n)
+func (nc nodeClaimer) Finish(ctx context.Context, n queue.Results) (queue.Dispositions, error) {
+	return fsm.Do(ctx, nc.n, fsm.Finish, n)
 }
 
 // Keys returns the signing keys of a database (empty = default) in the node's state now. A rotation is answered by the leader
@@ -98,7 +98,7 @@ func Keys(n Node, db string) queue.Keys {
 
 // nodePiggybacker attaches Advances to the entries that make something due.
 type nodePiggybacker struct {
-	nodeEngine
+	nodeClaimer
 	attach func(code uint16, body []byte) AttachedRequest
 }
 

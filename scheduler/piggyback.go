@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Piggybacker is an Engine that can attach an Advance to the entry that makes something due: a
+// Piggybacker is a Claimer that can attach an Advance to the entry that makes something due: a
 // delivery then begins one entry earlier than with an Advance of its own.
 type Piggybacker interface {
 	// Piggyback attaches an Advance to the next such entry; it returns nil if it can't. A later
@@ -35,7 +35,7 @@ type pendingPiggyback struct {
 // attach attaches an Advance while the loop has nothing to do, unless one with the same demand
 // is attached already.
 func (t *term) attach(free int) {
-	r, can := t.s.Engine.(Piggybacker)
+	r, can := t.s.Claimer.(Piggybacker)
 	if !can || free <= 0 {
 		return
 	}

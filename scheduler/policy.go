@@ -28,7 +28,7 @@ func newPolicy(senders, share int, p *hostLimiters, now time.Time) *Policy {
 	return &Policy{senders: senders, share: share, began: now, claims: newClaims(senders), limiters: p}
 }
 
-// Free is how many more attempts may be claimed now.
+// Free returns the number of attempts that may still be claimed now.
 func (p *Policy) Free(now time.Time) int {
 	return min(p.allowed(now.Sub(p.began))-p.claims.count(), queue.MaxClaims)
 }
@@ -40,8 +40,8 @@ func (p *Policy) allowed(since time.Duration) int {
 	return min(all, max(part, rampMinimum))
 }
 
-// Demand is what the next Advance is asked for. at is cluster time, due are the schedules
-// whose tick has come then.
+// Demand returns the demand of the next Advance. at is cluster time; due are the schedules
+// that have a tick by then.
 func (p *Policy) Demand(now time.Time, at int64, due []queue.Schedule) queue.Demand {
 	return queue.Demand{
 		Claims: max(p.Free(now), 0), HostShare: p.share, Ticks: p.ticker.ticks(due, at),

@@ -19,7 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/idn"
 )
 
-// userAgent is what receivers know deliveries by, unless the message brings its own.
+// userAgent is the User-Agent of deliveries, unless the message brings its own.
 const userAgent = "Upstash-QStash"
 
 // writtenByTransport are headers of a message that the transport writes itself.
@@ -62,7 +62,7 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 	if _, own := r.Header["User-Agent"]; !own {
 		r.Header.Set("User-Agent", userAgent)
 	}
-	s.describe(r.Header, a)
+	s.setAttemptHeaders(r.Header, a)
 	if d != nil {
 		for _, f := range d.Service {
 			s.set(r.Header, f.Name, f.Value)
@@ -91,8 +91,8 @@ func (s *Sender) trace(h http.Header, a *queue.Attempt) {
 	}
 }
 
-// describe adds what the service says of an attempt.
-func (s *Sender) describe(h http.Header, a *queue.Attempt) {
+// setAttemptHeaders sets the service's headers of an attempt.
+func (s *Sender) setAttemptHeaders(h http.Header, a *queue.Attempt) {
 	c := a.Content
 	s.set(h, "Message-Id", a.ID.String())
 	s.set(h, "Retried", strconv.Itoa(a.Retried))

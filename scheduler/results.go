@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// recorders is how many entries with results are under way at a time.
+	// recorders is the largest number of entries with results under way at a time.
 	recorders = 2
 	// maxBatchResults and maxBatchBytes bound one entry.
 	maxBatchResults = 512
 	maxBatchBytes   = 4 << 20
-	// recordTimeout bounds one proposal of a batch.
+	// recordTimeout bounds one proposal of results.
 	recordTimeout = 5 * time.Second
-	// resultLifetime is how long it makes sense to propose a result: after its lease the attempt
+	// resultLifetime is the time in which a result is proposed: after its lease the attempt
 	// may be claimed by another leader.
 	resultLifetime = (queue.Lease + queue.LeaseMargin) * time.Millisecond
 )
@@ -28,18 +28,18 @@ type attemptResult struct {
 	at      time.Time
 }
 
-func (f *attemptResult) size() int { return 200 + len(f.Response.Body) + 64*len(f.Response.Header) }
+func (ar *attemptResult) size() int { return 200 + len(ar.Response.Body) + 64*len(ar.Response.Header) }
 
 // flushResults records results until the channel is closed, in each entry as many as have come
 // while the entry before was under way.
 func (s *Scheduler) flushResults() {
 	for one := range s.results {
-		s.record(s.batch(one))
+		s.record(s.takeResults(one))
 	}
 }
 
-// batch takes the results that are waiting.
-func (s *Scheduler) batch(first attemptResult) []attemptResult {
+// takeResults returns first and the results that wait, as many as one entry may hold.
+func (s *Scheduler) takeResults(first attemptResult) []attemptResult {
 	list, bytes := []attemptResult{first}, first.size()
 	for len(list) < maxBatchResults && bytes < maxBatchBytes {
 		select {
@@ -55,53 +55,53 @@ func (s *Scheduler) batch(first attemptResult) []attemptResult {
 	return list
 }
 
-// record proposes a batch until it is in the log, at most for resultLifetime. The state machine
+// record proposes results until they are in the log, at most for resultLifetime. The state machine
 // ignores a result whose attempt is over, so proposing one again is harmless.
-func (s *Scheduler) record(batch []attemptResult) {
-	n := queue.Results{Items: make([]queue.Result, len(batch))}
-	for i := range batch {
-		n.Items[i] = batch[i].Result
+func (s *Scheduler) record(results []attemptResult) {
+	n := queue.Results{Items: make([]queue.Result, len(results))}
+	for i := range results {
+		n.Items[i] = results[i].Result
 	}
-	var became queue.Dispositions
+	var dispositions queue.Dispositions
 	for {
 		var err error
-		if became, err = s.propose(n); err == nil {
+		if dispositions, err = s.propose(n); err == nil {
 			break
 		}
-		s.Log.Debug("results were not recorded", "count", len(batch), "error", err)
-		if s.isDraining() || time.Since(batch[0].at) > resultLifetime {
-			s.sent.lost.Add(float64(len(batch)))
+		s.Log.Debug("results were not recorded", "count", len(results), "error", err)
+		if s.isDraining() || time.Since(results[0].at) > resultLifetime {
+			s.sent.lost.Add(float64(len(results)))
 			break
 		}
 		time.Sleep(retryInterval)
 	}
-	s.tell(batch, became.Items)
-	releaseClaims(batch)
+	s.notifyDispositions(results, dispositions.Items)
+	releaseClaims(results)
 }
 
-// tell passes what became of the messages of a batch to who observes them.
-func (s *Scheduler) tell(batch []attemptResult, became []queue.Disposition) {
+// notifyDispositions passes the results and the new states of their messages to Options.Observe.
+func (s *Scheduler) notifyDispositions(results []attemptResult, dispositions []queue.Disposition) {
 	if s.Observe == nil {
 		return
 	}
-	for i := range batch {
+	for i := range results {
 		d := queue.Disposition{Stale: true}
-		if i < len(became) {
-			d = became[i]
+		if i < len(dispositions) {
+			d = dispositions[i]
 		}
-		if one := &batch[i]; !one.Lost {
+		if one := &results[i]; !one.Lost {
 			s.Observe(one.attempt, &one.Result, d)
 		}
 	}
 }
 
-// releaseClaims frees the senders of a batch, those of one term together.
-func releaseClaims(batch []attemptResult) {
+// releaseClaims frees the senders of the results, those of one term together.
+func releaseClaims(results []attemptResult) {
 	var refs []queue.AttemptRef
-	for i := range batch {
-		refs = append(refs, batch[i].AttemptRef)
-		if i+1 == len(batch) || batch[i+1].claims != batch[i].claims {
-			batch[i].claims.remove(refs...)
+	for i := range results {
+		refs = append(refs, results[i].AttemptRef)
+		if i+1 == len(results) || results[i+1].claims != results[i].claims {
+			results[i].claims.remove(refs...)
 			refs = refs[:0]
 		}
 	}
@@ -111,5 +111,5 @@ func releaseClaims(batch []attemptResult) {
 func (s *Scheduler) propose(n queue.Results) (queue.Dispositions, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
-	return s.Engine.Finish(ctx, n)
+	return s.Claimer.Finish(ctx, n)
 }

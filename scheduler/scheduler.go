@@ -9,14 +9,14 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Engine is what the scheduler needs of the node. Its operations go through the log;
+// Claimer claims, renews and finishes attempts for the scheduler. Its operations go through the log;
 // their errors mean that the outcome is not known or that there is no leader.
-type Engine interface {
+type Claimer interface {
 	// Changed is closed when the next entry is applied.
 	Changed() <-chan struct{}
 	// Now is cluster time in unix milliseconds.
 	Now() int64
-	// Due is when Advance has something to do, in unix milliseconds of cluster time.
+	// Due returns the time from which Advance has something to do, in unix milliseconds of cluster time.
 	Due() (at int64, ok bool)
 	// DueSchedules are the schedules whose next tick has come or has to be computed.
 	DueSchedules(now int64) []queue.Schedule
@@ -33,20 +33,20 @@ type Deliverer interface {
 }
 
 const (
-	// DefaultSenders is how many attempts run at a time.
+	// DefaultSenders is the largest number of attempts that run at a time.
 	DefaultSenders = 1024
 	// hostFraction is the fraction of the senders that one host may have (a tenth), so that a host
 	// that hangs does not stop deliveries to the others.
 	hostFraction = 10
-	// rampTime is how long it takes after an election until all senders are used.
+	// rampTime is the time after an election until all senders are used.
 	rampTime = 5 * time.Second
-	// rampMinimum is how many are used at once.
+	// rampMinimum is the number of senders used from the start.
 	rampMinimum = 64
 )
 
 // Options say how a Scheduler works.
 type Options struct {
-	Engine    Engine
+	Claimer   Claimer
 	Deliverer Deliverer
 	// Senders bounds the attempts under way, HostShare those to one host (0 = default).
 	Senders, HostShare int
@@ -164,18 +164,18 @@ const (
 // claimAttempts is the loop. It begins with an Advance whatever is due: it takes over
 // the claims of the terms before.
 func (t *term) claimAttempts(ctx context.Context) {
-	e, wait, opened := t.s.Engine, time.Duration(0), false
+	e, wait, opened := t.s.Claimer, time.Duration(0), false
 	defer t.awaitPiggyback(ctx)
 	for ctx.Err() == nil && !t.s.isDraining() {
 		changed := e.Changed() // before looking, or a change in between is missed
 		now := e.Now()
-		due, some := e.Due()
+		due, found := e.Due()
 		free := t.Free(time.Now())
 		switch {
-		case opened && !some:
-			t.rest(ctx, changed, time.Hour, free)
+		case opened && !found:
+			t.waitForWork(ctx, changed, time.Hour, free)
 		case opened && due > now:
-			t.rest(ctx, changed, time.Duration(due-now)*time.Millisecond, free)
+			t.waitForWork(ctx, changed, time.Duration(due-now)*time.Millisecond, free)
 		case t.awaitPiggyback(ctx): // what is due may be under way by now
 		case opened && free <= 0 && wait < fullInterval:
 			wait = fullInterval
@@ -193,8 +193,8 @@ func (t *term) claimAttempts(ctx context.Context) {
 // whether this one is in the log.
 func (t *term) advance(ctx context.Context, now int64) (pause time.Duration, ok bool) {
 	begin := time.Now()
-	d := t.Demand(begin, now, t.s.Engine.DueSchedules(now))
-	attempts, err := t.s.Engine.Advance(ctx, d)
+	d := t.Demand(begin, now, t.s.Claimer.DueSchedules(now))
+	attempts, err := t.s.Claimer.Advance(ctx, d)
 	if err != nil {
 		t.s.Log.Debug("no attempts were claimed", "error", err)
 		return retryInterval, false
@@ -209,8 +209,8 @@ func (t *term) advance(ctx context.Context, now int64) (pause time.Duration, ok 
 	return 0, true
 }
 
-// rest waits while nothing is due, with an Advance attached to the entry that changes that.
-func (t *term) rest(ctx context.Context, changed <-chan struct{}, d time.Duration, free int) {
+// waitForWork waits while nothing is due, with an Advance attached to the entry that changes that.
+func (t *term) waitForWork(ctx context.Context, changed <-chan struct{}, d time.Duration, free int) {
 	t.attach(free)
 	t.sleep(ctx, changed, d)
 	select {

@@ -30,7 +30,7 @@ func lead(t *testing.T, s *Scheduler) (end func()) {
 
 func scheduler(t *testing.T, e *engine, change ...func(*Options)) *Scheduler {
 	t.Helper()
-	o := Options{Engine: e, Deliverer: testSender(t), Senders: 64}
+	o := Options{Claimer: e, Deliverer: testSender(t), Senders: 64}
 	for _, f := range change {
 		f(&o)
 	}
@@ -204,7 +204,7 @@ func TestCloseWaitsForAttempts(t *testing.T) {
 	answer := testgate.New(t)
 	url, _ := sinkOf(t, func(http.ResponseWriter, *http.Request) { answer.Wait() })
 	e := newEngine()
-	s := New(Options{Engine: e, Deliverer: testSender(t)})
+	s := New(Options{Claimer: e, Deliverer: testSender(t)})
 	lead(t, s)
 	id := e.publish(t, queue.Publication{URL: url})
 	answer.Reached(1)
@@ -333,8 +333,8 @@ func TestRampAfterAnElection(t *testing.T) {
 
 type delivererFunc func(context.Context, *queue.Attempt) (queue.Result, bool)
 
-func (c delivererFunc) Send(ctx context.Context, a *queue.Attempt) (queue.Result, bool) {
-	return c(ctx, a)
+func (df delivererFunc) Send(ctx context.Context, a *queue.Attempt) (queue.Result, bool) {
+	return df(ctx, a)
 }
 
 // plainSink is a sink that keeps nothing of what it gets.

@@ -18,12 +18,12 @@ import (
 
 // The bounds of what is kept of an answer, in bytes.
 const (
-	// DefaultResponse is how much of an answer's body a callback or a workflow gets, unless
+	// DefaultResponse limits the body of an answer that a callback or a workflow gets, in bytes, unless
 	// SenderOptions.MaxResponse says otherwise.
 	DefaultResponse = 10 << 20
-	// recordedFailure is how much of a failure's body events and dead letters keep.
+	// recordedFailure limits the body of a failure that events and dead letters keep, in bytes.
 	recordedFailure = 256 << 10
-	// drainLimit is how much beyond that is read and discarded, so that the connection can be used
+	// drainLimit limits the bytes beyond that which are read and discarded, so that the connection can be used
 	// again. A longer answer closes the connection.
 	drainLimit = 256 << 10
 	// maxError is the longest text of an error.
@@ -33,7 +33,7 @@ const (
 // SenderOptions say how attempts are sent.
 type SenderOptions struct {
 	Transport http.RoundTripper
-	// Prefixes are those of the service's headers; each header is sent under all.
+	// Prefixes are the prefixes of the service's headers; each header is sent under all.
 	Prefixes []string
 	// Issuer is the iss claim of signatures.
 	Issuer string
@@ -101,7 +101,7 @@ func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok
 		if ctx.Err() != nil {
 			return n, false
 		}
-		n.Error = explain(err, p, a, timed)
+		n.Error = failureText(err, p, a, timed)
 		p = reply{}
 	}
 	n.Took = time.Since(begin).Milliseconds()
@@ -124,7 +124,7 @@ type reply struct {
 	cut bool
 }
 
-func (p *reply) ok() bool { return p.status >= 200 && p.status <= 299 }
+func (r *reply) ok() bool { return r.status >= 200 && r.status <= 299 }
 
 // exchange sends the request and reads the answer. With an error, reply holds what was
 // read before it. While this node can open no connection nothing was sent, and that is not
@@ -132,7 +132,7 @@ func (p *reply) ok() bool { return p.status >= 200 && p.status <= 299 }
 func (s *Sender) exchange(ctx context.Context, a *queue.Attempt, d *workflow.Delivery, now time.Time) (p reply, err error) {
 	for {
 		p, err = s.attempt(ctx, a, d, now)
-		if !exhausted(err) {
+		if !isExhausted(err) {
 			return p, err
 		}
 		select {
@@ -143,7 +143,7 @@ func (s *Sender) exchange(ctx context.Context, a *queue.Attempt, d *workflow.Del
 	}
 }
 
-// exhaustedPause is how long an attempt waits for files of this node to come free.
+// exhaustedPause is the time that an attempt waits when this node has no free files.
 const exhaustedPause = 50 * time.Millisecond
 
 // attempt sends one request and reads its answer.
@@ -174,7 +174,7 @@ func (s *Sender) attempt(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 	return p, err
 }
 
-// kept is how much of an answer's body is wanted.
+// kept returns the number of bytes of an answer's body that are kept.
 func (s *Sender) kept(p *reply, c *queue.Content) int64 {
 	switch {
 	case c.Callback != nil || c.Failure != nil || len(c.Run) > 0 || !c.Source.ID.IsZero():
@@ -185,7 +185,7 @@ func (s *Sender) kept(p *reply, c *queue.Content) int64 {
 	return min(recordedFailure, s.options.MaxResponse())
 }
 
-// record is the part of an answer that goes into the log.
+// record returns the part of an answer that goes into the log.
 func (s *Sender) record(p reply, c *queue.Content) queue.Response {
 	n := queue.Response{Status: p.status}
 	if p.ok() && s.kept(&p, c) == 0 {
@@ -210,7 +210,7 @@ func (s *Sender) record(p reply, c *queue.Content) queue.Response {
 }
 
 // cutMark, after a prefix of service headers, is the header that is added to an answer whose body
-// was cut: its value is how many bytes were kept. It is recorded with the answer's own headers, so
+// was cut: its value is the number of bytes kept. It is recorded with the answer's own headers, so
 // that events, dead letters, callbacks and the results of a workflow's calls all show it.
 const cutMark = "-Response-Truncated"
 

@@ -14,9 +14,9 @@ import (
 	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
-// exhausted says whether this node, not the destination, kept a connection from being
+// isExhausted says whether this node, not the destination, kept a connection from being
 // made. A lack of ports is not told apart from an address that this host does not have.
-func exhausted(err error) bool {
+func isExhausted(err error) bool {
 	for _, own := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
 		if errors.Is(err, own) {
 			return true
@@ -25,12 +25,12 @@ func exhausted(err error) bool {
 	return false
 }
 
-// explain returns why there is no answer, for the readers of events.
-func explain(err error, p reply, a *queue.Attempt, timed context.Context) string {
+// failureText returns why there is no answer, for the readers of events.
+func failureText(err error, p reply, a *queue.Attempt, timed context.Context) string {
 	var resolve *net.DNSError
 	text := err.Error()
 	switch {
-	case exhausted(err):
+	case isExhausted(err):
 		text = "the node that delivers could open no connection: " + text
 	case errors.Is(timed.Err(), context.DeadlineExceeded):
 		text = fmt.Sprintf("timeout: no complete answer within %v", time.Duration(a.Timeout)*time.Millisecond)

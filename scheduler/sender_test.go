@@ -159,6 +159,12 @@ func TestCredentialsOfDestinations(t *testing.T) {
 			t.Errorf("%+v: %q", c.content, got.header.Get("Authorization"))
 		}
 	}
+	a := attempt(queue.Content{URL: url, API: "llm"}) // the operator's tokens are for default
+	a.DB = "shop"
+	send(t, s, a)
+	if got := <-requests; got.header.Get("Authorization") != "" {
+		t.Errorf("an attempt of another database has the operator's token: %q", got.header.Get("Authorization"))
+	}
 }
 
 // What this server says of an attempt can't be forged by headers that are forwarded, whether
@@ -311,7 +317,7 @@ func slowly(c net.Conn, text string) {
 		if _, err := io.WriteString(c, text); err != nil {
 			return
 		}
-		time.Sleep(5 * time.Millisecond) // the slowness is what is tested
+		time.Sleep(5 * time.Millisecond) // the slowness is under test
 	}
 }
 

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// signatureLife is how long receivers may accept a signature.
+// signatureLife is the time in which receivers may accept a signature.
 const signatureLife = 5 * time.Minute
 
 // jwtHeader is the first part of every token: {"alg":"HS256","typ":"JWT"}.
 var jwtHeader = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
 
-// assertion is what a signature says. There is no audience: one verifier
+// assertion holds the claims of a signature. There is no audience: one verifier
 // refuses tokens that have one. NotBefore stays 0, for the clocks of receivers differ.
 type assertion struct {
 	Issuer    string `json:"iss"`

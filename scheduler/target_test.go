@@ -54,8 +54,8 @@ func requestLines(t *testing.T) (addr string, got chan [2]string) {
 	return l.Addr().String(), got
 }
 
-// oddTargets are what follows the host of a stored destination, and the target of the request. Some net/url refuses or would
-// write in its own way.
+// oddTargets pair the text after the host of a stored destination with the target of the request. net/url refuses some and
+// would rewrite others.
 var oddTargets = [][2]string{
 	{"", "/"}, {"?", "/?"}, {"?x=1#f", "/?x=1"}, {"/hook?name=Ada%20L", "/hook?name=Ada%20L"}, {"/a|b%2Fc", "/a|b%2Fc"}, {"/a|b%2Fc?q|r=%", "/a|b%2Fc?q|r=%"},
 	{"/100%", "/100%"}, {"/%zz/%2F", "/%zz/%2F"}, {"/[x]'%2f!$&()*+,;=:@~", "/[x]'%2f!$&()*+,;=:@~"}, {"//a//b", "//a//b"}, {"/a?`{}\\^[]|", "/a?`{}\\^[]|"}, {"//a|b%2F%", "//a%7Cb%2F%25"},

@@ -20,7 +20,7 @@ const (
 type ticker struct{ parsed map[string]*cron.Schedule }
 
 // ticks are the times of schedules that are due at now, in unix milliseconds.
-func (k *ticker) ticks(due []queue.Schedule, now int64) []queue.Tick {
+func (ti *ticker) ticks(due []queue.Schedule, now int64) []queue.Tick {
 	if len(due) == 0 {
 		return nil
 	}
@@ -28,31 +28,31 @@ func (k *ticker) ticks(due []queue.Schedule, now int64) []queue.Tick {
 	for i := range due {
 		c := &due[i]
 		all[i] = queue.Tick{Schedule: c.ID, Version: c.Version, DB: c.DB}
-		all[i].Nominals, all[i].Next = k.times(c, now)
+		all[i].Nominals, all[i].Next = ti.nominalTimes(c, now)
 	}
 	return all
 }
 
-func (k *ticker) parse(text string) (*cron.Schedule, error) {
-	if x := k.parsed[text]; x != nil {
+func (ti *ticker) parse(text string) (*cron.Schedule, error) {
+	if x := ti.parsed[text]; x != nil {
 		return x, nil
 	}
 	x, err := cron.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	if k.parsed == nil || len(k.parsed) >= maxParsed {
-		k.parsed = map[string]*cron.Schedule{}
+	if ti.parsed == nil || len(ti.parsed) >= maxParsed {
+		ti.parsed = map[string]*cron.Schedule{}
 	}
-	k.parsed[text] = x
+	ti.parsed[text] = x
 	return x, nil
 }
 
-// times are the nominal times of a schedule that have come, and the one after them. Of
+// nominalTimes returns the nominal times of a schedule that have come, and the one after them. Of
 // late ones only those are listed that the misfire policy may want: all with FireAll,
 // the newest otherwise.
-func (k *ticker) times(c *queue.Schedule, now int64) (nominals []int64, next int64) {
-	x, err := k.parse(c.Cron)
+func (ti *ticker) nominalTimes(c *queue.Schedule, now int64) (nominals []int64, next int64) {
+	x, err := ti.parse(c.Cron)
 	if err != nil {
 		return nil, now + recheckAfter
 	}

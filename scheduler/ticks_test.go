@@ -37,7 +37,7 @@ func TestTimesOfSchedules(t *testing.T) {
 		"a day late, by clock": {queue.Schedule{Cron: "0 * * * *", Created: base - 86_400_000, Last: base - 86_400_000, Next: base - 82_800_000}, base + 5*second, []int64{base - 60*minute, base}, base + 60*minute},
 	} {
 		var k ticker
-		got, next := k.times(&c.schedule, c.now)
+		got, next := k.nominalTimes(&c.schedule, c.now)
 		if !slices.Equal(got, c.want) || next != c.next {
 			t.Errorf("%s: %v, then %d; want %v, then %d", name, got, next, c.want, c.next)
 		}
@@ -47,7 +47,7 @@ func TestTimesOfSchedules(t *testing.T) {
 func TestFireAllOfALongOutageComesInParts(t *testing.T) {
 	c := queue.Schedule{Cron: "@every 1s", Every: second, Created: base, Last: base, Next: base + second, Misfire: queue.FireAll}
 	var k ticker
-	got, next := k.times(&c, base+1000*second)
+	got, next := k.nominalTimes(&c, base+1000*second)
 	if len(got) != queue.MaxTicks || got[0] != base+second || next != got[queue.MaxTicks-1]+second {
 		t.Errorf("%d, then %d", len(got), next)
 	}
@@ -89,7 +89,7 @@ func TestTicksAreWhatTheStoreTakes(t *testing.T) {
 	})
 }
 
-// expected is how many of the ticks in (before, now] fire when they are found at now.
+// expected counts the ticks in (before, now] that fire when they are found at now.
 func expected(before, now, period int64, misfire queue.Misfire) (n int64) {
 	var late int64
 	for at := base + period; at <= now; at += period {

@@ -68,7 +68,7 @@ func TestNothingIsAskedWithoutPause(t *testing.T) {
 				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 				defer cancel()
 				c.engine.enough, c.engine.asked = cancel, new(atomic.Int64)
-				s := New(Options{Engine: &c.engine, Senders: 4})
+				s := New(Options{Claimer: &c.engine, Senders: 4})
 				c.do(s, ctx)
 				if n := c.engine.asked.Load(); n < 2 || n >= most {
 					t.Errorf("asked %d times in a second", n)

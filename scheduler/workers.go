@@ -2,7 +2,7 @@ package scheduler
 
 import "sync/atomic"
 
-// maxIdle is how many goroutines wait for the next attempt.
+// maxIdle is the largest number of goroutines that wait for the next attempt.
 const maxIdle = 128
 
 // workers are goroutines that run attempts, one at a time each. An attempt needs a stack of several kilobytes, which a

@@ -40,7 +40,7 @@ func (s *Sender) withRun(a *queue.Attempt) (full *queue.Attempt, d *workflow.Del
 // workflowHeader is in the names of the headers by which an endpoint shows what it is.
 const workflowHeader = "-Workflow-"
 
-// firstBody is how many bytes of the first answer's body are kept if it does not look like that of a workflow.
+// firstBody is the number of bytes kept of the first answer's body if it does not look like that of a workflow.
 const firstBody = 16 << 10
 
 // recordEndpoint returns the part of a workflow endpoint's successful answer that goes into the log: the endpoint reports

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
-tags=${TAGS:-nomsgpack,hashicorpmetrics}
+tags=${TAGS:-nomsgpack}
 export TRIREME_FIDELITY=required
 if [ -z "${COMMANDS:-}" ]; then
   exec "$go" test -tags "$tags" -count 1 -run '^TestFidelity' -v ./fsm/command

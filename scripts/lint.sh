@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gofmt and staticcheck. staticcheck is a tool of a module of its own, so that the
+# gofmt, Biome for the console, and staticcheck. staticcheck is a tool of a module of its own, so that the
 # product's go.mod stays free of it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,6 +10,12 @@ if [ -n "$bad" ]; then
   exit 1
 fi
 scripts/terms.sh
+clients/setup.sh
+if [ -x console/node_modules/.bin/biome ]; then
+  (cd console && node_modules/.bin/biome check --error-on-warnings .)
+else
+  echo "lint: Biome is not installed, so the console's sources are not checked"
+fi
 version=v0.8.2
 tool=bin/staticcheck-$version
 if [ ! -x "$tool" ]; then
@@ -18,4 +24,4 @@ if [ ! -x "$tool" ]; then
   GOFLAGS= GOBIN=$PWD/bin go install honnef.co/go/tools/cmd/staticcheck@$version
   mv bin/staticcheck "$tool"
 fi
-exec "$tool" -tags nomsgpack,hashicorpmetrics ./...
+exec "$tool" -tags nomsgpack ./...

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
-tags=(-tags nomsgpack,hashicorpmetrics)
+tags=(-tags nomsgpack)
 # A process with the race detector sleeps for a second before it ends, and the tests start many.
 export GORACE="${GORACE:-atexit_sleep_ms=100}"
 flags=(-p "${P:-2}" -timeout 40m -vet=off) # make has vetted everything

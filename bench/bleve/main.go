@@ -44,7 +44,7 @@ type document struct {
 	Price float64 `json:"price"`
 }
 
-// fields are those of the documents, with the English stemmer and without copies of their text.
+// fields returns the mapping of the documents' fields, with the English stemmer and without copies of their text.
 func fields() mapping.IndexMapping {
 	text := bleve.NewTextFieldMapping()
 	text.Analyzer, text.Store, text.IncludeInAll = "en", false, false

@@ -22,7 +22,7 @@ func Families() []Family {
 	return all
 }
 
-// filled is what repeat makes n bytes of, between a head and a tail.
+// filled returns n bytes: head, repetitions of repeat, and tail.
 func filled(head, repeat, tail string, n int) string {
 	return head + strings.Repeat(repeat, max(1, (n-len(head)-len(tail))/len(repeat))) + tail
 }

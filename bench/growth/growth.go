@@ -20,9 +20,9 @@ type Family struct {
 	Prepare func(n int) func()
 }
 
-// Point is how long the reading of an input took at best.
+// Point is the shortest time in which an input of one size was read.
 type Point struct {
-	// Size is that of the input in bytes.
+	// Size is the size of the input in bytes.
 	Size int
 	Best time.Duration
 }
@@ -32,11 +32,11 @@ const (
 	largest  = 256 << 10
 	step     = 4
 	attempts = 5
-	// noise is what is not told from nothing: readings that take less count as this.
+	// noise is the resolution of the measurement: readings that take less count as this.
 	noise = 20 * time.Microsecond
-	// margin is how many times more than its share of time a larger input may take:
-	// caches end, memory is collected, and other programs run. What grows with the square
-	// passes it long before the largest size.
+	// margin bounds the factor by which a larger input may exceed its share of time: caches
+	// end, memory is collected, and other programs run. Quadratic growth exceeds it long
+	// before the largest size.
 	margin = 6
 	// tooLong ends a family: it has failed, whatever comes next.
 	tooLong = 3 * time.Second

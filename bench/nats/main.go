@@ -73,7 +73,7 @@ func hostPort(addr string) (string, int, error) {
 	return host, port, err
 }
 
-// connections is how many connections the clients share, as the natural clients do.
+// connections is the number of connections that the clients share.
 const connections = 4
 
 // publish has clients publish, each one message at a time.

@@ -70,7 +70,7 @@ func run(admin, ingress, service string, clients int, warm, length time.Duration
 	return nil
 }
 
-// await returns when somebody listens.
+// await returns when a process listens on the address.
 func await(addr string) error {
 	for limit := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		c, err := net.Dial("tcp", addr)

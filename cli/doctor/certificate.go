@@ -39,7 +39,7 @@ func Pair(cert, key string, now time.Time) []Finding {
 	if err != nil {
 		return []Finding{found(checkCertificate, cert, Failure, "put a certificate and the key that belongs to it into the two files, PEM, readable for the node's user", "%v", err)}
 	}
-	return []Finding{judgeValidity(cert, pair.Leaf, now)}
+	return []Finding{validityFinding(cert, pair.Leaf, now)}
 }
 
 // Authority judges the authority of the cluster's certificates, and whether it signed the
@@ -56,16 +56,16 @@ func Authority(ca, cert, node string, now time.Time) []Finding {
 	pool := x509.NewCertPool()
 	for _, c := range signers {
 		pool.AddCert(c)
-		all = append(all, judgeValidity(ca, c, now))
+		all = append(all, validityFinding(ca, c, now))
 	}
 	chain, err := readCertificates(cert)
 	if err != nil {
 		return all // Pair says so
 	}
-	return append(all, judgeOwn(cert, node, chain, pool, now)...)
+	return append(all, ownFindings(cert, node, chain, pool, now)...)
 }
 
-func judgeOwn(cert, node string, chain []*x509.Certificate, pool *x509.CertPool, now time.Time) []Finding {
+func ownFindings(cert, node string, chain []*x509.Certificate, pool *x509.CertPool, now time.Time) []Finding {
 	between := x509.NewCertPool()
 	for _, c := range chain[1:] {
 		between.AddCert(c)
@@ -97,16 +97,16 @@ func readCertificates(path string) (all []*x509.Certificate, err error) {
 		all = append(all, c)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("it holds no certificate in PEM")
+		return nil, errors.New("it contains no PEM certificate")
 	}
 	return all, nil
 }
 
-func judgeValidity(about string, c *x509.Certificate, now time.Time) Finding {
-	return judgeEnd(about, renewAdvice, c.NotBefore, c.NotAfter, now)
+func validityFinding(about string, c *x509.Certificate, now time.Time) Finding {
+	return expiryFinding(about, renewAdvice, c.NotBefore, c.NotAfter, now)
 }
 
-func judgeEnd(about, advice string, from, until, now time.Time) Finding {
+func expiryFinding(about, advice string, from, until, now time.Time) Finding {
 	end := until.UTC().Format(time.RFC3339)
 	switch {
 	case now.After(until):

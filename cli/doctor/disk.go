@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncCount is how many syncs Disk times.
+// SyncCount is the number of syncs that Disk times.
 const SyncCount = 64
 
 const (
-	// block is what is written before each sync, in bytes: about one entry.
+	// block is the number of bytes written before each sync: about one entry.
 	block = 4 << 10
 	// slowSync and awfulSync are also latencies of writes: a write is acknowledged after a sync on two disks.
 	slowSync  = 10 * time.Millisecond
@@ -81,7 +81,7 @@ func Disk(ctx context.Context, dir string) []Finding {
 	if err != nil {
 		return []Finding{found(checkDisk, dir, Failure, writeAdvice(err), "nothing can be written and synced there: %v", err)}
 	}
-	return append([]Finding{judgeSyncs(dir, s)}, volatile(dir, at)...)
+	return append([]Finding{syncFinding(dir, s)}, volatile(dir, at)...)
 }
 
 func writeAdvice(err error) string {
@@ -91,7 +91,7 @@ func writeAdvice(err error) string {
 	return "look at the disk and its file system: a node can't run on it"
 }
 
-func judgeSyncs(dir string, s Syncs) Finding {
+func syncFinding(dir string, s Syncs) Finding {
 	const look = "every write waits for it: use a local SSD, or one with power-loss protection, and look for what else writes to this disk"
 	level := OK
 	switch {
@@ -159,10 +159,10 @@ func Space(dir string, floor Floor) Finding {
 	if err := unix.Statfs(at, &st); err != nil {
 		return found(checkSpace, dir, Failure, "look at the disk and its file system", "%v", err)
 	}
-	return judgeSpace(dir, floor, st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize), st.Ffree, st.Files)
+	return spaceFinding(dir, floor, st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize), st.Ffree, st.Files)
 }
 
-func judgeSpace(dir string, floor Floor, free, total, nodes, allNodes uint64) Finding {
+func spaceFinding(dir string, floor Floor, free, total, nodes, allNodes uint64) Finding {
 	const room = "free space on this disk or give the node a larger one: below the floor (--min-free-disk) it refuses writes and doesn't lead"
 	share, least := float64(free)/float64(max(total, 1))*100, floor.Of(total)
 	switch {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
@@ -58,19 +59,19 @@ func TestSyncsAreTimed(t *testing.T) {
 
 func TestFindingSeverities(t *testing.T) {
 	ms := time.Millisecond
-	expect(t, judgeSyncs("d", Syncs{64, ms, 20 * ms}), OK, "median 1ms, worst of 64 20ms")
-	expect(t, judgeSyncs("d", Syncs{64, 11 * ms, 20 * ms}), Warning, "11ms")
-	expect(t, judgeSyncs("d", Syncs{64, ms, 600 * ms}), Warning, "600ms")
-	expect(t, judgeSyncs("d", Syncs{64, 150 * ms, 200 * ms}), Failure, "150ms")
-	expect(t, judgeSyncs("d", Syncs{64, ms, 2500 * ms}), Failure, "2.5s")
-	expect(t, judgeSpace("d", shares{}, 50<<30, 100<<30, 1, 2), OK, "50.0 GiB of 100.0 GiB")
-	expect(t, judgeSpace("d", shares{}, 19<<30, 100<<30, 1, 2), Warning, "19.0 %")
-	expect(t, judgeSpace("d", shares{}, 4<<30, 100<<30, 1, 2), Failure, "below the floor")
-	expect(t, judgeSpace("d", shares{}, 50<<30, 100<<30, 0, 2), Failure, "inode")
-	expect(t, judgeSpace("d", shares{}, 50<<30, 100<<30, 0, 0), OK, "free") // no inodes to count
-	expect(t, judgeFiles(20_000, 10_000), OK, "20000")
-	expect(t, judgeFiles(4096, 10_000), Warning, "10256")
-	expect(t, judgeFiles(1024, 10), Failure, "1024")
+	expect(t, syncFinding("d", Syncs{64, ms, 20 * ms}), OK, "median 1ms, worst of 64 20ms")
+	expect(t, syncFinding("d", Syncs{64, 11 * ms, 20 * ms}), Warning, "11ms")
+	expect(t, syncFinding("d", Syncs{64, ms, 600 * ms}), Warning, "600ms")
+	expect(t, syncFinding("d", Syncs{64, 150 * ms, 200 * ms}), Failure, "150ms")
+	expect(t, syncFinding("d", Syncs{64, ms, 2500 * ms}), Failure, "2.5s")
+	expect(t, spaceFinding("d", shares{}, 50<<30, 100<<30, 1, 2), OK, "50.0 GiB of 100.0 GiB")
+	expect(t, spaceFinding("d", shares{}, 19<<30, 100<<30, 1, 2), Warning, "19.0 %")
+	expect(t, spaceFinding("d", shares{}, 4<<30, 100<<30, 1, 2), Failure, "below the floor")
+	expect(t, spaceFinding("d", shares{}, 50<<30, 100<<30, 0, 2), Failure, "inode")
+	expect(t, spaceFinding("d", shares{}, 50<<30, 100<<30, 0, 0), OK, "free") // no inodes to count
+	expect(t, fileFinding(20_000, 10_000), OK, "20000")
+	expect(t, fileFinding(4096, 10_000), Warning, "10256")
+	expect(t, fileFinding(1024, 10), Failure, "1024")
 	expect(t, Memory(8<<30, 4<<30), OK, "4.0 GiB, of 8.0 GiB")
 	expect(t, Memory(8<<30, 0), Warning, "no --max-memory")
 	expect(t, Memory(8<<30, 6<<30), Warning, "6.0 GiB")
@@ -95,27 +96,27 @@ func TestAddressesAreTried(t *testing.T) {
 
 func TestPeerFindings(t *testing.T) {
 	now := time.Now()
-	good := func() Peer {
-		return Peer{ID: "n2", Addr: "h:1", There: Reach{Took: time.Millisecond}, Back: Reach{Took: time.Millisecond}, Blur: time.Millisecond, Version: "v1", Level: 1}
+	good := func() cluster.PeerReport {
+		return cluster.PeerReport{ID: "n2", Addr: "h:1", There: cluster.Reach{Took: time.Millisecond}, Back: cluster.Reach{Took: time.Millisecond}, Blur: time.Millisecond, Version: "v1", Level: 1}
 	}
-	worst := func(change func(*Peer)) Finding {
+	worst := func(change func(*cluster.PeerReport)) Finding {
 		p := good()
 		change(&p)
-		return NewReport("n1", Production, append(Peers("me:1", []Peer{p}, now), Versions("v1", 1, 1, []Peer{p})...)).Findings[0]
+		return NewReport("n1", Production, append(Peers("me:1", []cluster.PeerReport{p}, now), Versions("v1", 1, 1, []cluster.PeerReport{p})...)).Findings[0]
 	}
-	expect(t, worst(func(*Peer) {}), OK, "")
-	expect(t, good().clock(), OK, "its clock agrees within 1ms")
-	expect(t, worst(func(p *Peer) { p.There.Err = errors.New("refused") }), Failure, "not reached at h:1: refused")
-	expect(t, worst(func(p *Peer) { p.Back.Err = errors.New("time out") }), Failure, "does not reach this node at me:1: time out")
-	expect(t, worst(func(p *Peer) { p.Back = Reach{Unasked: true} }), Warning, "can't be known")
-	expect(t, worst(func(p *Peer) { p.There.Took = time.Second }), Warning, "reached at h:1 in 1s")
-	expect(t, worst(func(p *Peer) { p.Offset = -time.Second }), Failure, "1s behind")
-	expect(t, worst(func(p *Peer) { p.Offset = 200 * time.Millisecond }), Warning, "200ms ahead")
-	expect(t, worst(func(p *Peer) { p.Offset, p.Blur = 200*time.Millisecond, 150*time.Millisecond }), OK, "")
-	expect(t, worst(func(p *Peer) { p.From, p.Until = now.Add(-90*time.Hour), now.Add(-time.Hour) }), Failure, "it ended at")
-	expect(t, worst(func(p *Peer) { p.Gossip, p.Key = "h:2", errors.New("the gossip keys differ") }), Failure, "asked at h:2: the gossip keys differ")
-	expect(t, worst(func(p *Peer) { p.Gossip = "h:2" }), OK, "")
-	expect(t, worst(func(p *Peer) { p.Version = "v2" }), Warning, "it runs v2")
+	expect(t, worst(func(*cluster.PeerReport) {}), OK, "")
+	expect(t, clockFinding(good()), OK, "its clock agrees within 1ms")
+	expect(t, worst(func(p *cluster.PeerReport) { p.There.Err = errors.New("refused") }), Failure, "not reached at h:1: refused")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Back.Err = errors.New("time out") }), Failure, "does not reach this node at me:1: time out")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Back = cluster.Reach{Unasked: true} }), Warning, "can't be known")
+	expect(t, worst(func(p *cluster.PeerReport) { p.There.Took = time.Second }), Warning, "reached at h:1 in 1s")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Offset = -time.Second }), Failure, "1s behind")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Offset = 200 * time.Millisecond }), Warning, "200ms ahead")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Offset, p.Blur = 200*time.Millisecond, 150*time.Millisecond }), OK, "")
+	expect(t, worst(func(p *cluster.PeerReport) { p.From, p.Until = now.Add(-90*time.Hour), now.Add(-time.Hour) }), Failure, "it ended at")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Gossip, p.Key = "h:2", errors.New("the gossip keys differ") }), Failure, "asked at h:2: the gossip keys differ")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Gossip = "h:2" }), OK, "")
+	expect(t, worst(func(p *cluster.PeerReport) { p.Version = "v2" }), Warning, "it runs v2")
 	expect(t, Versions("v1", 1, 2, nil)[0], Failure, "level 2, this version knows 1")
 	expect(t, Peers("me:1", nil, now)[0], OK, "no other node")
 }
@@ -142,7 +143,7 @@ func TestCertificateFindings(t *testing.T) {
 	}
 	expect(t, last(Authority(file("ca.pem"), file("n1.pem"), "n9", now)), Failure, "not n9")
 	expect(t, last(Authority(file("ca.pem"), file("n2.pem"), "n2", now)), Failure, "unknown authority")
-	expect(t, last(Authority(file("n1.key"), file("n1.pem"), "n1", now)), Failure, "no certificate in PEM")
+	expect(t, last(Authority(file("n1.key"), file("n1.pem"), "n1", now)), Failure, "no PEM certificate")
 	if all := append(Pair("", "", now), Authority("", "", "n1", now)...); len(all) > 0 {
 		t.Errorf("without certificates: %v", all)
 	}
@@ -166,19 +167,19 @@ func TestCertificatesAreJudgedByRenewal(t *testing.T) {
 		{3650 * day, 15 * day, OK, "15 days"}, {3650 * day, 2 * day, Warning, "in 2 days,"}, {3650 * day, 25 * time.Hour, Warning, "in 25 hours,"}, {90 * day, -day, Failure, "it ended at"},
 	} {
 		until := now.Add(c.left + time.Minute)
-		f := judgeEnd("n2", secretAdvice, until.Add(-c.life), until, now)
+		f := expiryFinding("n2", secretAdvice, until.Add(-c.life), until, now)
 		expect(t, f, c.want, c.words)
 		if strings.Contains(f.Found, " 1 days") || strings.Contains(f.Found, " 1 hours") {
 			t.Errorf("%q", f.Found)
 		}
 	}
 	for signed, want := range map[bool]string{true: "signs its own certificate", false: "the files of its --cluster-cert"} { // unordered: each by itself
-		all := Peers("me:1", []Peer{{ID: "n2", From: now.Add(-3 * day), Until: now.Add(time.Hour), Signed: signed}}, now)
+		all := Peers("me:1", []cluster.PeerReport{{ID: "n2", From: now.Add(-3 * day), Until: now.Add(time.Hour), Signed: signed}}, now)
 		if last := all[len(all)-1]; !strings.Contains(last.Do, want) {
 			t.Errorf("signed by itself %v: %+v, want advice %q", signed, last, want)
 		}
 	}
-	if all := Peers("me:1", []Peer{{ID: "n2", From: now.Add(-36 * time.Hour), Until: now.Add(36 * time.Hour), Signed: true}}, now); NewReport("n1", Production, all).Worst != OK {
+	if all := Peers("me:1", []cluster.PeerReport{{ID: "n2", From: now.Add(-36 * time.Hour), Until: now.Add(36 * time.Hour), Signed: true}}, now); NewReport("n1", Production, all).Worst != OK {
 		t.Errorf("a certificate that its node renews: %+v", all)
 	}
 }
@@ -186,8 +187,8 @@ func TestCertificatesAreJudgedByRenewal(t *testing.T) {
 // TestFindingsApplyToModes: what is meant for production is not in the report of a developer's node, every check applies somewhere,
 // and what keeps a node from working is told to everybody.
 func TestFindingsApplyToModes(t *testing.T) {
-	advice := []Finding{judgeSyncs("d", Syncs{64, time.Second, time.Second}), judgeFiles(1, 10), Memory(8<<30, 0)}
-	broken := []Finding{judgeSpace("d", shares{}, 0, 100<<30, 1, 2), State(errors.New("no leader"), ""), Settings(errors.New("why"))}
+	advice := []Finding{syncFinding("d", Syncs{64, time.Second, time.Second}), fileFinding(1, 10), Memory(8<<30, 0)}
+	broken := []Finding{spaceFinding("d", shares{}, 0, 100<<30, 1, 2), State(errors.New("no leader"), ""), Settings(errors.New("why"))}
 	for mode, want := range map[Mode]int{Production: 6, LocalCluster: 3, Development: 3} { // unordered: each by itself
 		r := NewReport("n1", mode, append(advice, broken...))
 		if len(r.Findings) != want || r.Worst != Failure {

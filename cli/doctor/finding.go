@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// Level is how bad a finding is.
+// Level is the severity of a finding.
 type Level int
 
 // The levels, from good to bad.
@@ -97,7 +97,7 @@ func found(c check, about string, level Level, do, format string, args ...any) F
 	return Finding{Check: c.name, About: about, Level: level, Found: fmt.Sprintf(format, args...), Do: do, in: c.in}
 }
 
-// Report is what an examination of one node found.
+// Report holds the findings of an examination of one node.
 type Report struct {
 	Node     string    `json:"node"`
 	Worst    Level     `json:"worst"`

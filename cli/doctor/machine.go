@@ -10,7 +10,7 @@ import (
 // deliveries: its log, snapshots, and the other nodes.
 const spareFiles = 256
 
-// fewFiles is where a node is sure to hurt.
+// fewFiles is the greatest limit of open files that is too low for a node.
 const fewFiles = 1024
 
 // OpenFiles judges this process's limit of open files against how many connections the
@@ -20,10 +20,10 @@ func OpenFiles(connections int) Finding {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return found(checkFiles, "", Warning, "look at `ulimit -n` by hand", "the limit of open files can't be read: %v", err)
 	}
-	return judgeFiles(limit.Max, connections)
+	return fileFinding(limit.Max, connections)
 }
 
-func judgeFiles(limit uint64, connections int) Finding {
+func fileFinding(limit uint64, connections int) Finding {
 	const raise = "raise it (LimitNOFILE= of systemd, ulimits of a container), or lower --max-connections, --resp-max-connections and --senders"
 	wanted := uint64(connections + spareFiles)
 	switch {

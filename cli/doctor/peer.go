@@ -3,40 +3,9 @@ package doctor
 import (
 	"fmt"
 	"time"
+
+	"github.com/trireme-dev/trireme/cluster"
 )
-
-// Peer is what a node has found out about another one of its cluster.
-type Peer struct {
-	// ID and Addr are the other node's id and cluster address, Suffrage is voter or
-	// nonvoter, empty if that isn't known.
-	ID, Addr, Suffrage string
-	// There is this node's call to it, Back its call to this node.
-	There, Back Reach
-	// Offset is what its clock is ahead of this node's, known within Blur.
-	Offset, Blur time.Duration
-	// Version and Level are those of its binary, State is raft's.
-	Version string
-	Level   uint32
-	State   string
-	// From and Until are when the certificate that it shows begins and ends, zero without TLS. Signed says that the node has signed
-	// it itself, with the cluster secret.
-	From, Until time.Time
-	Signed      bool
-	// Gossip is its gossip address, empty if it has none; Key is what became of asking
-	// there with this node's key, nil if it agrees.
-	Gossip string
-	Key    error
-}
-
-// Reach is a call from one node to another.
-type Reach struct {
-	// Took is the time for a connection and an answer.
-	Took time.Duration
-	// Err is why there was none.
-	Err error
-	// Unasked says that the other side's version doesn't know how to try.
-	Unasked bool
-}
 
 const (
 	// slowReach is a time for a connection and an answer that slows elections and every
@@ -49,38 +18,38 @@ const (
 
 // Peers judges all other nodes: whether each is reached and reaches back, its clock, its
 // certificate, its gossip key. own is this node's cluster address.
-func Peers(own string, peers []Peer, now time.Time) (all []Finding) {
+func Peers(own string, peers []cluster.PeerReport, now time.Time) (all []Finding) {
 	if len(peers) == 0 {
 		return []Finding{found(checkPeer, "", OK, "", "there is no other node")}
 	}
 	for _, p := range peers {
-		all = append(all, p.reach(own)...)
+		all = append(all, reachFindings(p, own)...)
 		if p.There.Err != nil {
 			continue
 		}
-		all = append(all, p.clock())
+		all = append(all, clockFinding(p))
 		if !p.Until.IsZero() {
 			advice := peerAdvice
 			if p.Signed {
 				advice = secretAdvice
 			}
-			if f := judgeEnd(p.ID, advice, p.From, p.Until, now); f.Level != OK {
+			if f := expiryFinding(p.ID, advice, p.From, p.Until, now); f.Level != OK {
 				all = append(all, f)
 			}
 		}
 		if p.Gossip != "" {
-			all = append(all, p.gossip())
+			all = append(all, gossipFinding(p))
 		}
 	}
 	return all
 }
 
-func (p Peer) reach(own string) []Finding {
+func reachFindings(p cluster.PeerReport, own string) []Finding {
 	if p.There.Err != nil {
 		return []Finding{found(checkPeer, p.ID, Failure,
 			fmt.Sprintf("see that %s runs and that this machine reaches %s (firewall, address, certificate)", p.ID, p.Addr), "it is not reached at %s: %v", p.Addr, p.There.Err)}
 	}
-	all := []Finding{judgeReach(p.ID, "reached at "+p.Addr, p.There.Took)}
+	all := []Finding{reachFinding(p.ID, "reached at "+p.Addr, p.There.Took)}
 	switch {
 	case p.Back.Unasked:
 		all = append(all, found(checkPeer, p.ID, Warning, "bring it to this node's version, then look again", "whether it reaches this node can't be known: its version doesn't try"))
@@ -88,12 +57,12 @@ func (p Peer) reach(own string) []Finding {
 		all = append(all, found(checkPeer, p.ID, Failure,
 			fmt.Sprintf("see that %s reaches %s: the firewall on the way, and --cluster-advertise of this node", p.ID, own), "it does not reach this node at %s: %v", own, p.Back.Err))
 	default:
-		all = append(all, judgeReach(p.ID, "reaches this node at "+own, p.Back.Took))
+		all = append(all, reachFinding(p.ID, "reaches this node at "+own, p.Back.Took))
 	}
 	return all
 }
 
-func judgeReach(id, what string, took time.Duration) Finding {
+func reachFinding(id, what string, took time.Duration) Finding {
 	level := OK
 	if took >= slowReach {
 		level = Warning
@@ -101,7 +70,7 @@ func judgeReach(id, what string, took time.Duration) Finding {
 	return found(checkPeer, id, level, "look at the network between the nodes, and at how busy both are: every write waits for it", "%s in %s", what, round(took))
 }
 
-func (p Peer) clock() Finding {
+func clockFinding(p cluster.PeerReport) Finding {
 	const do = "let a time service (chrony, systemd-timesyncd) keep both clocks: a new leader trusts its own only if a majority agrees"
 	off := p.Offset.Abs() - p.Blur // at least this much
 	level := OK
@@ -124,7 +93,7 @@ func aheadOf(d time.Duration) string {
 	return "ahead"
 }
 
-func (p Peer) gossip() Finding {
+func gossipFinding(p cluster.PeerReport) Finding {
 	if p.Key != nil {
 		return found(checkGossip, p.ID, Failure, "give all nodes the same --gossip-key, and let the gossip address through", "asked at %s: %v", p.Gossip, p.Key)
 	}
@@ -133,7 +102,7 @@ func (p Peer) gossip() Finding {
 
 // Versions judges this node's version and level against those of the others, and the
 // level in force, 0 if that isn't known.
-func Versions(version string, level, inForce uint32, peers []Peer) []Finding {
+func Versions(version string, level, inForce uint32, peers []cluster.PeerReport) []Finding {
 	differ := false
 	all := []Finding{}
 	for _, p := range peers {

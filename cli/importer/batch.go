@@ -14,8 +14,8 @@ type entry struct {
 	functions bool
 }
 
-// batch is a request that fills. Its body is a JSON array of commands.
-type batch struct {
+// requestBatch is a request that fills. Its body is a JSON array of commands.
+type requestBatch struct {
 	number  int64 // in the order of the file
 	last    int64 // key of the file that it ends with, counted from 1
 	body    []byte
@@ -24,7 +24,7 @@ type batch struct {
 }
 
 // open begins the row of an entry.
-func (b *batch) open(e entry) {
+func (b *requestBatch) open(e entry) {
 	if b.body == nil {
 		b.body = append(make([]byte, 0, defaultBytes/4), '[')
 	}
@@ -35,7 +35,7 @@ func (b *batch) open(e entry) {
 }
 
 // words writes a command.
-func (b *batch) words(words ...string) { b.body = appendCommand(b.body, words...) }
+func (b *requestBatch) words(words ...string) { b.body = appendCommand(b.body, words...) }
 
 // appendCommand writes a command as JSON.
 func appendCommand(dst []byte, words ...string) []byte {
@@ -132,7 +132,7 @@ func (p *pool) flush() {
 	}
 	b.number, b.last = p.batches, p.seen
 	p.batches++
-	p.batch = &batch{}
+	p.batch = &requestBatch{}
 	select {
 	case p.work <- b:
 	case <-p.ctx.Done():

@@ -18,12 +18,12 @@ import (
 // The errors that end an import.
 var (
 	// ErrRefused says that the node takes no more, and why.
-	ErrRefused = errors.New("the database refuses")
+	ErrRefused = errors.New("the database refused the request")
 	// ErrUnreachable says that a request was not answered, however often it was sent.
 	ErrUnreachable = errors.New("no answer")
 )
 
-// answer is what a pipeline says about one command.
+// answer is the result of one command of a pipeline.
 type answer struct {
 	Result json.RawMessage `json:"result"`
 	Error  string          `json:"error"`
@@ -110,7 +110,7 @@ func (c *client) attempt(ctx context.Context, id string, body []byte, n int) (an
 		return nil, again, refusal(resp.Status, text)
 	}
 	if err := json.Unmarshal(text, &answers); err != nil || len(answers) != n {
-		return nil, false, fmt.Errorf("%s didn't answer as a Trireme node does", c.url)
+		return nil, false, fmt.Errorf("%s did not reply like a Trireme node", c.url)
 	}
 	return answers, false, nil
 }

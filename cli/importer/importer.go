@@ -22,17 +22,17 @@ type Options struct {
 	From uint64
 	// Replace overwrites keys that exist; otherwise they are kept.
 	Replace bool
-	// Skip is how many keys of that database are passed over at first.
+	// Skip is the number of keys of that database to skip first.
 	Skip int64
-	// Workers is how many requests are under way at a time, Rows and Bytes how many keys
-	// and bytes one holds at most; what is larger goes alone, up to MaxRequest bytes, and
-	// what is larger than that in parts. Values of more than MaxValue bytes are not imported.
+	// Workers bounds the requests under way at a time, Rows and Bytes the keys and bytes of a
+	// request. A larger value has a request of its own, of up to MaxRequest bytes, or is sent
+	// in parts. Values of more than MaxValue bytes are not imported.
 	Workers, Rows, Bytes, MaxRequest, MaxValue int
-	// Patience is for how long a request that fails is sent again.
+	// Patience bounds the repetition of a request that fails.
 	Patience time.Duration
 	// Watch, if set, receives the progress regularly.
 	Watch func(Progress)
-	// Every is how often Watch is called.
+	// Every is the interval between calls of Watch.
 	Every time.Duration
 }
 

@@ -104,13 +104,13 @@ func fillAll(t *testing.T, s *redisproc.Server) {
 	must(t, s, "GEOADD", "geo", "13.361389", "38.115556", "Palermo")
 }
 
-// reads are how the whole value of a type is read.
+// reads holds, by type, the command that reads a whole value.
 var reads = map[string][]string{
 	"string": {"GET", "k"}, "list": {"LRANGE", "k", "0", "-1"}, "set": {"SMEMBERS", "k"}, "zset": {"ZRANGE", "k", "0", "-1", "WITHSCORES"}, "hash": {"HGETALL", "k"},
 	"stream": {"XRANGE", "k", "-", "+"},
 }
 
-// content is what a server holds, by key.
+// content returns the values of a server by key.
 func content(t *testing.T, do func(words ...string) (reply.Value, error)) map[string]string {
 	t.Helper()
 	ask := func(words ...string) reply.Value {

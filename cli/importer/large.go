@@ -18,7 +18,7 @@ type large struct {
 	value  []byte // after its type
 }
 
-// maxDecoded is what a value may take in this process's memory, in bytes.
+// maxDecoded bounds the memory of a decoded value in this process, in bytes.
 const maxDecoded = 4 << 30
 
 // errPart is the error of a part of a value that a node doesn't take.
@@ -52,7 +52,7 @@ func (p *pool) sendLarge(l *large) error {
 type partWriter struct {
 	pool    *pool
 	name    string
-	batch   batch
+	batch   requestBatch
 	bytes   int      // of the words that are open
 	open    []string // words of a command that takes more
 	scratch []byte
@@ -60,8 +60,8 @@ type partWriter struct {
 	last    answer
 }
 
-// partBytes is how many bytes of a value one command holds: escaped they are at most six
-// times as many, and a request has room for that.
+// partBytes returns the bytes of a value in one command. Escaping makes them at most six times as
+// many, for which a request has room.
 func (w *partWriter) partBytes() int { return max(1, w.pool.o.MaxRequest/8) }
 
 // row adds a command.
@@ -110,7 +110,7 @@ func (w *partWriter) flush() {
 		return
 	}
 	answers, err := w.pool.client.pipeline(w.pool.ctx, append(w.batch.body, ']'), len(w.batch.entries))
-	w.batch = batch{}
+	w.batch = requestBatch{}
 	if w.err = err; err != nil {
 		return
 	}

@@ -13,12 +13,12 @@ type pool struct {
 	o      *Options
 	client *client
 	report *Report
-	work   chan *batch
+	work   chan *requestBatch
 	all    sync.WaitGroup
 	offset atomic.Int64 // of the file, in bytes
 
 	// Of the reader.
-	batch   *batch
+	batch   *requestBatch
 	batches int64
 	seen    int64 // keys of the database in the file
 	row     []byte
@@ -29,7 +29,7 @@ type pool struct {
 }
 
 func newPool(ctx context.Context, stop context.CancelCauseFunc, c *client, r *Report) *pool {
-	p := &pool{ctx: ctx, stop: stop, o: c.o, client: c, report: r, work: make(chan *batch), batch: &batch{}, finished: map[int64]int64{}}
+	p := &pool{ctx: ctx, stop: stop, o: c.o, client: c, report: r, work: make(chan *requestBatch), batch: &requestBatch{}, finished: map[int64]int64{}}
 	for range p.o.Workers {
 		p.all.Go(func() {
 			for b := range p.work {
@@ -51,7 +51,7 @@ func (p *pool) finish(whole bool) {
 
 // perform sends a batch and notes what became of it; an error that concerns all that
 // follows stops the pool.
-func (p *pool) perform(b *batch) {
+func (p *pool) perform(b *requestBatch) {
 	if p.ctx.Err() != nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (p *pool) mark(last int64) {
 }
 
 // sendBatch sends a batch and counts the answers.
-func (p *pool) sendBatch(b *batch) error {
+func (p *pool) sendBatch(b *requestBatch) error {
 	answers, err := p.client.pipeline(p.ctx, b.body, len(b.entries))
 	if err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 	"github.com/trireme-dev/trireme/internal/plural"
 )
 
-// Progress is how far an import is.
+// Progress is the progress of an import.
 type Progress struct {
-	// Bytes is how much of the file was read, Keys how many keys were imported.
+	// Bytes counts the bytes read of the file, Keys the imported keys.
 	Bytes, Keys int64
 	Elapsed     time.Duration
 }

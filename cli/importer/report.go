@@ -11,23 +11,23 @@ import (
 	"github.com/trireme-dev/trireme/internal/plural"
 )
 
-// maxExamples is how many keys a report names for each thing that went wrong.
+// maxExamples bounds the keys that a report names for each failure.
 const maxExamples = 5
 
-// Failure is what keys were not imported for.
+// Failure is a reason for which keys were not imported.
 type Failure struct {
 	Reason   string   `json:"reason"`
 	Count    int64    `json:"count"`
 	Examples []string `json:"examples"` // the first keys
 }
 
-// Report is what became of a file.
+// Report is the result of an import.
 type Report struct {
 	// FileVersion is the version of the format, ServerVersion that of the server that
 	// wrote the file, if it says so.
 	FileVersion   int    `json:"fileVersion"`
 	ServerVersion string `json:"serverVersion,omitempty"`
-	// Keys is how many keys were imported, Types by type, Libraries how many libraries of
+	// Keys counts the imported keys, Types the same by type, Libraries the imported libraries of
 	// functions.
 	Keys      int64            `json:"keys"`
 	Types     map[string]int64 `json:"types"`
@@ -41,10 +41,10 @@ type Report struct {
 	OtherDatabases map[uint64]int64 `json:"otherDatabases,omitempty"`
 	// Modules store auxiliary data, which is not imported.
 	Modules []string `json:"modules,omitempty"`
-	// Failures are what was not imported, and why.
+	// Failures lists the keys that were not imported, by reason.
 	Failures []*Failure `json:"failures,omitempty"`
-	// Done is how many keys of the database, from the beginning of the file, have been
-	// dealt with: what to skip to go on.
+	// Done counts the keys of the database, from the beginning of the file, that were handled.
+	// An import continues with this value as Skip.
 	Done    int64   `json:"done"`
 	Seconds float64 `json:"seconds"`
 
@@ -87,7 +87,7 @@ func (r *Report) fail(name, reason string) {
 	})
 }
 
-// Failed is how many keys and libraries were not imported though they should have been.
+// Failed returns the number of keys and libraries that should have been imported and were not.
 func (r *Report) Failed() (n int64) {
 	for _, f := range r.Failures {
 		n += f.Count

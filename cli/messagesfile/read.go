@@ -19,7 +19,7 @@ import (
 const maxLine = 256 << 20
 
 // ErrFile says that a file is damaged, cut short, or none of messages.
-var ErrFile = errors.New("this is no whole file of messages")
+var ErrFile = errors.New("this is not a complete file of messages")
 
 // Read reads a file to its end, gives each record to emit, and compares the sum. An error of emit is returned as it is;
 // every other one is an ErrFile, or that of r. What was emitted before an error must not be used.
@@ -30,7 +30,7 @@ func Read(r io.Reader, emit func(store fsm.RecordStore, record []byte) error) (h
 		return h, 0, failed(in, 1, "it is empty")
 	}
 	if json.Unmarshal(in.Bytes(), &h) != nil || h.Kind != headKind {
-		return h, 0, fmt.Errorf("%w: its first line has not the kind %s", ErrFile, headKind)
+		return h, 0, fmt.Errorf("%w: its first line is not of the kind %s", ErrFile, headKind)
 	}
 	if h.Format != Format {
 		return h, 0, fmt.Errorf("%w: it has format %d and was written by version %s; this version reads format %d", ErrFile, h.Format, h.Version, Format)
@@ -81,12 +81,12 @@ func finish(in *bufio.Scanner, e end, records int, sum string) error {
 	case e.SHA256 != sum:
 		return fmt.Errorf("%w: the sum of its records is %s, its last line says %s", ErrFile, sum, e.SHA256)
 	case in.Scan():
-		return fmt.Errorf("%w: there are lines behind the last one", ErrFile)
+		return fmt.Errorf("%w: lines follow the last one", ErrFile)
 	}
 	return in.Err()
 }
 
-// storeOf is what the record of a line belongs to, if it is of the line's kind.
+// storeOf returns the store of a line's record. It fails if the record is not of the line's kind.
 func storeOf(kind string, record []byte) (fsm.RecordStore, error) {
 	switch {
 	case kind == "":

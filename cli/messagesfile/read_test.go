@@ -66,7 +66,7 @@ func TestRefusedFiles(t *testing.T) {
 		says   string
 	}{
 		"empty":        {func([]string) []string { return nil }, "its first line"},
-		"another file": {func([]string) []string { return []string{`{"kind":"message"}`} }, "its first line has not the kind trireme-messages"},
+		"another file": {func([]string) []string { return []string{`{"kind":"message"}`} }, "its first line is not of the kind trireme-messages"},
 		"newer format": {func(all []string) []string {
 			all[0] = `{"kind":"trireme-messages","format":2,"version":"9.0.0"}`
 			return all
@@ -83,7 +83,7 @@ func TestRefusedFiles(t *testing.T) {
 			all[3] = fmt.Sprintf(`{"kind":"end","records":2,"sha256":"%064d"}`, 0)
 			return all
 		}, "the sum of its records is "},
-		"lines behind the end": {func(all []string) []string { return append(all, "{}") }, "there are lines behind the last one"},
+		"lines behind the end": {func(all []string) []string { return append(all, "{}") }, "lines follow the last one"},
 	} {
 		if _, _, err := read(c.change(lines(t))); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)

@@ -62,7 +62,7 @@ type line struct {
 	Paused      bool                `json:"paused,omitempty"`
 	Created     int64               `json:"createdAt,omitempty"`
 	FirstAt     int64               `json:"notBefore,omitempty"`
-	// Record is what is imported.
+	// Record is the encoded record, which an import reads. The other fields are for people.
 	Record []byte `json:"record"`
 }
 
@@ -86,7 +86,7 @@ func Write(w io.Writer, f *fsm.Frozen, database, version string) error {
 	return out.Encode(end{endKind, n, hex.EncodeToString(sum.Sum(nil))})
 }
 
-// describe is what a line says of a record besides it.
+// describe returns the fields of a line that describe a record, without the record.
 func describe(store fsm.RecordStore, record []byte) (l line) {
 	l.Kind = Kind(store, record)
 	if store == fsm.OfWorkflows {

@@ -28,7 +28,7 @@ var entryNames = [entryPoints]string{"HTTP", "/multi-exec", "script", "RESP"}
 // closed are the flags that close an entry point to a row.
 var closed = [entryPoints]command.Flags{command.NoHTTP, command.NoHTTP | command.NoMulti, command.NoScript | command.NoScriptWait, 0}
 
-func (d entryPoint) open(c *command.Command) bool { return c.Flags&closed[d] == 0 }
+func (p entryPoint) open(c *command.Command) bool { return c.Flags&closed[p] == 0 }
 
 // unlike are the rows whose replies need not be those of their scripts, and why. What they
 // answer is compared all the same with what the machine answers without an entry point.
@@ -42,7 +42,7 @@ var unlike = map[string]string{
 	"command count": "its script has mistakes only, which discard a transaction; the number grows with the table",
 }
 
-// coverage is what was answered as it has to be, by entry point and row.
+// coverage counts the calls that were answered correctly, by entry point and row.
 type coverage struct {
 	answered, refused [entryPoints]map[string]bool
 	compared          [entryPoints]int
@@ -57,14 +57,14 @@ func newCoverage() *coverage {
 }
 
 // proven reports whether the row was answered at the entry point, or refused if it is closed.
-func (s *coverage) proven(d entryPoint, c *command.Command) bool {
+func (co *coverage) proven(d entryPoint, c *command.Command) bool {
 	if d.open(c) {
-		return s.answered[d][c.Name]
+		return co.answered[d][c.Name]
 	}
-	return s.refused[d][c.Name]
+	return co.refused[d][c.Name]
 }
 
-// witness is who looks at the replies to the calls of a row.
+// witness is the test that checks the replies to the calls of a row.
 type witness struct {
 	seen    *coverage
 	row     *command.Command
@@ -104,11 +104,11 @@ func (w witness) sawStep(s *scripttest.Step, answer string) { w.saw(s.Argv, answ
 
 // judge demands of every row a proof at every entry point, and that the list of commands that
 // there have to be names no row that isn't there.
-func (s *coverage) judge(t *testing.T) {
+func (co *coverage) judge(t *testing.T) {
 	t.Helper()
 	for _, c := range rows.Rows() {
 		for d := range entryPoints {
-			if !s.proven(d, c) && unlike[c.Name] == "" {
+			if !co.proven(d, c) && unlike[c.Name] == "" {
 				t.Errorf("%s is unproven at %s, which is open to it: %v", c.Name, entryNames[d], d.open(c))
 			}
 		}
@@ -133,7 +133,7 @@ func surface(t *testing.T) *commandtest.Surface {
 const tablePath = "../../docs/reports/coverage.md"
 
 // write compares the table in docs with what was seen, or writes it.
-func (s *coverage) write(t *testing.T) {
+func (co *coverage) write(t *testing.T) {
 	t.Helper()
 	tiers := map[string]string{}
 	for _, r := range surface(t).Rows {
@@ -145,7 +145,7 @@ func (s *coverage) write(t *testing.T) {
 	for _, c := range rows.Rows() {
 		line := fmt.Sprintf("| %s | %s | %s |", strings.ToUpper(c.Name), c.Group, tiers[c.Name])
 		for d := range entryPoints {
-			line += " " + s.cell(d, c) + " |"
+			line += " " + co.cell(d, c) + " |"
 		}
 		line += "\n"
 		out.WriteString(line)
@@ -193,11 +193,11 @@ the script has, for the reason given. P0 is what clients send, P1 what tools do.
 |---|---|---|---|---|---|---|
 `
 
-func (s *coverage) cell(d entryPoint, c *command.Command) string {
+func (co *coverage) cell(d entryPoint, c *command.Command) string {
 	switch {
-	case s.proven(d, c) && d.open(c):
+	case co.proven(d, c) && d.open(c):
 		return "yes"
-	case s.proven(d, c):
+	case co.proven(d, c):
 		return "closed"
 	case unlike[c.Name] != "":
 		return "unlike: " + unlike[c.Name]

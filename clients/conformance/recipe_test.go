@@ -12,7 +12,7 @@ import (
 
 const (
 	repository = "../.."
-	tags       = "nomsgpack,hashicorpmetrics"
+	tags       = "nomsgpack"
 )
 
 // TestRecipeForACommand does what CONTRIBUTING.md says of adding a command, with the blocks

@@ -101,7 +101,7 @@ func fromLua(t *testing.T, where string, steps []scripttest.Step, see witness) {
 	}
 }
 
-// mostInLua is how many words unpack puts on the stack of a script.
+// mostInLua bounds the words that unpack puts on the stack of a script.
 const mostInLua = 7000
 
 // callable reports whether a step can be asked of a script.

@@ -59,8 +59,8 @@ func (c *Context) take(s step) {
 	}
 }
 
-// abandoned is what a workflow's function is abandoned with; err is nil if what was to do
-// is done.
+// abandoned is the panic value that ends a workflow's function early. err is nil unless a submission
+// has failed.
 type abandoned struct{ err error }
 
 // replay runs the function, and ends the run with what it returns.
@@ -101,7 +101,7 @@ func (c *Context) end(result any) error {
 type Lazy struct {
 	step
 	submit func(c *Context, s step) error
-	// delay is that of a sleep, which its plan or its result waits for.
+	// delay is the delay of a sleep, for which its plan or its result waits.
 	delay string
 }
 
@@ -156,10 +156,9 @@ func Call(name, method, url, body string, retries int) Lazy {
 	}}
 }
 
-// WaitResult is how a wait ended.
+// WaitResult is the end of a wait: a notification or the timeout.
 type WaitResult struct {
-	// Data is what the notification brought.
-	Data    []byte
+	Data    []byte // of the notification
 	Timeout bool
 }
 
@@ -182,7 +181,7 @@ func Wait(name, event string, timeout time.Duration) Lazy {
 	}}
 }
 
-// InvokeResult is how an invoked run ended.
+// InvokeResult is the end of an invoked run.
 type InvokeResult struct {
 	Body       string `json:"body"`
 	IsFailed   bool   `json:"isFailed"`
@@ -218,7 +217,7 @@ func Invoke(name, url, id, payload string, settings map[string]string) Lazy {
 	}}
 }
 
-// TriggerHeaders are those of a message that starts a run.
+// TriggerHeaders returns the headers of a message that starts a run.
 func TriggerHeaders(url, id string) map[string]string {
 	h := map[string]string{
 		"content-type": "application/json", "upstash-method": http.MethodPost, "upstash-workflow-init": "true", "upstash-workflow-runid": id,

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Options are those of an endpoint.
+// Options configures an endpoint.
 type Options struct {
 	// Node gives the base URL of a node, another one each time if it likes.
 	Node func() string
@@ -22,11 +22,11 @@ type Options struct {
 	Client *http.Client
 	// Workflows by the last segment of the path.
 	Workflows map[string]Workflow
-	// Failed, if set, is told of failed runs.
+	// Failed, if set, is called with failed runs.
 	Failed func(Failure)
-	// Ended, if set, is told of runs whose end a node has acknowledged.
+	// Ended, if set, is called with runs whose end a node has acknowledged.
 	Ended func(run string)
-	// Seen, if set, is told every result of a step that a delivery carries: one value for
+	// Seen, if set, is called with every result of a step that a delivery carries: one value for
 	// each step of a run, if the server keeps its word.
 	Seen func(run string, step int, out string)
 }
@@ -34,7 +34,7 @@ type Options struct {
 // Workflow is the function of a workflow. What it returns is the run's result, as JSON.
 type Workflow func(c *Context) any
 
-// Failure is what the failure function of a run is told.
+// Failure is the argument of a run's failure function.
 type Failure struct {
 	RunID   string
 	Status  int
@@ -107,7 +107,7 @@ func (e *Endpoint) deliver(r *http.Request, body []byte) error {
 	return c.replay(e.Workflows[r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]])
 }
 
-// failed tells of a run that has failed.
+// failed reports a failed run.
 func (e *Endpoint) failed(run string, body []byte) error {
 	var in struct {
 		Status     int
@@ -158,7 +158,7 @@ func (e *Endpoint) called(r *http.Request, run string, body []byte) error {
 	return err
 }
 
-// element is one of the list that a delivery carries.
+// element is an element of the list that a delivery carries.
 type element struct {
 	MessageID string `json:"messageId"`
 	Body      []byte `json:"body"`
@@ -221,7 +221,7 @@ func (e *Endpoint) fetch(r *http.Request, run string) ([]element, error) {
 	return nil, fmt.Errorf("the log holds no message %s", id)
 }
 
-// headers are those of a message of a run.
+// headers returns the headers of a message of a run.
 func (e *Endpoint) headers(run, url string) map[string]string {
 	return map[string]string{
 		"content-type": "application/json", "upstash-method": http.MethodPost, "upstash-workflow-init": "false", "upstash-workflow-runid": run,

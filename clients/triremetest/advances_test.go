@@ -18,18 +18,18 @@ type ticks struct {
 	paths []string
 }
 
-func (k *ticks) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.paths = append(k.paths, r.URL.Path)
+func (t *ticks) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.paths = append(t.paths, r.URL.Path)
 }
 
 // take returns what has come since the last call.
-func (k *ticks) take() []string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	defer func() { k.paths = nil }()
-	return k.paths
+func (t *ticks) take() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer func() { t.paths = nil }()
+	return t.paths
 }
 
 // TestThousandAdvances: of a hundred weekly schedules, each at a minute of its own, each fires exactly once at each of its times and in

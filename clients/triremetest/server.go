@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// startLimit is how long a server may take to start, stopLimit how long to stop.
+// startLimit bounds the start of a server, stopLimit its stop.
 const (
 	startLimit = time.Minute
 	stopLimit  = time.Minute
@@ -27,7 +27,7 @@ const (
 
 // Server is a running development server.
 type Server struct {
-	// URL is that of the HTTP API: the keyspace, /v2 and /test.
+	// URL is the URL of the HTTP API: the keyspace, /v2 and /test.
 	URL string
 	// Token is the standard token of the keyspace, MessagesToken that of /v2, AdminToken
 	// opens everything.
@@ -127,7 +127,7 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	bin := filepath.Join(dir, "trireme")
-	cmd := exec.Command("go", "build", "-tags", "nomsgpack,hashicorpmetrics", "-o", bin, "github.com/trireme-dev/trireme/cmd/trireme")
+	cmd := exec.Command("go", "build", "-tags", "nomsgpack", "-o", bin, "github.com/trireme-dev/trireme/cmd/trireme")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the server (or name one in TRIREME_BIN): %w\n%s", err, out)
 	}
@@ -174,7 +174,7 @@ func (s *Server) call(t testing.TB, method, path string, body, out any) {
 	}
 }
 
-// clock is what /test/clock answers.
+// clock is the reply of /test/clock.
 type clock struct {
 	Now int64 `json:"now"`
 }
@@ -239,7 +239,7 @@ type Delivery struct {
 	Error         string      `json:"error"`
 }
 
-// Deliveries are those that match all filters, the oldest first. A filter is a name and a
+// Deliveries returns the deliveries that match all filters, the oldest first. A filter is a name and a
 // value: messageId, scheduleId, workflowRunId, url (a prefix), method, status.
 func (s *Server) Deliveries(t testing.TB, filters ...string) []Delivery {
 	t.Helper()
@@ -256,7 +256,7 @@ func (s *Server) Deliveries(t testing.TB, filters ...string) []Delivery {
 
 // Sink is an endpoint on the server itself that answers deliveries by a script.
 type Sink struct {
-	// URL is where to publish to.
+	// URL is the destination to publish to.
 	URL string
 
 	s    *Server
@@ -273,16 +273,16 @@ type Reply struct {
 	Status int               `json:"status,omitempty"` // 0 is 200
 	Header map[string]string `json:"header,omitempty"`
 	Body   string            `json:"body,omitempty"`
-	// DelayMs is how long the answer waits, in milliseconds of real time.
+	// DelayMs delays the answer, in milliseconds of real time.
 	DelayMs int64 `json:"delayMs,omitempty"`
 	// HangUp closes the connection without an answer.
 	HangUp bool `json:"hangUp,omitempty"`
 }
 
 // Script has the sink answer so, one reply after the other; the last one is repeated.
-func (k *Sink) Script(t testing.TB, replies ...Reply) {
+func (s *Sink) Script(t testing.TB, replies ...Reply) {
 	t.Helper()
-	k.s.call(t, http.MethodPut, "/test/sink/"+url.PathEscape(k.name), map[string]any{"replies": replies}, nil)
+	s.s.call(t, http.MethodPut, "/test/sink/"+url.PathEscape(s.name), map[string]any{"replies": replies}, nil)
 }
 
 // Received is a request that came to a sink.
@@ -295,11 +295,11 @@ type Received struct {
 }
 
 // Received are the requests that came to the sink, the oldest first.
-func (k *Sink) Received(t testing.TB) []Received {
+func (s *Sink) Received(t testing.TB) []Received {
 	t.Helper()
 	var out struct {
 		Requests []Received `json:"requests"`
 	}
-	k.s.call(t, http.MethodGet, "/test/sink/"+url.PathEscape(k.name), nil, &out)
+	s.s.call(t, http.MethodGet, "/test/sink/"+url.PathEscape(s.name), nil, &out)
 	return out.Requests
 }

@@ -7,9 +7,9 @@
 // listener answers one byte, or the reason for which it rejects the connection. The purpose decides who gets the
 // connection afterwards:
 //
-//	ForRaft   raft's own transport: the Mux is its StreamLayer
+//	ForRaft   raft's own transport (package consensus)
 //	ForRPC    calls of this project, many at a time over one connection (Conn, Pool)
-//	ForWatch  silent: the other side only waits for its end (cluster/failover)
+//	ForWatch  silent: the other side only waits for its end (cluster/consensus/failover)
 //
 // # Stages of a call
 //

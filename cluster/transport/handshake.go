@@ -31,7 +31,7 @@ type Purpose byte
 const (
 	ForRaft      Purpose = 'R' // raft's own transport
 	ForRPC       Purpose = 'P' // our calls
-	ForWatch     Purpose = 'W' // silent: cluster/failover watches for its end
+	ForWatch     Purpose = 'W' // silent: cluster/consensus/failover watches for its end
 	ForDiscovery Purpose = 'D' // which cluster this is; on the gossip port, see cluster/membership
 )
 

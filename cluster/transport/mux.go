@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hashicorp/raft"
-
 	"github.com/trireme-dev/trireme/internal/connlimit"
 	"github.com/trireme-dev/trireme/internal/socket"
 )
@@ -39,7 +37,7 @@ type Config struct {
 	Dial func(network, addr string, timeout time.Duration) (net.Conn, error)
 }
 
-// Mux listens on the cluster address and dispatches connections by purpose. It is raft's StreamLayer.
+// Mux listens on the cluster address and dispatches connections by purpose.
 type Mux struct {
 	net.Listener
 	config Config
@@ -271,27 +269,27 @@ func (m *Mux) Accept() (net.Conn, error) {
 	}
 }
 
-// Dial connects raft's transport to another node, once it is known which process that is.
-func (m *Mux) Dial(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
-	return m.dialRaft(addr, ForRaft, timeout)
+// DialRaft connects raft's transport to another node, once it is known which process that is.
+func (m *Mux) DialRaft(addr string, timeout time.Duration) (net.Conn, error) {
+	return m.dialVerified(addr, ForRaft, timeout)
 }
 
-// DialAppends is Dial for a connection that carries raft's appends as calls.
-func (m *Mux) DialAppends(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
-	return m.dialRaft(addr, ForRPC, timeout)
+// DialAppends is DialRaft for a connection that carries raft's appends as calls.
+func (m *Mux) DialAppends(addr string, timeout time.Duration) (net.Conn, error) {
+	return m.dialVerified(addr, ForRPC, timeout)
 }
 
-func (m *Mux) dialRaft(addr raft.ServerAddress, what Purpose, timeout time.Duration) (net.Conn, error) {
-	if m.node.Expected(string(addr)) == "" { // raft may begin before its configuration can be read here
+func (m *Mux) dialVerified(addr string, what Purpose, timeout time.Duration) (net.Conn, error) {
+	if m.node.Expected(addr) == "" { // raft may begin before its configuration can be read here
 		return nil, ErrNotReady
 	}
-	if err := m.node.Verify(string(addr), timeout); err != nil {
+	if err := m.node.Verify(addr, timeout); err != nil {
 		if errors.Is(err, ErrRolledBack) {
 			m.report(advertised(addr), err)
 		}
 		return nil, err
 	}
-	c, err := m.DialPeer(string(addr), what, timeout)
+	c, err := m.DialPeer(addr, what, timeout)
 	if err == nil {
 		discardOnClose(c)
 	}

@@ -10,7 +10,7 @@ import (
 
 const generated = "<!-- Written by cmd/commanddocs from the command table. Do not edit. -->\n\n"
 
-// render is the reference as pages by file name.
+// render returns the pages of the reference by file name.
 func render(rows []*command.Command) map[string]string {
 	families := map[string][]*command.Command{}
 	var groups []string
@@ -93,7 +93,7 @@ func yes(b bool) string {
 	return "no"
 }
 
-// notes are the flags that the table has no column for.
+// notes returns the flags that have no column in the table.
 func notes(c *command.Command) string {
 	var b strings.Builder
 	for _, n := range []struct {

@@ -20,9 +20,9 @@ import (
 	"github.com/trireme-dev/trireme/node/samples"
 )
 
-// admin is what /admin asks of the node.
+// admin implements the operations of /admin.
 type admin struct {
-	engine  *engine
+	engine  *nodeEngine
 	gossip  func() []membership.Member
 	examine func(context.Context) doctor.Report
 	drain   func(*cluster.Node) // nil without --drain
@@ -36,11 +36,11 @@ func (a *admin) node() (*cluster.Node, error) {
 	return nil, &httpapi.AdminError{Status: http.StatusServiceUnavailable, Text: errStarting.Error()}
 }
 
-// unreachable is the state of a node that doesn't answer; see cluster.NodeStatus.
+// unreachable is the status of a node that doesn't answer; see cluster.NodeStatus.
 const unreachable = "unreachable"
 
-// Cluster is the cluster as this node sees it. A node that
-// doesn't answer is described by its gossip.
+// Cluster returns the cluster as this node sees it. A node that doesn't answer is described from its
+// gossip.
 func (a *admin) Cluster(ctx context.Context) (httpapi.ClusterStatus, error) {
 	n, err := a.node()
 	if err != nil {
@@ -87,7 +87,7 @@ func (a *admin) TransferLeader(ctx context.Context, to string) error {
 	return nil
 }
 
-// Drain has this node drain as a stop does. The stop that follows does not do so again.
+// Drain drains this node as a stop does. A stop that follows does not drain it again.
 func (a *admin) Drain(ctx context.Context) error {
 	n, err := a.node()
 	if err != nil {
@@ -119,8 +119,8 @@ func (a *admin) ReplaceNode(ctx context.Context, id, with string) (bool, error) 
 	return a.change(id, func(n *cluster.Node) error { return n.ReplaceNode(ctx, id, with) })
 }
 
-// change runs a change of the cluster's nodes. A node that goes itself can't wait for it:
-// it finishes its requests first, this one among them.
+// change runs a change of the cluster's nodes and reports whether node id is gone when it returns. This
+// node never is: before it leaves it finishes its requests, this one among them.
 func (a *admin) change(id string, run func(*cluster.Node) error) (gone bool, err error) {
 	n, err := a.node()
 	if err != nil {
@@ -137,10 +137,10 @@ func (a *admin) change(id string, run func(*cluster.Node) error) (gone bool, err
 	return id != n.ID(), nil
 }
 
-// Examine is the doctor's report on this node.
-func (a *admin) Examine(ctx context.Context) doctor.Report { return a.examine(ctx) }
+// Examine returns the doctor's report on this node.
+func (a *admin) Examine(ctx context.Context) any { return a.examine(ctx) }
 
-// History is that of all nodes that answer. Until this node has found its cluster, it is this node's.
+// History returns the history of all nodes that answer. Before this node has found its cluster, it is this node's alone.
 func (a *admin) History(ctx context.Context) samples.Cluster {
 	n, err := a.node()
 	if err != nil {
@@ -179,10 +179,10 @@ func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
 	if err != nil {
 		return httpapi.SnapshotStatus{}, err
 	}
-	return httpapi.SnapshotStatus{ID: newest.ID, Index: newest.Index, Bytes: newest.Size}, nil
+	return httpapi.SnapshotStatus{ID: newest.ID, Index: newest.Index, Bytes: newest.Bytes}, nil
 }
 
-// Export takes a database as it is now.
+// Export fixes a database as it is now. The function that it returns writes it.
 func (a *admin) Export(ctx context.Context, database string, target rdb.Target) (func(io.Writer) (rdb.Written, error), error) {
 	n, err := a.node()
 	if err != nil {
@@ -198,7 +198,7 @@ func (a *admin) Export(ctx context.Context, database string, target rdb.Target) 
 	return func(w io.Writer) (rdb.Written, error) { return frozen.Export(w, database, target, version) }, nil
 }
 
-// Backup takes the state as it is now, or as this node has it.
+// Backup fixes the newest state, or with stale this node's state. The function that it returns writes it.
 func (a *admin) Backup(ctx context.Context, stale bool) (func(io.Writer) error, error) {
 	n, err := a.node()
 	if err != nil {
@@ -229,7 +229,7 @@ func (a *admin) Restore(ctx context.Context, backup io.Reader) (fsm.Restoration,
 	return out, err
 }
 
-// ExportMessages takes the messages and runs of a database as they are now.
+// ExportMessages fixes the messages and runs of a database as they are now. The function that it returns writes them.
 func (a *admin) ExportMessages(ctx context.Context, database string) (func(io.Writer) error, error) {
 	n, err := a.node()
 	if err != nil {
@@ -245,7 +245,7 @@ func (a *admin) ExportMessages(ctx context.Context, database string) (func(io.Wr
 	return func(w io.Writer) error { return messagesfile.Write(w, frozen, database, version) }, nil
 }
 
-// Quarantine has all nodes go on without a database.
+// Quarantine makes all nodes continue without a database.
 func (a *admin) Quarantine(ctx context.Context, database string) (fsm.QuarantineOrder, error) {
 	n, err := a.node()
 	if err != nil {
@@ -258,7 +258,7 @@ func (a *admin) Quarantine(ctx context.Context, database string) (fsm.Quarantine
 	return order, err
 }
 
-// ImportMessages takes what that wrote over into a database without messages.
+// ImportMessages imports a file of ExportMessages into a database without messages.
 func (a *admin) ImportMessages(ctx context.Context, database string, file io.Reader) (out fsm.ImportedMessages, err error) {
 	n, err := a.node()
 	if err != nil {

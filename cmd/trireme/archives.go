@@ -17,12 +17,12 @@ import (
 	"github.com/trireme-dev/trireme/internal/archive"
 )
 
-// openBackup opens a backup: standard input, a file, or an object of a bucket; one that is encrypted with the keys in
+// openBackup opens a backup: standard input, a file, or an object in a bucket. It decrypts an encrypted one with the keys in
 // keyFile.
 func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string) (io.ReadCloser, error) {
 	var file io.ReadCloser
 	switch {
-	case name == toStandard:
+	case name == standardStream:
 		file = io.NopCloser(stdin)
 	case strings.HasPrefix(name, "s3://"):
 		location, query, _ := strings.Cut(name, "?")
@@ -40,16 +40,16 @@ func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string) (io.
 			return nil, usagef("can't open the backup: %w", err)
 		}
 	}
-	return unsealed(file, name, keyFile)
+	return decrypted(file, name, keyFile)
 }
 
-// unsealed opens what is encrypted, by the end of its name or because there is a key.
-func unsealed(file io.ReadCloser, name, keyFile string) (io.ReadCloser, error) {
+// decrypted decrypts a backup if its name or a given key says that it is encrypted.
+func decrypted(file io.ReadCloser, name, keyFile string) (io.ReadCloser, error) {
 	base, _, _ := strings.Cut(name, "?")
 	if !strings.HasSuffix(base, ".age") && keyFile == "" {
 		return file, nil
 	}
-	opened, err := openSealed(file, keyFile)
+	opened, err := openEncrypted(file, keyFile)
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -60,7 +60,7 @@ func unsealed(file io.ReadCloser, name, keyFile string) (io.ReadCloser, error) {
 	}{opened, file}, nil
 }
 
-func openSealed(file io.Reader, keyFile string) (io.Reader, error) {
+func openEncrypted(file io.Reader, keyFile string) (io.Reader, error) {
 	if keyFile == "" {
 		return nil, usagef("the backup is encrypted: --key-file names the file with its key")
 	}
@@ -71,7 +71,7 @@ func openSealed(file io.Reader, keyFile string) (io.Reader, error) {
 	return archive.Unseal(file, keys)
 }
 
-// openNewest opens the newest backup at a location, and names it.
+// openNewest opens the newest backup at a location and returns its name.
 func openNewest(ctx context.Context, location, keyFile string) (file io.ReadCloser, name string, err error) {
 	kept, err := archive.Open(location)
 	if err != nil {
@@ -87,11 +87,11 @@ func openNewest(ctx context.Context, location, keyFile string) (file io.ReadClos
 	if file, err = kept.Get(ctx, all[0].Name); err != nil {
 		return nil, "", err
 	}
-	file, err = unsealed(file, all[0].Name, keyFile)
+	file, err = decrypted(file, all[0].Name, keyFile)
 	return file, all[0].Name, err
 }
 
-// archivedView is a backup in an archive.
+// archivedView is a backup in an archive as --json prints it.
 type archivedView struct {
 	Name    string `json:"name"`
 	Cluster string `json:"cluster"`
@@ -104,9 +104,9 @@ func listBackupsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list LOCATION",
 		Short: "List the scheduled backups in a folder or bucket",
-		Long: "Lists the backups that nodes have made by themselves (--backup-to) in a folder or in s3://BUCKET/PREFIX, newest first.\n" +
-			"Credentials of a bucket are those of the AWS tools: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, their files, or the\n" +
-			"machine's role; AWS_ENDPOINT_URL_S3 names a server other than Amazon's.\n" +
+		Long: "Lists the scheduled backups (--backup-to) in a folder or in s3://BUCKET/PREFIX, newest first.\n" +
+			"The credentials of a bucket come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from the files of the AWS tools, or\n" +
+			"from the machine's role; AWS_ENDPOINT_URL_S3 names a server other than Amazon's.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
 		Example: "  trireme backup list /backups\n  trireme backup list s3://backups/trireme",
 		Args:    usageArgs(cobra.ExactArgs(1)),

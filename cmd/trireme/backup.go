@@ -21,8 +21,8 @@ import (
 	"github.com/trireme-dev/trireme/internal/plural"
 )
 
-// toStandard is the name of standard output, or input.
-const toStandard = "-"
+// standardStream is the name of standard output, or input.
+const standardStream = "-"
 
 func backupCommand() *cobra.Command {
 	var out string
@@ -33,7 +33,7 @@ func backupCommand() *cobra.Command {
 		Short: "Write a backup of a running cluster",
 		Long: "Asks the node at TRIREME_URL (default " + defaultURL + ") with the token in TRIREME_ADMIN_TOKEN for a backup of\n" +
 			"everything: all databases, messages, workflow runs, users, settings and tokens, as of one moment. Writes continue\n" +
-			"meanwhile. The file gets its name only when all of it is on the disk; an existing one is replaced with --force only.\n" +
+			"meanwhile. The file gets its name only after all of it is on the disk; --force replaces an existing file.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused.",
 		Example: "  trireme backup monday.backup\n  trireme backup - | age -r age1… >monday.backup.age",
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
@@ -44,7 +44,7 @@ func backupCommand() *cobra.Command {
 			case len(args) > 0:
 				out = args[0]
 			case out == "":
-				return usagef("a file is needed, or %s for standard output", toStandard)
+				return usagef("a file is needed, or %s for standard output", standardStream)
 			}
 			r, err := newRemote(&connection)
 			if err != nil {
@@ -52,7 +52,7 @@ func backupCommand() *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			if out == toStandard {
+			if out == standardStream {
 				var b fsm.Backup
 				if err := toFile(cmd.OutOrStdout(), out, func(w io.Writer) error {
 					b, err = r.backup(ctx, w, stale)
@@ -81,7 +81,7 @@ func backupCommand() *cobra.Command {
 	return cmd
 }
 
-// backup writes a backup to w and looks at it on the way. The error says so if it is not whole.
+// backup writes a backup to w and verifies it on the way. If it is not whole the error says so.
 func (r *remote) backup(ctx context.Context, w io.Writer, stale bool) (b fsm.Backup, err error) {
 	resp, err := r.stream(ctx, "GET", "/admin/backup?stale="+strconv.FormatBool(stale), nil)
 	if err != nil {
@@ -114,10 +114,11 @@ func verifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "Verify a backup and print its contents",
-		Long: "Reads a backup (- reads standard input, s3://BUCKET/PREFIX/NAME an object) as a restore does, without a node: checks every checksum, every section and\n" +
-			"the digest of the state. Needs as much memory as the state.\n" +
+		Long: "Verifies a backup without a node: every checksum, every section and the digest of the state. FILE may be - for standard\n" +
+			"input, or s3://BUCKET/PREFIX/NAME. Needs as much memory as the state.\n" +
 			"Exit codes: 0 whole, 1 damaged or of a newer version, 2 wrong usage.",
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Example: "  trireme backup verify monday.backup\n  trireme backup verify s3://backups/trireme/monday.backup.age --key-file backup.key",
+		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := openBackup(cmd.Context(), cmd.InOrStdin(), args[0], keyFile)
 			if err != nil {
@@ -137,12 +138,12 @@ func verifyCommand() *cobra.Command {
 	return cmd
 }
 
-// keyFileFlag declares what opens an encrypted backup.
+// keyFileFlag declares --key-file, the keys that open an encrypted backup.
 func keyFileFlag(cmd *cobra.Command, keyFile *string) {
 	cmd.Flags().StringVar(keyFile, "key-file", "", "`FILE` of age-keygen that opens an encrypted backup")
 }
 
-// backupView is what the commands say of a backup.
+// backupView is a backup as --json prints it.
 type backupView struct {
 	Cluster string `json:"cluster"`
 	Version string `json:"version"`
@@ -165,7 +166,7 @@ type databaseView struct {
 	Users int    `json:"users"`
 }
 
-// contentsView says how much there is in a backup.
+// contentsView counts the contents of a backup.
 type contentsView struct {
 	Databases []databaseView `json:"databases"`
 	Libraries int            `json:"libraries"`
@@ -196,7 +197,7 @@ func viewBackup(b fsm.Backup, c *fsm.Contents) backupView {
 	return v
 }
 
-// printBackup prints what is known of a backup.
+// printBackup prints the description of a backup, and of its contents unless c is nil.
 func printBackup(out io.Writer, b fsm.Backup, c *fsm.Contents, asJSON bool) error {
 	v := viewBackup(b, c)
 	if asJSON {

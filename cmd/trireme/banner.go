@@ -10,8 +10,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// shellEnv holds the variables that clients, the command line and the tour of README.md read. dev and local-cluster print it and write it to a
-// file, so that every name of theirs is in variables, and nowhere else.
+// shellEnv holds the variables that clients, the command line and the tour of README.md read. dev and local-cluster print
+// them and write them to a file. The method variables is the only list of their names.
 type shellEnv struct {
 	url, resp, sink string // resp and sink are empty without a listener or a sink
 	tokens          credentials
@@ -21,7 +21,7 @@ type shellEnv struct {
 // A shellVariable without a value is one that this server doesn't have.
 type shellVariable struct{ name, value string }
 
-// variables are the names and values, always the same names. The admin token is last.
+// variables returns the names and values, always the same names, the admin token last.
 func (e *shellEnv) variables() []shellVariable {
 	redis := ""
 	if e.resp != "" {
@@ -42,7 +42,8 @@ func (e *shellEnv) variables() []shellVariable {
 	}
 }
 
-// print prints the variables that have a value, ready to paste; a blank line parts those of clients from our own.
+// print prints the variables that have a value, ready to paste. A blank line separates those of clients from those of
+// Trireme.
 func (e *shellEnv) print(out io.Writer) {
 	for _, v := range e.variables() {
 		if v.name == "TRIREME_URL" {
@@ -54,8 +55,8 @@ func (e *shellEnv) print(out io.Writer) {
 	}
 }
 
-// write writes a file that a shell takes the variables from, readable by its owner alone. It unsets those without a value: the file
-// of another server may have set them in that shell.
+// write writes a file that a shell can source, readable by its owner only. It unsets variables without a value: another
+// server's file may have set them in that shell.
 func (e *shellEnv) write(dir string) (path string, err error) {
 	var b strings.Builder
 	for _, v := range e.variables() {
@@ -73,7 +74,7 @@ func (e *shellEnv) write(dir string) (path string, err error) {
 	return path, os.Rename(temporary, path)
 }
 
-// printConsole prints the link that signs in; there is none without a console.
+// printConsole prints the link that signs a browser in, unless it is "".
 func printConsole(out io.Writer, link string) {
 	if link != "" {
 		fmt.Fprintf(out, "\nConsole (this link signs in once): %s\n", link)

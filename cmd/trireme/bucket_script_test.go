@@ -48,7 +48,7 @@ func refuseBucket(w http.ResponseWriter, code, text string) {
 	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", code, text)
 }
 
-// authorization is what a request's header says, in version 4 of the signatures of AWS.
+// authorization holds the fields of a request's Authorization header, in version 4 of AWS signatures.
 type authorization struct {
 	key, scope, signature string
 	headers               []string // that are signed

@@ -13,13 +13,13 @@ import (
 	"github.com/trireme-dev/trireme/internal/observe"
 )
 
-// minDiskStall is longer than healthy disks take at their worst.
+// minDiskStall is the least --disk-stall-timeout: longer than the slowest answer of a healthy disk.
 const minDiskStall = time.Second
 
 // minHeartbeat is the shortest heartbeat that two nodes on one machine keep up with.
 const minHeartbeat = 10 * time.Millisecond
 
-// check looks at what dev and serve have in common.
+// check checks the settings that dev and serve share.
 func (s *settings) check() error {
 	if s.MaxRequestSize > maxRequestSize {
 		return usagef("--max-request-size must not exceed 48MiB: a request must fit into one log entry")
@@ -78,7 +78,7 @@ func (s *settings) check() error {
 	return checkAddress("http", s.HTTP)
 }
 
-// checkServe looks at what a node of a cluster needs.
+// checkServe checks the settings of a node of a cluster.
 func (s *settings) checkServe() error {
 	if err := s.check(); err != nil {
 		return err
@@ -115,8 +115,8 @@ const (
 	plainRESP    = "resp"
 )
 
-// checkParts refuses a value of --plaintext that is none of its parts. It comes first: a typing mistake would otherwise be reported
-// as a missing certificate.
+// checkParts refuses unknown values of --plaintext. It runs before the other checks, which would report a typing mistake as a
+// missing certificate.
 func (s *settings) checkParts() error {
 	for _, part := range s.Plaintext {
 		if part != plainHTTP && part != plainCluster && part != plainRESP {
@@ -126,7 +126,7 @@ func (s *settings) checkParts() error {
 	return nil
 }
 
-// checkPlaintext refuses what would go over a network unencrypted, unless it was said so.
+// checkPlaintext refuses listeners that would send data over a network unencrypted, unless --plaintext allows them.
 func (s *settings) checkPlaintext() error {
 	given := 0
 	for _, file := range []string{s.ClusterCA, s.ClusterCert, s.ClusterKey} {
@@ -140,7 +140,7 @@ func (s *settings) checkPlaintext() error {
 	case given == 3 && (s.ClusterSecret != "" || os.Getenv(secretName) != ""):
 		return usagef("both a cluster secret and --cluster-ca, --cluster-cert and --cluster-key are given: give one of them")
 	case given == 0 && !s.hasSecret() && !loopback(s.Cluster) && !s.insecureCluster():
-		return usagef("--cluster %s is not on loopback and needs --cluster-secret-file, or --cluster-ca, --cluster-cert and --cluster-key: whoever reaches that port without them controls the cluster; "+
+		return usagef("--cluster %s is not on loopback and needs --cluster-secret-file, or --cluster-ca, --cluster-cert and --cluster-key: without them anyone who reaches that port controls the cluster; "+
 			"`head -c 32 /dev/urandom | base64` makes a secret, the same on all nodes (--cluster-insecure starts without, for upgrades)", s.Cluster)
 	case s.TLSCert == "" && !loopback(s.HTTP) && !slices.Contains(s.Plaintext, plainHTTP):
 		return usagef("--http %s is not on loopback and needs --tls-cert and --tls-key: tokens travel on it; if a proxy terminates TLS, --plaintext http allows it", s.HTTP)
@@ -166,7 +166,7 @@ func (s *settings) checkJoin() error {
 	return nil
 }
 
-// checkGossip refuses gossip that anyone on the network could join.
+// checkGossip refuses gossip without a key beyond loopback: anyone on the network could join it.
 func (s *settings) checkGossip() error {
 	if s.Gossip == "" {
 		_, err := s.gossipKey()
@@ -185,7 +185,7 @@ func (s *settings) checkGossip() error {
 	return nil
 }
 
-// gossipKey is the key of --gossip-key, or the one that the cluster secret gives; empty without.
+// gossipKey returns the key of --gossip-key, or the one derived from the cluster secret, or nil.
 func (s *settings) gossipKey() ([]byte, error) {
 	text, err := readSecret(envPrefix+"GOSSIP_KEY", s.GossipKey, s.secretFile("GOSSIP_KEY"))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/trireme-dev/trireme/cluster"
 )
 
-// clusterAddress takes the cluster address from the initial configuration where no
-// flag says it.
+// clusterAddress takes the cluster address from --initial-cluster unless a flag sets
+// it.
 func (s *settings) clusterAddress(peers []cluster.Peer) error {
 	listed := len(peers) == 0
 	for _, p := range peers {
@@ -60,7 +60,7 @@ func checkAddress(flag, addr string) error {
 	return nil
 }
 
-// loopback reports whether only this machine reaches an address.
+// loopback reports whether an address is reachable from this machine only.
 func loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -79,7 +79,7 @@ func bindError(flag string, err error) error {
 	return fmt.Errorf("open the address of --%s: %w", flag, err)
 }
 
-// explainStart says what to do about a cluster port or a data directory that can't be used. Other errors are as they are.
+// explainStart adds advice to errors of the cluster port and of the data directory. It returns other errors unchanged.
 func (s *settings) explainStart(err error) error {
 	var path *fs.PathError
 	switch {

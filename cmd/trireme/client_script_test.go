@@ -55,7 +55,7 @@ func sets(ts *testscript.TestScript, _ bool, args []string) {
 // until repeats a command until its output has a line like that.
 func until(ts *testscript.TestScript, _ bool, args []string) {
 	line := regexp.MustCompile("(?m)" + args[0])
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if ts.Exec(args[1], args[2:]...) == nil && line.MatchString(ts.ReadFile("stdout")) {
 			return
 		}

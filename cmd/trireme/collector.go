@@ -50,48 +50,48 @@ var (
 )
 
 // Describe names the metrics.
-func (s *nodeCollector) Describe(out chan<- *prometheus.Desc) {
+func (nc *nodeCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{readyDesc, levelDesc, knownLevelDesc, serversDesc, reachableDesc, contactDesc, snapshotDesc, certificateDesc,
 		messagesDesc, runningDesc, dueDesc, deadDesc, queuesDesc, schedulesDesc, runsDesc, waitersDesc, databasesDesc} {
 		out <- d
 	}
 }
 
-// Collect looks them up.
-func (s *nodeCollector) Collect(out chan<- prometheus.Metric) {
+// Collect sends the current values.
+func (nc *nodeCollector) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	ready := 0.0
-	if s.n.engine.Ready() == nil {
+	if nc.n.engine.Ready() == nil {
 		ready = 1
 	}
 	gauge(readyDesc, ready)
 	gauge(knownLevelDesc, float64(fsm.MaxLevel))
-	gauge(snapshotDesc, float64(lastSnapshot(s.node.SnapshotDir()))/1000)
-	s.state(gauge)
-	s.servers(gauge)
-	for name, path := range map[string]string{"api": s.n.TLSCert, "cluster": s.n.ClusterCert} { // unordered: the registry sorts
+	gauge(snapshotDesc, float64(lastSnapshot(nc.node.SnapshotDir()))/1000)
+	nc.state(gauge)
+	nc.servers(gauge)
+	for name, path := range map[string]string{"api": nc.n.TLSCert, "cluster": nc.n.ClusterCert} { // unordered: the registry sorts
 		if until, ok := expiry(path); ok {
 			gauge(certificateDesc, float64(until.Unix()), name)
 		}
 	}
 }
 
-// state are the metrics of the replicated state.
-func (s *nodeCollector) state(gauge func(*prometheus.Desc, float64, ...string)) {
+// state collects the metrics of the replicated state.
+func (nc *nodeCollector) state(gauge func(*prometheus.Desc, float64, ...string)) {
 	var level uint32
 	var messages queue.Counts
 	var flows workflow.Counts
 	databases, due, waits := 0, int64(0), false
-	s.node.Machine().View(0, [16]byte{}, func(v *fsm.View) {
+	nc.node.Machine().View(0, [16]byte{}, func(v *fsm.View) {
 		c := v.Contents()
 		level, messages, flows, databases = uint32(v.Level()), c.Messages, c.Workflows, len(c.Databases)
 		due, waits = v.Overdue()
 	})
 	late := 0.0
 	if waits {
-		late = max(0, float64(s.node.Now()-due)/1000)
+		late = max(0, float64(nc.node.Now()-due)/1000)
 	}
 	gauge(levelDesc, float64(level))
 	gauge(messagesDesc, float64(messages.Messages))
@@ -107,9 +107,9 @@ func (s *nodeCollector) state(gauge func(*prometheus.Desc, float64, ...string)) 
 	gauge(databasesDesc, float64(databases))
 }
 
-// servers are the metrics of the nodes, as they answered last.
-func (s *nodeCollector) servers(gauge func(*prometheus.Desc, float64, ...string)) {
-	status := s.last.Load()
+// servers collects the metrics of the nodes from their last answers.
+func (nc *nodeCollector) servers(gauge func(*prometheus.Desc, float64, ...string)) {
+	status := nc.last.Load()
 	if status == nil {
 		return
 	}
@@ -117,7 +117,7 @@ func (s *nodeCollector) servers(gauge func(*prometheus.Desc, float64, ...string)
 	for _, one := range status.Nodes {
 		count[one.Suffrage]++
 		switch {
-		case one.ID == s.node.ID():
+		case one.ID == nc.node.ID():
 			gauge(contactDesc, float64(one.LastContactMs)/1000)
 		case one.State == unreachable:
 			gauge(reachableDesc, 0, one.ID)
@@ -131,13 +131,13 @@ func (s *nodeCollector) servers(gauge func(*prometheus.Desc, float64, ...string)
 }
 
 // poll asks the other nodes for their status, for servers.
-func (s *nodeCollector) poll(ctx context.Context) cluster.Status {
-	status := s.node.Status(ctx)
-	s.last.Store(&status)
+func (nc *nodeCollector) poll(ctx context.Context) cluster.Status {
+	status := nc.node.Status(ctx)
+	nc.last.Store(&status)
 	return status
 }
 
-// expiry is when the first certificate of a file ends; false where there is none that can
+// expiry returns the end of validity of the first certificate in a file. It is not ok if none can
 // be read.
 func expiry(path string) (until time.Time, ok bool) {
 	if path == "" {

@@ -19,7 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/console"
 )
 
-// consoleSettings are what the flags of the console say.
+// consoleSettings holds the flags of the console.
 type consoleSettings struct {
 	Mode   string
 	Listen string
@@ -43,7 +43,7 @@ func consoleFlags(f *pflag.FlagSet, s *consoleSettings) {
 func (s *consoleSettings) check() error {
 	switch {
 	case s.Mode != on && s.Mode != off:
-		return usagef("--console is on or off, not %s", s.Mode)
+		return usagef("--console must be on or off, got %s", s.Mode)
 	case s.Mode == off && s.SignOn.Issuer != "":
 		return usagef("--oidc-issuer signs in to the console, which --console=off disables")
 	case !strings.HasPrefix(s.Base, "/") || strings.Trim(s.Base, "/") == "" || strings.ContainsAny(s.Base, " ?#%\\\"<>"):
@@ -52,47 +52,47 @@ func (s *consoleSettings) check() error {
 	return nil
 }
 
-// consoleOptions are nil where there is no console.
-func (n *process) consoleOptions() (*console.Options, error) {
-	if err := n.Console.check(); err != nil {
+// consoleOptions returns nil if the console is off.
+func (pr *process) consoleOptions() (*console.Options, error) {
+	if err := pr.Console.check(); err != nil {
 		return nil, err
 	}
-	if n.Console.Mode == off {
+	if pr.Console.Mode == off {
 		return nil, nil
 	}
 	if !console.Available() {
-		if n.Console.SignOn.Issuer != "" {
+		if pr.Console.SignOn.Issuer != "" {
 			return nil, usagef("--oidc-issuer: this build has no console (build tag noconsole)")
 		}
-		n.log.Debug("this build has no console")
+		pr.log.Debug("this build has no console")
 		return nil, nil
 	}
-	o := &console.Options{Base: n.Console.Base}
-	switch d, is := n.profile.(*devNode); {
+	o := &console.Options{Base: pr.Console.Base, Apart: pr.Console.Listen != ""}
+	switch d, is := pr.profile.(*devNode); {
 	case is:
 		o.Link = d.login.open
-	case os.Getenv(linkVariable) != "" && loopback(n.HTTP):
+	case os.Getenv(linkVariable) != "" && loopback(pr.HTTP):
 		o.Link = (&login{token: os.Getenv("TRIREME_ADMIN_TOKEN"), key: os.Getenv(linkVariable)}).open
 	}
 	var err error
-	o.Provider, o.SignOn, err = n.signOn()
+	o.Provider, o.SignOn, err = pr.signOn()
 	return o, err
 }
 
 // serveConsole opens the console's own listener, if it has one; stop closes it.
-func (n *process) serveConsole() (stop func(), err error) {
-	handler := n.server.Console()
-	if handler == nil || n.Console.Listen == "" {
+func (pr *process) serveConsole() (stop func(), err error) {
+	handler := pr.server.Console()
+	if handler == nil || pr.Console.Listen == "" {
 		return func() {}, nil
 	}
-	if n.loopbackOnly() && !loopback(n.Console.Listen) {
-		return nil, usagef("--console-listen %s is not on loopback: dev serves this machine only, serve serves others", n.Console.Listen)
+	if pr.loopbackOnly() && !loopback(pr.Console.Listen) {
+		return nil, usagef("--console-listen %s is not on loopback: dev serves this machine only, serve serves others", pr.Console.Listen)
 	}
-	config, err := n.certificate(n.log)
+	config, err := pr.certificate(pr.log)
 	if err != nil {
 		return nil, err
 	}
-	listener, err := bind(n.Console.Listen)
+	listener, err := bind(pr.Console.Listen)
 	if err != nil {
 		return nil, bindError("console-listen", err)
 	}
@@ -100,12 +100,12 @@ func (n *process) serveConsole() (stop func(), err error) {
 		listener = tls.NewListener(listener, config)
 	}
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: n.Limits.HeaderTime, ReadTimeout: n.Limits.BodyTime, WriteTimeout: n.Limits.ReplyTime,
-		MaxHeaderBytes: n.Limits.HeaderBytes,
+		Handler: handler, ReadHeaderTimeout: pr.Limits.HeaderTime, ReadTimeout: pr.Limits.BodyTime, WriteTimeout: pr.Limits.ReplyTime,
+		MaxHeaderBytes: pr.Limits.HeaderBytes,
 	}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			n.log.Error("the console is not served any more", "error", err)
+			pr.log.Error("the console is not served any more", "error", err)
 		}
 	}()
 	return func() {
@@ -117,7 +117,7 @@ func (n *process) serveConsole() (stop func(), err error) {
 	}, nil
 }
 
-// login is the link by which dev signs a browser in, once.
+// login holds the key of a link that signs a browser in once.
 type login struct {
 	token string
 	mu    sync.Mutex
@@ -130,7 +130,7 @@ func newLogin(token string) *login {
 	return &login{token: token, key: base64.RawURLEncoding.EncodeToString(b[:])}
 }
 
-// open gives the token for the key, the first time.
+// open returns the token for the key at its first use.
 func (l *login) open(key string) (token string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,12 +144,12 @@ func (l *login) open(key string) (token string, ok bool) {
 // respClients are the connections of this node's RESP listener, as the HTTP API shows them.
 type respClients struct{ n *process }
 
-func (r respClients) List() []httpapi.Client {
-	if r.n.resp == nil {
+func (rc respClients) List() []httpapi.Client {
+	if rc.n.resp == nil {
 		return nil
 	}
 	var list []httpapi.Client
-	for _, c := range r.n.resp.Connections() {
+	for _, c := range rc.n.resp.Connections() {
 		list = append(list, httpapi.Client{
 			ID: c.ID, Addr: c.Addr, Name: c.Name, Database: c.Database, User: c.User, Command: c.LastCall,
 			AgeSeconds: int64(c.Age / time.Second), IdleSeconds: int64(c.Idle / time.Second),
@@ -158,4 +158,4 @@ func (r respClients) List() []httpapi.Client {
 	return list
 }
 
-func (r respClients) Kill(id uint64) bool { return r.n.resp != nil && r.n.resp.CloseConnection(id) }
+func (rc respClients) Kill(id uint64) bool { return rc.n.resp != nil && rc.n.resp.CloseConnection(id) }

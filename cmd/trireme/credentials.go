@@ -46,7 +46,7 @@ func (c *credentials) list() []credential {
 	}
 }
 
-// givenCredentials are those that the operator gives; read looks one up by its variable.
+// givenCredentials returns the tokens that the operator sets. read looks one up by its variable.
 func givenCredentials(read func(variable string) (string, error)) (credentials, error) {
 	var c credentials
 	for _, one := range c.list() {
@@ -117,8 +117,8 @@ func (c *credentials) warn(log *slog.Logger, v *fsm.View) {
 // server for development. It protects nothing.
 const devMessagesToken = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0="
 
-// environ is this process's environment with these tokens in place of every variable
-// of ours, for a child that is to have nothing but what its file says.
+// environ returns this process's environment with these tokens in place of all variables of
+// Trireme, so that a child has no settings but those of its file.
 func (c *credentials) environ() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, envPrefix) })
 	for _, one := range c.list() {
@@ -129,7 +129,7 @@ func (c *credentials) environ() []string {
 	return env
 }
 
-// digests are what the log keeps of the tokens, under a salt.
+// digests returns the salted digests of the tokens, in which form the log keeps them.
 func (c *credentials) digests() acl.Tokens {
 	var t acl.Tokens
 	for _, one := range c.list() {
@@ -140,21 +140,21 @@ func (c *credentials) digests() acl.Tokens {
 	return t
 }
 
-// override takes every token that other has.
+// override replaces the tokens by those that other has.
 func (c *credentials) override(other credentials) {
-	theirs := other.list()
+	overrides := other.list()
 	for i, one := range c.list() {
-		if *theirs[i].token != "" {
-			*one.token = *theirs[i].token
+		if *overrides[i].token != "" {
+			*one.token = *overrides[i].token
 		}
 	}
 }
 
-// devCredentialsFile holds the tokens that dev has drawn, in its data directory.
+// devCredentialsFile holds the tokens that dev has generated, in its data directory.
 const devCredentialsFile = "dev-credentials.json"
 
-// devCredentials are the tokens kept in dir, drawn at the first start, with those of
-// the environment in their place. Only drawn ones are kept.
+// devCredentials returns the tokens kept in dir, which the first start generates. Tokens of the
+// environment replace them and are not kept.
 func devCredentials(dir string, read func(variable string) (string, error)) (credentials, error) {
 	given, err := givenCredentials(read)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
-// deliverySettings are what the flags say of deliveries.
+// deliverySettings holds the flags of deliveries.
 type deliverySettings struct {
 	Issuer            string
 	Region            string
@@ -46,13 +46,13 @@ type deliverySettings struct {
 	TraceCommands     float64
 }
 
-// deliveryFlags declares them.
+// deliveryFlags declares the flags of deliveries.
 func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
 	f.StringVar(&d.Issuer, "signature-issuer", "Upstash", "iss claim of delivery signatures; existing receivers expect the default")
 	f.StringVar(&d.Region, "region", "", "`NAME` that deliveries carry in the header Region (default: no header)")
 	f.StringVar(&d.DefaultRetryDelay, "default-retry-delay", backoff.Default, "backoff of messages that do not set it, an `EXPR` as in Svc-Retry-Delay")
 	f.StringSliceVar(&d.EgressAllow, "egress-allow", nil, "networks (`CIDRS`) outside the public Internet that deliveries may reach")
-	f.BoolVar(&d.EgressHTTPSOnly, "egress-https-only", false, "refuse destinations of deliveries that are http")
+	f.BoolVar(&d.EgressHTTPSOnly, "egress-https-only", false, "refuse http:// destinations of deliveries")
 	f.StringVar(&d.EgressProxy, "egress-proxy", "", "HTTP proxy `URL` of deliveries; it resolves names and must refuse forbidden addresses itself")
 	f.StringVar(&d.EgressCA, "egress-ca", "", "PEM `FILE` of additional root certificates for deliveries")
 	f.StringVar(&d.EgressDNS, "egress-dns", "", "DNS server (`HOST:PORT`) for the destinations of deliveries (default: the system's)")
@@ -65,7 +65,7 @@ func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
 	f.IntVar(&d.SendersPerHost, "senders-per-host", 0, "maximum number of concurrent delivery `ATTEMPTS` to one host (0 = a tenth of --senders)")
 }
 
-// destinations is what deliverySettings mean.
+// destinations holds the parsed deliverySettings.
 type destinations struct {
 	delay  *backoff.Expr
 	allow  []netip.Prefix
@@ -76,56 +76,56 @@ type destinations struct {
 	tokens map[string]string // by name
 }
 
-// parse reads the settings; every error is a wrong usage.
-func (d *deliverySettings) parse() (out destinations, err error) {
-	if out.delay, err = backoff.Parse(d.DefaultRetryDelay); err != nil {
+// parse parses the settings. Every error is a usage error.
+func (s *deliverySettings) parse() (out destinations, err error) {
+	if out.delay, err = backoff.Parse(s.DefaultRetryDelay); err != nil {
 		return out, usagef("--default-retry-delay: %w", err)
 	}
-	if out.allow, err = egress.ParseAllow(d.EgressAllow); err != nil {
+	if out.allow, err = egress.ParseAllow(s.EgressAllow); err != nil {
 		return out, usagef("--egress-allow: %w", err)
 	}
-	if d.EgressProxy != "" {
-		out.proxy, err = url.Parse(d.EgressProxy)
+	if s.EgressProxy != "" {
+		out.proxy, err = url.Parse(s.EgressProxy)
 		if err != nil || out.proxy.Host == "" || out.proxy.Scheme != "http" && out.proxy.Scheme != "https" {
-			return out, usagef("--egress-proxy must be an http:// or https:// URL, got %s", d.EgressProxy)
+			return out, usagef("--egress-proxy must be an http:// or https:// URL, got %s", s.EgressProxy)
 		}
 	}
-	if d.EgressCA != "" {
-		if out.roots, err = egress.ReadRoots(d.EgressCA); err != nil {
+	if s.EgressCA != "" {
+		if out.roots, err = egress.ReadRoots(s.EgressCA); err != nil {
 			return out, usagef("--egress-ca: %w", err)
 		}
 	}
-	if d.EgressDNS != "" {
-		if host, _, err := net.SplitHostPort(d.EgressDNS); err != nil || host == "" {
-			return out, usagef("--egress-dns %s is not HOST:PORT", d.EgressDNS)
+	if s.EgressDNS != "" {
+		if host, _, err := net.SplitHostPort(s.EgressDNS); err != nil || host == "" {
+			return out, usagef("--egress-dns %s is not HOST:PORT", s.EgressDNS)
 		}
-		out.dns = egress.DNS(d.EgressDNS)
+		out.dns = egress.DNS(s.EgressDNS)
 	}
-	if d.MaxResponse > maxRequestSize {
+	if s.MaxResponse > maxRequestSize {
 		return out, usagef("--max-response-size must not exceed 48MiB: an answer must fit into one log entry")
 	}
-	if d.Senders < 1 || d.SendersPerHost < 0 {
+	if s.Senders < 1 || s.SendersPerHost < 0 {
 		return out, usagef("--senders must be at least 1 and --senders-per-host at least 0")
 	}
-	if d.TracePropagation != on && d.TracePropagation != off {
-		return out, usagef("--trace-propagation must be on or off, got %q", d.TracePropagation)
+	if s.TracePropagation != on && s.TracePropagation != off {
+		return out, usagef("--trace-propagation must be on or off, got %q", s.TracePropagation)
 	}
-	if !(d.TraceCommands >= 0 && d.TraceCommands <= 1) {
-		return out, usagef("--trace-commands must be a number from 0 to 1, got %v", d.TraceCommands)
+	if !(s.TraceCommands >= 0 && s.TraceCommands <= 1) {
+		return out, usagef("--trace-commands must be a number from 0 to 1, got %v", s.TraceCommands)
 	}
-	out.apis, out.tokens, err = d.parseAPIs()
+	out.apis, out.tokens, err = s.parseAPIs()
 	return out, err
 }
 
-func (d *deliverySettings) parseAPIs() (urls, tokens map[string]string, err error) {
+func (s *deliverySettings) parseAPIs() (urls, tokens map[string]string, err error) {
 	urls, tokens = map[string]string{}, map[string]string{}
-	for _, text := range d.APIs {
+	for _, text := range s.APIs {
 		name, target, _ := strings.Cut(text, "=")
 		u, err := httpurl.Read(target, idn.ToASCII)
 		if err != nil || !queue.ValidName(name) {
 			return nil, nil, usagef("--api %s is not NAME=URL", text)
 		}
-		if d.EgressHTTPSOnly && strings.EqualFold(u.Scheme, "http") {
+		if s.EgressHTTPSOnly && strings.EqualFold(u.Scheme, "http") {
 			return nil, nil, usagef("--api %s: its URL must be https, because --egress-https-only is set", name)
 		}
 		urls[name] = u.String()
@@ -136,13 +136,13 @@ func (d *deliverySettings) parseAPIs() (urls, tokens map[string]string, err erro
 	return urls, tokens, nil
 }
 
-// apiVariable names the variable of an API's token: that of my-llm is
-// TRIREME_API_MY_LLM_TOKEN.
+// apiVariable returns the name of the variable with an API's token: TRIREME_API_MY_LLM_TOKEN for
+// my-llm.
 func apiVariable(name string) string {
 	return envPrefix + "API_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name)) + "_TOKEN"
 }
 
-// deliveries send messages while this node is leader.
+// deliveries sends messages while this node is leader.
 type deliveries struct {
 	*settings
 	destinations
@@ -155,8 +155,8 @@ type deliveries struct {
 	via       http.RoundTripper // the transport, or what records deliveries for tests
 	self      *selfAddresses
 
-	observe func(*queue.Attempt, *queue.Result, queue.Disposition) // nil: not observed
-	trace   func(*queue.Attempt) queue.TraceContext                // nil if no spans are exported
+	observe func(*queue.Attempt, *queue.Result, queue.Disposition) // nil observes nothing
+	trace   func(*queue.Attempt) queue.TraceContext                // nil exports no spans
 
 	mu        sync.Mutex
 	scheduler *scheduler.Scheduler
@@ -191,7 +191,7 @@ func (d *deliveries) lead(ctx context.Context, node *cluster.Node) {
 	var following sync.WaitGroup
 	defer following.Wait()
 	following.Go(func() { d.self.follow(ctx, d.settings, node) })
-	if err := d.keys.found(ctx, node); err != nil && ctx.Err() == nil {
+	if err := d.keys.storeFirst(ctx, node); err != nil && ctx.Err() == nil {
 		d.log.Warn("the signing keys were not written", "error", err)
 	}
 	if s := d.schedulerOn(node); s != nil {
@@ -199,9 +199,9 @@ func (d *deliveries) lead(ctx context.Context, node *cluster.Node) {
 	}
 }
 
-// allowed judges the host of a destination that is an address, before the message is
-// stored. What a name leads to is judged when it is dialed.
-func (d *deliveries) allowed(host string) error {
+// checkEgress checks a destination's host against the egress rules before the message is stored, if the
+// host is an address. A name is checked when it is dialed.
+func (d *deliveries) checkEgress(host string) error {
 	addr, err := netip.ParseAddr(host)
 	if strings.EqualFold(host, "localhost") {
 		addr, err = netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil
@@ -215,9 +215,9 @@ func (d *deliveries) allowed(host string) error {
 	return nil
 }
 
-// ask sends a request to an API destination at once. Redirects are given back like other
-// answers.
-func (d *deliveries) ask(api string, r *http.Request) (*http.Response, error) {
+// sendToAPI sends a request to an API destination at once. It returns redirects like other
+// responses.
+func (d *deliveries) sendToAPI(api string, r *http.Request) (*http.Response, error) {
 	if token := d.tokens[api]; token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -231,7 +231,7 @@ func (d *deliveries) schedulerOn(node *cluster.Node) *scheduler.Scheduler {
 	if d.scheduler == nil && !d.closed {
 		o := d.settings.Deliveries
 		d.scheduler = scheduler.New(scheduler.Options{
-			Engine: scheduler.NodeEngine(node, node.Piggyback), Senders: o.Senders, HostShare: o.SendersPerHost, Observe: d.observe, Trace: d.trace, Log: d.log,
+			Claimer: scheduler.NodeClaimer(node, node.Piggyback), Senders: o.Senders, HostShare: o.SendersPerHost, Observe: d.observe, Trace: d.trace, Log: d.log,
 			Deliverer: scheduler.NewSender(scheduler.SenderOptions{
 				Transport: d.via, Prefixes: d.HeaderPrefix, Issuer: o.Issuer, Region: o.Region, APITokens: d.tokens, DefaultDelay: d.delay,
 				Keys: func(db string) queue.Keys { return scheduler.Keys(node, db) }, Deliveries: scheduler.Deliveries(node), MaxResponse: func() int64 { return d.maxResponse(node) },
@@ -243,8 +243,8 @@ func (d *deliveries) schedulerOn(node *cluster.Node) *scheduler.Scheduler {
 	return d.scheduler
 }
 
-// maxResponse is the limit of --max-response-size in bytes: by default what a message's body may
-// have, by the replicated setting or by the limit of requests.
+// maxResponse returns the limit of --max-response-size in bytes. Its default is the limit of a message's body: the
+// replicated setting, or the limit of requests.
 func (d *deliveries) maxResponse(node scheduler.Node) (limit int64) {
 	if limit = int64(d.Deliveries.MaxResponse); limit > 0 {
 		return limit
@@ -256,14 +256,14 @@ func (d *deliveries) maxResponse(node scheduler.Node) (limit int64) {
 	return int64(d.MaxRequestSize)
 }
 
-// lastAttempts is how long attempts under way may take once the node is to stop.
-const lastAttempts = 4 * time.Second
+// finalAttemptTime bounds the attempts that are under way when the node begins to stop.
+const finalAttemptTime = 4 * time.Second
 
-// close lets attempts under way end, while the node still leads. Only the first call does anything.
+// close waits up to finalAttemptTime for attempts under way, while the node still leads. Only the first call has an effect.
 func (d *deliveries) close() { d.closing.Do(d.end) }
 
 func (d *deliveries) end() {
-	ctx, cancel := context.WithTimeout(context.Background(), lastAttempts)
+	ctx, cancel := context.WithTimeout(context.Background(), finalAttemptTime)
 	defer cancel()
 	d.mu.Lock()
 	s := d.scheduler
@@ -275,7 +275,7 @@ func (d *deliveries) end() {
 	d.transport.Close()
 }
 
-// signingKeys are those with which a cluster begins.
+// signingKeys holds the signing keys with which a cluster begins.
 type signingKeys struct {
 	queue.Keys
 	// again has them replace the cluster's at every start.
@@ -285,11 +285,11 @@ type signingKeys struct {
 	dir string
 }
 
-// devKeys are the public constants by which clients in their development mode know a
-// server for development (messages protocol). They protect nothing.
+// devKeys are the public signing keys that clients in their development mode expect (messages
+// protocol). They protect nothing.
 var devKeys = queue.Keys{Current: "sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r", Next: "sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs"}
 
-// givenKeys are those that the operator gives, none without; read looks one up by its variable.
+// givenKeys returns the signing keys that the operator sets, or none. read looks one up by its variable.
 func givenKeys(read func(variable string) (string, error)) (k queue.Keys, err error) {
 	if k.Current, err = read(envPrefix + "CURRENT_SIGNING_KEY"); err != nil {
 		return k, err
@@ -303,9 +303,9 @@ func givenKeys(read func(variable string) (string, error)) (k queue.Keys, err er
 	return k, nil
 }
 
-// found writes the first keys of a cluster that has none, and prints those that were
-// generated.
-func (k *signingKeys) found(ctx context.Context, node *cluster.Node) error {
+// storeFirst stores the first signing keys of a cluster that has none, and prints generated
+// ones.
+func (k *signingKeys) storeFirst(ctx context.Context, node *cluster.Node) error {
 	now := scheduler.Keys(node, "")
 	if now != (queue.Keys{}) && (!k.again || now == k.Keys) {
 		return nil

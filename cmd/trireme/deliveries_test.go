@@ -74,7 +74,7 @@ func TestAddressesAreRefusedEarly(t *testing.T) {
 		"1.1.1.1": "", "example.com": "",
 	} {
 		got := ""
-		if err := d.allowed(host); err != nil {
+		if err := d.checkEgress(host); err != nil {
 			got = err.Error()
 		}
 		if got != want {
@@ -146,7 +146,7 @@ func TestSelfAddressesFollowRESPPorts(t *testing.T) {
 // known waits until an address is one of the own.
 func known(t *testing.T, own *selfAddresses, want string) {
 	t.Helper()
-	for end := time.Now().Add(patience); !own.has(netip.MustParseAddrPort(want)); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(waitTimeout); !own.has(netip.MustParseAddrPort(want)); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s is not known", want)
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// demoRequest is one request that fills sample data.
+// demoRequest is a request that stores sample data.
 type demoRequest struct {
 	path   string
 	header map[string]string
@@ -40,8 +40,8 @@ const demoKeys = `[
 ["PFADD","visitors:today","ann","ben","chen","dora"]
 ]`
 
-// demoRequests are the sample data: keys, and messages whose destinations are on this
-// node, so that some are delivered and some are not.
+// demoRequests returns requests that store sample keys and publish messages to this node, of which
+// some fail.
 func demoRequests(url string) []demoRequest {
 	form := map[string]string{"Content-Type": "application/json"}
 	with := func(more ...string) map[string]string {
@@ -70,16 +70,16 @@ func demoRequests(url string) []demoRequest {
 }
 
 // demo fills the node with sample data, by its own API.
-func (d *devNode) demo(ctx context.Context) error {
-	for _, one := range demoRequests(d.url) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url+one.path, strings.NewReader(one.body))
+func (dn *devNode) demo(ctx context.Context) error {
+	for _, one := range demoRequests(dn.url) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, dn.url+one.path, strings.NewReader(one.body))
 		if err != nil {
 			return fmt.Errorf("fill sample data: %w", err)
 		}
 		for name, value := range one.header { // unordered: headers are
 			r.Header.Set(name, value)
 		}
-		r.Header.Set("Authorization", "Bearer "+d.tokens.Admin)
+		r.Header.Set("Authorization", "Bearer "+dn.tokens.Admin)
 		answer, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return fmt.Errorf("fill sample data: %w", err)

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trireme-dev/trireme/cluster"
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/console"
@@ -26,15 +26,16 @@ import (
 // heartbeat timeout.
 const devHeartbeat = 50 * time.Millisecond
 
-// devRESP is where dev opens its RESP listener, unless the port is taken.
+// devRESP is the address of dev's RESP listener, unless the port is taken.
 const devRESP = "127.0.0.1:6379"
 
 func devCommand() *cobra.Command {
 	s := &settings{}
 	cmd := &cobra.Command{
-		Use:   "dev",
-		Short: "Run one node for development, on loopback, without any setup",
-		Args:  usageArgs(cobra.NoArgs),
+		Use:     "dev",
+		Short:   "Run one node for development, on loopback, without any setup",
+		Example: "  trireme dev\n  trireme dev --memory --sink",
+		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {
 				return err
@@ -89,7 +90,7 @@ func (s *settings) checkDev(cmd *cobra.Command) error {
 	return nil
 }
 
-// dev runs the node; what it prints on standard output is for people and scripts.
+// dev runs the node. People and scripts read its standard output.
 func (s *settings) dev(cmd *cobra.Command) error {
 	s.NodeID = devNodeID
 	log, err := s.logger(cmd.ErrOrStderr())
@@ -163,74 +164,74 @@ const (
 	devAddr   = "127.0.0.1:0"
 )
 
-// devFreeDisk is little: the disk of a developer's machine is often nearly full.
+// devFreeDisk is dev's --min-free-disk. It is small because a developer's disk is often nearly full.
 const devFreeDisk = "64MiB"
 
-// aloneStall is how long the disk of a node without others may be stuck before it ends: none can take over, so a long
-// wait serves its clients best.
-const aloneStall = time.Minute
+// singleNodeStall bounds the time that the disk of a single node may hang before the node ends. No other node can take over, so
+// it waits longer than a node of a cluster.
+const singleNodeStall = time.Minute
 
-func (d *devNode) options() (cluster.Options, error) {
+func (dn *devNode) options() (cluster.Options, error) {
 	return cluster.Options{
-		NodeID: devNodeID, Bind: devAddr, NoPort: true, HTTP: d.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Space: logstore.Space{Reserve: -1}, DiskStall: aloneStall,
-		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return d.founding(&d.tokens), true },
+		NodeID: devNodeID, Bind: devAddr, NoPort: true, HTTP: dn.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
+		Space: logstore.Space{Reserve: -1}, DiskStall: singleNodeStall,
+		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return dn.founding(&dn.tokens), true },
 	}, nil
 }
 
-func (d *devNode) loopbackOnly() bool { return true }
+func (dn *devNode) loopbackOnly() bool { return true }
 
-func (d *devNode) signingKeys() signingKeys {
-	k := signingKeys{Keys: devKeys, again: true, out: d.out}
-	if d.keys != (queue.Keys{}) {
-		k.Keys = d.keys
+func (dn *devNode) signingKeys() signingKeys {
+	k := signingKeys{Keys: devKeys, again: true, out: dn.out}
+	if dn.keys != (queue.Keys{}) {
+		k.Keys = dn.keys
 	}
 	return k
 }
 
-// settled waits for the tokens: those of the last start are the cluster's until then.
-func (d *devNode) settled(v *fsm.View) bool { return v.FoundedWith(d.tokens.digests()) }
+// settled reports whether the cluster has this start's tokens; until then it has those of the last one.
+func (dn *devNode) settled(v *fsm.View) bool { return v.FoundedWith(dn.tokens.digests()) }
 
-// ready prints what people and scripts read, all at once: whoever waits for the address finds the rest.
-func (d *devNode) ready(n *cluster.Node) {
+// ready prints the addresses and tokens in one write, so that a script that waits for the address finds the rest.
+func (dn *devNode) ready(n *cluster.Node) {
 	out := &bytes.Buffer{}
-	if d.Clock != "" {
-		fmt.Fprintf(out, "TIME IS NOT REAL: --clock %s, and /test/clock moves it\n\n", d.Clock)
+	if dn.Clock != "" {
+		fmt.Fprintf(out, "TIME IS NOT REAL: --clock %s, and /test/clock moves it\n\n", dn.Clock)
 	}
-	fmt.Fprintf(out, "Trireme %s is running at %s\n\n", version, d.url)
-	e := shellEnv{url: d.url, resp: d.resp, tokens: d.tokens, keys: d.signingKeys().Keys}
-	if d.Sink {
-		e.sink = d.url + sinkPath
+	fmt.Fprintf(out, "Trireme %s is running at %s\n\n", version, dn.url)
+	e := shellEnv{url: dn.url, resp: dn.resp, tokens: dn.tokens, keys: dn.signingKeys().Keys}
+	if dn.Sink {
+		e.sink = dn.url + sinkPath
 	}
 	e.print(out)
-	path, err := e.write(d.DataDir)
+	path, err := e.write(dn.DataDir)
 	if err != nil {
 		fmt.Fprintln(out, "\nThese lines were not written to a file: "+err.Error())
-	} else if !d.Memory {
+	} else if !dn.Memory {
 		fmt.Fprintf(out, "\nIn another shell, take these variables by: . %s\n", path)
 	}
-	if d.Demo {
-		if err := d.demo(context.Background()); err != nil {
+	if dn.Demo {
+		if err := dn.demo(context.Background()); err != nil {
 			fmt.Fprintln(out, "\nThere are no sample data: "+err.Error())
 		}
 	}
-	printConsole(out, d.consoleLink())
+	printConsole(out, dn.consoleLink())
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
-		if !v.HoldsAll(d.tokens.digests()) {
+		if !v.HoldsAll(dn.tokens.digests()) {
 			fmt.Fprintln(out, "\nThe tokens of the database default were reset: those above don't open it any more.")
 		}
 	})
-	_, _ = d.out.Write(out.Bytes()) // an error means that nobody reads it
+	_, _ = dn.out.Write(out.Bytes()) // an error means that the output was closed
 }
 
-// consoleLink is the link that signs in, empty without a console.
-func (d *devNode) consoleLink() string {
-	if d.Console.Mode == off || !console.Available() {
+// consoleLink returns the link that signs a browser in, or "" without a console.
+func (dn *devNode) consoleLink() string {
+	if dn.Console.Mode == off || !console.Available() {
 		return ""
 	}
-	url := d.url
-	if d.Console.Listen != "" {
-		url = "http://" + d.Console.Listen
+	url := dn.url
+	if dn.Console.Listen != "" {
+		url = "http://" + dn.Console.Listen
 	}
-	return url + d.Console.Base + "/#enter=" + d.login.key
+	return url + dn.Console.Base + "/#enter=" + dn.login.key
 }

@@ -41,9 +41,9 @@ const (
 	plain = "\x1b[0m"
 )
 
-// delivered prints one attempt, and what becomes of a message that was not delivered.
-func (l *deliveryLog) delivered(a *queue.Attempt, n *queue.Result, became queue.Disposition) {
-	outcome, color := deliveryOutcome(n)
+// delivered prints one attempt, and the disposition of a message that was not delivered.
+func (l *deliveryLog) delivered(a *queue.Attempt, result *queue.Result, disposition queue.Disposition) {
+	outcome, color := deliveryOutcome(result)
 	if l.color {
 		outcome = color + outcome + plain
 	}
@@ -53,10 +53,10 @@ func (l *deliveryLog) delivered(a *queue.Attempt, n *queue.Result, became queue.
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintf(l.out, "%s %s%s -> %s, %d ms%s\n", deliveryTarget(a), a.ID, retry, outcome, n.Took, whatNext(a, n, became))
+	fmt.Fprintf(l.out, "%s %s%s -> %s, %d ms%s\n", deliveryTarget(a), a.ID, retry, outcome, result.Took, nextAttempt(a, result, disposition))
 }
 
-// deliveryTarget is the method and the URL of an attempt; that of a workflow is the run's.
+// deliveryTarget returns the method and the URL of an attempt; for a workflow, those of the run.
 func deliveryTarget(a *queue.Attempt) string {
 	method := a.Content.Method
 	switch {
@@ -68,32 +68,32 @@ func deliveryTarget(a *queue.Attempt) string {
 	return method + " " + a.Content.URL
 }
 
-// deliveryOutcome is the status, or why there was none, and its colour.
-func deliveryOutcome(n *queue.Result) (text, color string) {
-	switch status := n.Response.Status; {
+// deliveryOutcome returns the status, or the reason why there was none, and its colour.
+func deliveryOutcome(result *queue.Result) (text, color string) {
+	switch status := result.Response.Status; {
 	case status >= 200 && status <= 299:
 		return fmt.Sprintf("%d %s", status, http.StatusText(status)), green
 	case status != 0:
 		return fmt.Sprintf("%d %s", status, http.StatusText(status)), red
-	case strings.Contains(n.Error, "connection refused"):
-		return "nothing listens there (" + n.Error + ")", red
+	case strings.Contains(result.Error, "connection refused"):
+		return "nothing listens there (" + result.Error + ")", red
 	}
-	return n.Error, red
+	return result.Error, red
 }
 
-// whatNext is when a message is tried again, or where it is found when it is not; empty if it was delivered.
-func whatNext(a *queue.Attempt, n *queue.Result, became queue.Disposition) string {
+// nextAttempt returns the time of a message's next attempt, or the place where a failed message is kept; "" after a delivery.
+func nextAttempt(a *queue.Attempt, result *queue.Result, disposition queue.Disposition) string {
 	switch {
-	case became.Stale:
+	case disposition.Stale:
 		return "; this result came too late and does not count"
-	case became.State == queue.Retry:
-		wait := (time.Duration(min(max(n.RetryDelay, 0), queue.MaxRetryDelay)) * time.Millisecond).Round(time.Millisecond)
+	case disposition.State == queue.Retry:
+		wait := (time.Duration(min(max(result.RetryDelay, 0), queue.MaxRetryDelay)) * time.Millisecond).Round(time.Millisecond)
 		return fmt.Sprintf("; retry %d in %s", a.Retried+1, wait)
-	case became.State == queue.Canceled:
+	case disposition.State == queue.Canceled:
 		return "; canceled, no retry"
-	case became.State == queue.Failed && len(a.Content.Run) > 0: // a run's messages have no dead letters of their own
+	case disposition.State == queue.Failed && len(a.Content.Run) > 0: // a run's messages have no dead letters of their own
 		return "; no retry is left"
-	case became.State == queue.Failed:
+	case disposition.State == queue.Failed:
 		return "; no retry is left: it is a dead letter, see trireme messages explain " + a.ID.String()
 	}
 	return ""

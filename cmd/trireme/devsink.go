@@ -14,18 +14,18 @@ import (
 	"github.com/trireme-dev/trireme/internal/plural"
 )
 
-// sinkPath is where the sinks of a development server are; a name follows.
+// sinkPath is the URL path of a development server's sinks. A sink's name follows it.
 const sinkPath = "/test/sink"
 
 // sinkHandler serves the sinks of "dev --sink", nil without. A server with a test clock has the rest of /test too.
-func (n *process) sinkHandler() func(permitted func(*http.Request) bool) http.Handler {
-	dev, is := n.profile.(*devNode)
+func (pr *process) sinkHandler() func(permitted func(*http.Request) bool) http.Handler {
+	dev, is := pr.profile.(*devNode)
 	switch {
-	case n.testing != nil && is && dev.Sink:
-		n.testing.sinks.Watch = printReceived(dev.out)
-		return n.testing.api
-	case n.testing != nil:
-		return n.testing.api
+	case pr.testing != nil && is && dev.Sink:
+		pr.testing.sinks.Watch = printReceived(dev.out)
+		return pr.testing.api
+	case pr.testing != nil:
+		return pr.testing.api
 	case !is || !dev.Sink:
 		return nil
 	}
@@ -34,21 +34,21 @@ func (n *process) sinkHandler() func(permitted func(*http.Request) bool) http.Ha
 	return sinks.Handler
 }
 
-// shownBody is how many bytes of a body a line has.
-const shownBody = 500
+// maxShownBody bounds the part of a body that a line shows, in bytes.
+const maxShownBody = 500
 
 // printReceived prints a line for each request that comes to a sink.
 func printReceived(out io.Writer) func(name string, r testapi.Received) {
 	return func(name string, r testapi.Received) {
-		fmt.Fprintf(out, "sink %s received %s, %s: %s\n", quoted(name), r.Method, plural.Of(len(r.Body), "byte"), quoted(r.Body))
+		fmt.Fprintf(out, "sink %s received %s, %s: %s\n", escapeLine(name), r.Method, plural.Of(len(r.Body), "byte"), escapeLine(r.Body))
 	}
 }
 
-// quoted is a text on one line; what a terminal could take for more than text is escaped.
-func quoted(text string) string {
+// escapeLine returns a text on one line. Characters with which a terminal would do anything but print them are escaped.
+func escapeLine(text string) string {
 	more := ""
-	if len(text) > shownBody {
-		end := shownBody
+	if len(text) > maxShownBody {
+		end := maxShownBody
 		for end > 0 && !utf8.RuneStart(text[end]) {
 			end--
 		}

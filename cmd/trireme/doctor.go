@@ -11,10 +11,10 @@ import (
 
 	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cli/doctor"
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 )
 
-// doctorAnswer is what the doctor's command prints and how it ends.
+// doctorAnswer holds the output flags of doctor.
 type doctorAnswer struct{ asJSON, strict bool }
 
 func doctorCommand() *cobra.Command {
@@ -22,12 +22,13 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Diagnose this node and its host",
-		Long: "With the settings of serve (flags, variables or --config), checks this host before its node runs: disk,\n" +
-			"space, limits, certificates, clock, and whether this node and the others reach each other.\n" +
+		Long: "Checks this host before its node runs, with the settings of serve (flags, variables or --config): disk, space,\n" +
+			"limits, certificates, clock, and whether this node and the others reach each other.\n" +
 			"Without a --data-dir, or while a process has it open, asks the running node at TRIREME_URL (default " + defaultURL + ")\n" +
 			"with the token in TRIREME_ADMIN_TOKEN to check itself and the other nodes.\n" +
 			"Exit codes: 0 no failure, 1 a failure (with --strict: or a warning), 2 wrong usage.",
-		Args: usageArgs(cobra.NoArgs),
+		Example: "  trireme doctor --config /etc/trireme/trireme.yaml\n  trireme doctor --json --strict",
+		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {
 				return err
@@ -46,7 +47,7 @@ func doctorCommand() *cobra.Command {
 	return cmd
 }
 
-// examination is done by the node if it runs, and by this process otherwise.
+// examination returns the report of the running node or, if none runs, of this process.
 func (s *settings) examination(ctx context.Context) (doctor.Report, error) {
 	if s.DataDir == "" {
 		return askDoctor(ctx)
@@ -64,8 +65,8 @@ func (s *settings) examination(ctx context.Context) (doctor.Report, error) {
 	return doctor.NewReport(s.NodeID, s.mode(), append(s.examineMachine(ctx), doctor.Unasked())), nil
 }
 
-// examineBefore examines a node that doesn't run. Settings that are refused are a finding;
-// what needs none of them is looked at nevertheless.
+// examineBefore examines a node that does not run. Invalid settings are a finding; the checks that
+// need no settings still run.
 func (s *settings) examineBefore(ctx context.Context) (doctor.Report, error) {
 	if err := s.checkServe(); err != nil {
 		return doctor.NewReport(s.NodeID, s.mode(), append(s.examineMachine(ctx), doctor.Settings(err))), nil
@@ -85,10 +86,10 @@ func (s *settings) examineBefore(ctx context.Context) (doctor.Report, error) {
 	return s.survey(ctx, o), nil
 }
 
-// doctorTimeout is how long the node may look around.
+// doctorTimeout bounds the examination by the node.
 const doctorTimeout = 15 * time.Second
 
-// askDoctor has the node at TRIREME_URL examine itself.
+// askDoctor asks the node at TRIREME_URL to examine itself.
 func askDoctor(ctx context.Context) (report doctor.Report, err error) {
 	r, err := newRemote(&cli.Connection{})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 )
 
 func downgradeCommand() *cobra.Command {
@@ -15,7 +15,7 @@ func downgradeCommand() *cobra.Command {
 		Short: "Write a stopped node's log as version 0.2.0 reads it",
 		Long: "The first start of this version upgrades the node's log, and version 0.2.0 refuses the directory from then on. This command\n" +
 			"writes the log in the former format again, so that the node can go back while the cluster's feature level allows it\n" +
-			"(docs/upgrading.md). Nothing of the node is lost. A later start of this version upgrades it again.\n" +
+			"(docs/upgrading.md). No data are lost. A later start of this version upgrades it again.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
 		Example: "  systemctl stop trireme && trireme downgrade --data-dir /var/lib/trireme",
 		Args:    usageArgs(cobra.NoArgs),
@@ -36,7 +36,7 @@ func downgrade(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	first, last, err := logstore.WriteFormer(logstore.Options{
-		Dir: dir, Snapshots: snapshots, Space: logstore.Space{Reserve: -1}, ProbeEvery: -1, ScrubEvery: -1, Stall: aloneStall,
+		Dir: dir, Snapshots: snapshots, Space: logstore.Space{Reserve: -1}, ProbeEvery: -1, ScrubEvery: -1, Stall: singleNodeStall,
 		Fatal: func(error) {}, // the call that is under way returns it
 	})
 	if err != nil {

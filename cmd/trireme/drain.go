@@ -14,38 +14,38 @@ import (
 // before until the time is over. RESP has no such header: from half of the time on, when load balancers
 // have noticed, the connections that were there end with the reply to their next command. A second signal ends
 // the process, see untilSignal. It happens once, at a stop or before one (POST /admin/drain), and every call returns when it is over.
-func (n *process) drain(node *cluster.Node) {
-	if n.Drain > 0 {
-		n.engine.drained.Do(func() { n.drainNow(node) })
+func (pr *process) drain(node *cluster.Node) {
+	if pr.Drain > 0 {
+		pr.engine.drained.Do(func() { pr.drainNow(node) })
 	}
 }
 
-func (n *process) drainNow(node *cluster.Node) {
-	half, over := time.NewTimer(n.Drain/2), time.NewTimer(n.Drain)
+func (pr *process) drainNow(node *cluster.Node) {
+	half, over := time.NewTimer(pr.Drain/2), time.NewTimer(pr.Drain)
 	defer half.Stop()
 	defer over.Stop()
-	n.log.Info("draining", "for", n.Drain)
-	n.supervisor.notify("STATUS=draining: not ready, still answering")
-	n.engine.draining.Store(true)
-	n.server.Drain()
-	ctx, cancel := context.WithTimeout(context.Background(), n.Drain)
+	pr.log.Info("draining", "for", pr.Drain)
+	pr.supervisor.notify("STATUS=draining: not ready, still answering")
+	pr.engine.draining.Store(true)
+	pr.server.Drain()
+	ctx, cancel := context.WithTimeout(context.Background(), pr.Drain)
 	defer cancel()
-	n.deliveries.close()
+	pr.deliveries.close()
 	var handedOver sync.WaitGroup
 	handedOver.Go(func() { node.HandOver(ctx) })
 	<-half.C
-	if n.resp != nil {
-		n.resp.Drain()
+	if pr.resp != nil {
+		pr.resp.Drain()
 	}
 	<-over.C
 	handedOver.Wait()
 }
 
-// admin is what /admin asks of this node.
-func (n *process) admin() *admin {
-	a := &admin{engine: n.engine, gossip: n.gossip, examine: n.examine, history: n.history}
-	if n.Drain > 0 {
-		a.drain = n.drain
+// admin returns the implementation of /admin for this node.
+func (pr *process) admin() *admin {
+	a := &admin{engine: pr.engine, gossip: pr.gossip, examine: pr.examine, history: pr.history}
+	if pr.Drain > 0 {
+		a.drain = pr.drain
 	}
 	return a
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trireme-dev/trireme/cluster"
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/fsm"
 )
 
@@ -50,24 +50,24 @@ func drillCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.from, "from", "", "folder or s3://BUCKET/PREFIX whose newest backup is tried, `LOCATION`")
+	f.StringVar(&o.from, "from", "", "`LOCATION` whose newest backup is restored: a folder or s3://BUCKET/PREFIX")
 	f.StringVar(&o.dir, "dir", "", "`DIR` in which the temporary directory is made (default: TMPDIR, or /tmp)")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	keyFileFlag(cmd, &o.keyFile)
 	return cmd
 }
 
-// drill is what a drill has found.
+// drill holds the findings of a drill, as --json prints them.
 type drill struct {
 	Name   string     `json:"name"`
 	Backup backupView `json:"backup"`
-	// RestoreMs is how long the restore took, in milliseconds.
+	// RestoreMs is the duration of the restore in milliseconds.
 	RestoreMs int64       `json:"restoreMs"`
 	Parts     []drillPart `json:"parts"`
 	Equal     bool        `json:"equal"`
 }
 
-// drillPart is a part of a database, as the backup has it and as the node has it after the restore.
+// drillPart compares a part of a database in the backup with the same part after the restore.
 type drillPart struct {
 	Database       string `json:"database"`
 	Part           string `json:"part"`
@@ -78,7 +78,7 @@ type drillPart struct {
 	Equal          bool   `json:"equal"`
 }
 
-// run tries a backup in a directory of its own, which it removes.
+// run restores a backup in a directory of its own, which it removes afterwards.
 func (o *drillOptions) run(ctx context.Context, cmd *cobra.Command, args []string) (err error) {
 	dir, err := os.MkdirTemp(o.dir, "trireme-drill-")
 	if err != nil {
@@ -116,7 +116,7 @@ func (o *drillOptions) run(ctx context.Context, cmd *cobra.Command, args []strin
 	return nil
 }
 
-// fetch copies the backup, opened if it was encrypted, into a file of the directory: it is read twice.
+// fetch copies the backup, decrypted, into a file in dir, because it is read twice.
 func (o *drillOptions) fetch(ctx context.Context, stdin io.Reader, args []string, dir string, d *drill) (*os.File, error) {
 	var in io.ReadCloser
 	var err error
@@ -143,10 +143,10 @@ func (o *drillOptions) fetch(ctx context.Context, stdin io.Reader, args []string
 	return file, nil
 }
 
-// drillFloor is how much of the disk a drill leaves free.
+// drillFloor is the space that a drill leaves free on the disk, in bytes.
 const drillFloor = 64 << 20
 
-// fullDrill says which disk is too full for a drill, if that is what err is about.
+// fullDrill explains err if it says that the disk is full: it names the disk and the space that a drill needs.
 func fullDrill(dir string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, fsm.ErrLowSpace) {
 		return fmt.Errorf("the disk of %s is full: a drill needs room for the backup three times and %d MiB more; --dir names another disk (%w)",
@@ -160,15 +160,17 @@ func fullDrill(dir string, err error) error {
 func restoreOnce(ctx context.Context, dir string, backup io.Reader) ([]fsm.Part, error) {
 	var node atomic.Pointer[cluster.Node]
 	var parts []fsm.Part
+	machine := fsm.NewMachine()
+	machine.Hooks.Restored = func() {
+		if node.Load() != nil {
+			parts = machine.Fork().Parts()
+		}
+	}
 	o := cluster.Options{
 		NodeID: devNodeID, DataDir: dir, Bind: devAddr, NoPort: true, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Version: version, Heartbeat: devHeartbeat, Space: logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: drillFloor}}, DiskStall: aloneStall,
+		Version: version, Heartbeat: devHeartbeat, Space: logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: drillFloor}}, DiskStall: singleNodeStall,
 		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
-		Restored: func() {
-			if n := node.Load(); n != nil {
-				parts = n.Machine().Fork().Parts()
-			}
-		},
+		Machine:   machine,
 		Fatal: func(reason string) {
 			fmt.Fprintln(os.Stderr, "trireme: "+reason)
 			_ = os.RemoveAll(dir)
@@ -195,7 +197,7 @@ func restoreOnce(ctx context.Context, dir string, backup io.Reader) ([]fsm.Part,
 	return parts, err
 }
 
-// compare puts the parts of the backup beside those that were restored. Both are in the order of databases.
+// compare pairs the parts of the backup with the restored ones. Both are in the order of databases.
 func (d *drill) compare(backup, restored []fsm.Part) {
 	type key struct{ database, part string }
 	found := map[key]fsm.Part{}
@@ -210,7 +212,7 @@ func (d *drill) compare(backup, restored []fsm.Part) {
 	}
 }
 
-// shownDigest is how much of a digest the table has.
+// shownDigest is the length of the digests in the table, in hexadecimal digits.
 const shownDigest = 16
 
 func (d *drill) print(out io.Writer, asJSON bool) error {

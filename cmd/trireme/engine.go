@@ -14,52 +14,50 @@ import (
 	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
-// engine is the node as the HTTP edge sees it. The edge is open before the node is:
-// a node that waits for the others of a new cluster answers that it lives and that it
-// is not ready.
-type engine struct {
-	node   atomic.Pointer[cluster.Node]
-	opened chan struct{} // closed when node is set
-	// within is how long a request waits for the node.
-	within   time.Duration
-	empty    *fsm.Machine // the state of a node that isn't open
-	draining atomic.Bool
-	hub      *pubsub.Hub // of the node's subscribers; set before the node serves
-	drained  sync.Once   // see process.drain
-	// oldest is how old, in milliseconds, the state of a local read may be.
-	oldest int64
+// nodeEngine implements httpapi.Engine and resp.Engine on the node. The servers open before the node
+// does: a node that waits for the others of a new cluster answers that it lives but is not
+// ready.
+type nodeEngine struct {
+	node         atomic.Pointer[cluster.Node]
+	opened       chan struct{} // closed when node is set
+	timeout      time.Duration // bounds a request's wait for the node
+	empty        *fsm.Machine  // the state of a node that isn't open
+	draining     atomic.Bool
+	hub          *pubsub.Hub // of the node's subscribers; set before the node serves
+	drained      sync.Once   // see process.drain
+	maxStaleness int64       // maximum age of the state of a local read, in milliseconds
 }
 
 var (
-	_ fsm.RevocationBarrier = (*engine)(nil)
-	_ fsm.SubscriberBarrier = (*engine)(nil)
+	_ fsm.RevocationBarrier = (*nodeEngine)(nil)
+	_ fsm.SubscriberBarrier = (*nodeEngine)(nil)
 )
 
-// oldestLocalRead bounds how long a node that is cut off serves what it last knew: a
-// token that was revoked meanwhile works there no longer than this.
+// oldestLocalRead bounds the age of the state that a partitioned node serves, and so the time for which
+// a token that was revoked elsewhere still works there.
 const oldestLocalRead = 5 * time.Second
 
-func newEngine(staleForever bool) *engine {
-	e := &engine{empty: fsm.NewMachine(), opened: make(chan struct{}), within: session.Leaderless, oldest: oldestLocalRead.Milliseconds()}
+func newEngine(staleForever bool) *nodeEngine {
+	e := &nodeEngine{empty: fsm.NewMachine(), opened: make(chan struct{}), timeout: session.Leaderless, maxStaleness: oldestLocalRead.Milliseconds()}
 	if staleForever {
-		e.oldest = math.MaxInt64
+		e.maxStaleness = math.MaxInt64
 	}
 	return e
 }
 
 // open makes the node available to requests, those that wait for it included.
-func (e *engine) open(n *cluster.Node) {
+func (e *nodeEngine) open(n *cluster.Node) {
 	e.node.Store(n)
 	close(e.opened)
 }
 
-// await returns the node. While it is being opened, which takes some ten milliseconds at a restart, a request waits as
-// it would without a leader; nil if that takes too long.
-func (e *engine) await(ctx context.Context) *cluster.Node {
+// await returns the node. While the node opens, a request waits as it would without a leader. await returns nil if
+// that exceeds timeout.
+func (e *nodeEngine) await(ctx context.Context) *cluster.Node {
 	if n := e.node.Load(); n != nil {
 		return n
 	}
-	late := time.NewTimer(e.within)
+	late := time.NewTimer(e.timeout)
 	defer late.Stop()
 	select {
 	case <-e.opened:
@@ -70,43 +68,43 @@ func (e *engine) await(ctx context.Context) *cluster.Node {
 }
 
 // Propose puts a request into the log; see fsm.Proposer.
-func (e *engine) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
+func (e *nodeEngine) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
 	if n := e.await(ctx); n != nil {
 		return n.Propose(ctx, code, body)
 	}
 	return nil, fsm.ErrNoLeader
 }
 
-// AwaitUncounted waits for the subscribers of this node that leave; see fsm.SubscriberBarrier.
-func (e *engine) AwaitUncounted(ctx context.Context, db string) {
+// AwaitUncounted waits until subscribers of this node that leave are no longer counted; see fsm.SubscriberBarrier.
+func (e *nodeEngine) AwaitUncounted(ctx context.Context, db string) {
 	if e.hub != nil {
 		e.hub.AwaitUncounted(ctx, db)
 	}
 }
 
-// Read runs fn on a state as new as r asks; see fsm.Reader.
-func (e *engine) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
+// Read runs fn on a state at least as new as r asks for; see fsm.Reader.
+func (e *nodeEngine) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
 	n := e.await(ctx)
 	if n == nil {
 		return fsm.ReadAt{}, fsm.ErrNoLeader
 	}
 	at, err := n.Read(ctx, r, fn)
-	if err == nil && r.Mode == fsm.Stale && at.AgeMillis > e.oldest {
+	if err == nil && r.Mode == fsm.Stale && at.AgeMillis > e.maxStaleness {
 		err = fsm.ErrTooStale
 	}
 	return at, err
 }
 
-// WaitRevoked waits until what was revoked works on no node; see fsm.RevocationBarrier.
-func (e *engine) WaitRevoked(ctx context.Context) error {
+// WaitRevoked waits until revoked credentials work on no node; see fsm.RevocationBarrier.
+func (e *nodeEngine) WaitRevoked(ctx context.Context) error {
 	if n := e.node.Load(); n != nil {
 		return n.WaitRevoked(ctx)
 	}
 	return fsm.ErrNoLeader
 }
 
-// Local runs fn on the state of this node as it is.
-func (e *engine) Local(fn func(*fsm.View)) {
+// Local runs fn on this node's present state, however old.
+func (e *nodeEngine) Local(fn func(*fsm.View)) {
 	m := e.empty
 	if n := e.node.Load(); n != nil {
 		m = n.Machine()
@@ -116,30 +114,30 @@ func (e *engine) Local(fn func(*fsm.View)) {
 
 // Track switches notifications of changed keys on or off; see resp.Engine. Before the node is
 // open its state is empty, without keys and users, so there is nothing to switch.
-func (e *engine) Track(on bool) {
+func (e *nodeEngine) Track(on bool) {
 	if n := e.node.Load(); n != nil {
 		n.Machine().Track(on)
 	}
 }
 
-// Others are the ids of the other nodes; see hub.Peers.
-func (e *engine) Others() []string {
+// Others returns the ids of the other nodes; see hub.Peers.
+func (e *nodeEngine) Others() []string {
 	if n := e.node.Load(); n != nil {
 		return n.Others()
 	}
 	return nil
 }
 
-// Ask puts a monitor's question to another node; see hub.Peers.
-func (e *engine) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
+// Ask sends a monitor's request to another node; see hub.Peers.
+func (e *nodeEngine) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
 	if n := e.node.Load(); n != nil {
 		return n.Ask(ctx, node, question)
 	}
 	return nil, errStarting
 }
 
-// readyWithin is how long a node may take to say that it is ready.
-const readyWithin = time.Second
+// readyTimeout bounds a check of readiness.
+const readyTimeout = time.Second
 
 // The reasons for which a node is not ready.
 var (
@@ -148,16 +146,16 @@ var (
 	errNotReady = errors.New("this node has no leader, or has not caught up with it")
 )
 
-// Accepting is nil if this node's disk has room for writes.
-func (e *engine) Accepting() error {
+// Accepting returns nil if this node's disk has room for writes.
+func (e *nodeEngine) Accepting() error {
 	if n := e.node.Load(); n != nil {
 		return n.Accepting()
 	}
 	return nil
 }
 
-// Ready is nil if this node has a leader, has caught up with it, and is not about to stop.
-func (e *engine) Ready() error {
+// Ready returns nil if this node has a leader, has caught up with it, and is not about to stop.
+func (e *nodeEngine) Ready() error {
 	if e.draining.Load() {
 		return errDraining
 	}
@@ -168,7 +166,7 @@ func (e *engine) Ready() error {
 	if n.Poison() != nil {
 		return fsm.ErrPoison
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 	defer cancel()
 	if !n.Ready(ctx) {
 		return errNotReady

@@ -15,7 +15,7 @@ import (
 func TestRequestsWaitForTheNode(t *testing.T) {
 	c := clustertest.Start(t, 1, nil)
 	e := newEngine(false)
-	e.within = time.Minute
+	e.timeout = time.Minute
 	failed := make(chan error, 2)
 	go func() {
 		body := fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{clustertest.Words("SET", "k", "v")}})
@@ -38,11 +38,11 @@ func TestRequestsWaitForTheNode(t *testing.T) {
 // refuses them, and so does one whose client has gone.
 func TestRequestsDontWaitForever(t *testing.T) {
 	e := newEngine(false)
-	e.within = time.Millisecond
+	e.timeout = time.Millisecond
 	if _, err := e.Read(t.Context(), fsm.Reading{}, func(*fsm.View) {}); !errors.Is(err, fsm.ErrNoLeader) {
 		t.Errorf("read: %v", err)
 	}
-	e.within = time.Hour
+	e.timeout = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := e.Propose(ctx, fsm.Exec.Code, nil); !errors.Is(err, fsm.ErrNoLeader) {

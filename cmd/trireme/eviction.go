@@ -18,7 +18,7 @@ func (p *evictionPolicy) Type() string { return "policy" }
 func (p *evictionPolicy) Set(text string) error {
 	policy, ok := keyspace.ParsePolicy(strings.ToLower(text))
 	if !ok {
-		return fmt.Errorf("%q is no policy: give one of %s", text, keyspace.PolicyNames)
+		return fmt.Errorf("invalid policy %q: use one of %s", text, keyspace.PolicyNames)
 	}
 	*p = evictionPolicy(policy)
 	return nil

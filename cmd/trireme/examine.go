@@ -8,37 +8,37 @@ import (
 
 	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/cluster"
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// examine is the report of a node that runs, on itself and on the nodes around it.
-func (n *process) examine(ctx context.Context) doctor.Report {
-	s := *n.settings
-	node := n.engine.node.Load()
+// examine returns the doctor's report of a running node on itself and on the other nodes.
+func (pr *process) examine(ctx context.Context) doctor.Report {
+	s := *pr.settings
+	node := pr.engine.node.Load()
 	if node == nil {
-		return doctor.NewReport(n.NodeID, n.mode(), append(s.examineMachine(ctx), doctor.State(errStarting, "")))
+		return doctor.NewReport(pr.NodeID, pr.mode(), append(s.examineMachine(ctx), doctor.State(errStarting, "")))
 	}
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { s.MaxMemory = byteSize(v.Settings().MaxMemory) })
-	all := append(s.examineMachine(ctx), doctor.State(n.engine.Ready(), node.Status(ctx).Leader))
+	all := append(s.examineMachine(ctx), doctor.State(pr.engine.Ready(), node.Status(ctx).Leader))
 	peers := node.Examine(ctx)
 	if p := node.Poison(); p != nil {
 		all = append(all, doctor.Poison("", p.Index, p.Database, p.Operation))
 	}
 	all = append(all, doctor.Peers(node.Address(), peers, time.Now())...)
 	all = append(all, doctor.Versions(version, uint32(fsm.MaxLevel), node.FeatureLevel(), peers)...)
-	return doctor.NewReport(node.ID(), n.mode(), all)
+	return doctor.NewReport(node.ID(), pr.mode(), all)
 }
 
-// mode tells the doctor whether the node was started by serve, local-cluster or dev.
-func (n *process) mode() doctor.Mode {
-	if _, is := n.profile.(*devNode); is {
+// mode returns the way in which the node was started: serve, local-cluster or dev.
+func (pr *process) mode() doctor.Mode {
+	if _, is := pr.profile.(*devNode); is {
 		return doctor.Development
 	}
-	return n.settings.mode()
+	return pr.settings.mode()
 }
 
-// mode is that of a node of serve. One with others on loopback has them all on this machine.
+// mode returns doctor.LocalCluster for a node of a cluster on loopback, and doctor.Production otherwise.
 func (s *settings) mode() doctor.Mode {
 	if peers, err := parsePeers(s.InitialCluster); loopback(s.Cluster) && (len(s.Join) > 0 || err == nil && len(peers) > 1) {
 		return doctor.LocalCluster
@@ -46,7 +46,7 @@ func (s *settings) mode() doctor.Mode {
 	return doctor.Production
 }
 
-// survey is the report of a node that doesn't run yet.
+// survey returns the doctor's report on a node that does not run yet.
 func (s *settings) survey(ctx context.Context, o cluster.Options) doctor.Report {
 	all := s.examineMachine(ctx)
 	all = append(all, doctor.Address("http", s.HTTP)...)
@@ -61,27 +61,27 @@ func (s *settings) survey(ctx context.Context, o cluster.Options) doctor.Report 
 	return doctor.NewReport(s.NodeID, s.mode(), all)
 }
 
-// examineMachine looks at what is the same before a node runs and while it does.
+// examineMachine returns the findings that do not depend on whether the node runs.
 func (s *settings) examineMachine(ctx context.Context) []doctor.Finding {
 	now := time.Now()
 	all := doctor.Disk(ctx, s.DataDir)
-	all = append(all, doctor.Space(s.DataDir, logstore.Floor(s.MinFreeDisk)), doctor.OpenFiles(s.mostConnections()), doctor.Memory(memory(), int64(s.MaxMemory)))
+	all = append(all, doctor.Space(s.DataDir, logstore.Floor(s.MinFreeDisk)), doctor.OpenFiles(s.maxConnections()), doctor.Memory(memory(), int64(s.MaxMemory)))
 	all = append(all, doctor.Pair(s.TLSCert, s.TLSKey, now)...)
 	all = append(all, doctor.Pair(s.ClusterCert, s.ClusterKey, now)...)
 	return append(all, doctor.Authority(s.ClusterCA, s.ClusterCert, s.NodeID, now)...)
 }
 
-// mostConnections is how many connections the settings let clients and deliveries open.
-func (s *settings) mostConnections() int {
-	most := s.Limits.Connections + s.Deliveries.Senders
+// maxConnections returns the number of connections that the settings let clients and deliveries open together.
+func (s *settings) maxConnections() int {
+	total := s.Limits.Connections + s.Deliveries.Senders
 	if s.RESP != off && s.RESP != "" {
-		most += s.RESPLimits.Connections
+		total += s.RESPLimits.Connections
 	}
-	return most
+	return total
 }
 
-// memory is what this process may have in bytes, by its container or its machine; 0 if
-// that can't be read.
+// memory returns the memory limit of this process's container, or the machine's memory, in bytes; 0 if
+// neither can be read.
 func memory() int64 {
 	limit, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
 	if err != nil || limit > 1<<62 {

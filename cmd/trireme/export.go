@@ -33,11 +33,11 @@ func exportCommand() *cobra.Command {
 		Use:   "export {--rdb | --messages} FILE",
 		Short: "Write a database as a Redis RDB file, or its messages as lines of JSON",
 		Long: "Asks the node at TRIREME_URL (default " + defaultURL + ") with the token in TRIREME_ADMIN_TOKEN for the keys and functions\n" +
-			"of a database, as of one moment. Writes continue meanwhile. The file gets its name only when all of it is on the disk.\n" +
+			"of a database, as of one moment. Writes continue meanwhile. The file gets its name only after all of it is on the disk.\n" +
 			"JSON documents, arrays and vector indexes are left out unless --modules is given, and deadlines of hash fields unless\n" +
-			"--redis is 7.4; the report says how many.\n" +
+			"--redis is 7.4; the report counts them.\n" +
 			"--messages writes the messages, dead letters, queues, schedules, URL groups and workflow runs of the database\n" +
-			"instead, as lines of JSON that `trireme import --messages` takes. Signing keys and settings are not in that file.\n" +
+			"instead, as lines of JSON for `trireme import --messages`. Signing keys and settings are not in that file.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused, 5 no such database.",
 		Example: "  trireme export --rdb dump.rdb\n  trireme export --rdb - --database shop | ssh redis1 'cat >/var/lib/redis/dump.rdb'\n  trireme export --messages messages.jsonl --database shop",
 		Args:    usageArgs(cobra.NoArgs),
@@ -48,14 +48,14 @@ func exportCommand() *cobra.Command {
 	f.StringVar(&o.rdb, "rdb", "", "the `FILE` to write, or - for standard output")
 	f.StringVar(&o.messages, "messages", "", "the `FILE` to write messages to, or - for standard output")
 	f.StringVar(&o.database, "database", "default", "database to export")
-	f.StringVar(&o.redis, "redis", "7.0", "oldest `VERSION` of Redis that is to read the file: 7.0 or 7.4")
+	f.StringVar(&o.redis, "redis", "7.0", "oldest `VERSION` of Redis that can read the file: 7.0 or 7.4")
 	f.BoolVar(&o.modules, "modules", false, "include JSON documents, for a Redis with the JSON module, and arrays and vector indexes, for Trireme")
 	f.BoolVar(&o.force, "force", false, "replace an existing file")
 	f.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
 	return cmd
 }
 
-// exported is what a node says of an export.
+// exported is the node's summary of an export.
 type exported struct {
 	Keys      int64 `json:"keys"`
 	Functions int64 `json:"functions"`
@@ -67,11 +67,11 @@ type exported struct {
 func export(cmd *cobra.Command, o *exportOptions) error {
 	switch {
 	case (o.rdb == "") == (o.messages == ""):
-		return usagef("one of --rdb and --messages is needed: a file, or %s for standard output", toStandard)
+		return usagef("one of --rdb and --messages is needed: a file, or %s for standard output", standardStream)
 	case o.messages != "" && anyChanged(cmd, "redis", "modules"):
-		return usagef("--redis and --modules are about RDB files, not about --messages")
+		return usagef("--redis and --modules apply to RDB files only, not to --messages")
 	case o.redis != "7.0" && o.redis != "7.4":
-		return usagef("--redis is 7.0 or 7.4, not %q", o.redis)
+		return usagef("--redis must be 7.0 or 7.4, got %q", o.redis)
 	}
 	r, err := newRemote(&o.connection)
 	if err != nil {
@@ -84,7 +84,7 @@ func export(cmd *cobra.Command, o *exportOptions) error {
 	}
 	report := cmd.OutOrStdout()
 	var out exported
-	if o.rdb == toStandard {
+	if o.rdb == standardStream {
 		report = cmd.ErrOrStderr()
 		err = toFile(cmd.OutOrStdout(), o.rdb, func(w io.Writer) error {
 			out, err = r.export(ctx, w, o)
@@ -102,7 +102,7 @@ func export(cmd *cobra.Command, o *exportOptions) error {
 	return out.print(report, o.asJSON)
 }
 
-// export writes a database to w and checks the file on the way. The error says so if it is not whole.
+// export writes a database to w and verifies the file on the way. If it is not whole the error says so.
 func (r *remote) export(ctx context.Context, w io.Writer, o *exportOptions) (out exported, err error) {
 	query := url.Values{"redis": {o.redis}, "modules": {strconv.FormatBool(o.modules)}}
 	resp, err := r.stream(ctx, "GET", "/admin/databases/"+url.PathEscape(o.database)+"/export?"+query.Encode(), nil)
@@ -113,7 +113,7 @@ func (r *remote) export(ctx context.Context, w io.Writer, o *exportOptions) (out
 	if err := wholeRDB(io.TeeReader(resp.Body, w)); err != nil {
 		return out, fmt.Errorf("the file is incomplete: %w", err)
 	}
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil { // the trailer stands behind the end
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil { // the trailer follows the body
 		return out, fmt.Errorf("the file is incomplete: %w", err)
 	}
 	if err := json.Unmarshal([]byte(resp.Trailer.Get("Trireme-Export")), &out); err != nil {
@@ -122,12 +122,12 @@ func (r *remote) export(ctx context.Context, w io.Writer, o *exportOptions) (out
 	return out, nil
 }
 
-// mostKept is how large a name or value may be to be looked at; Redis has none larger.
-const mostKept = 512 << 20
+// maxNameOrValue bounds the names and values that the check reads, in bytes. Redis has no larger ones.
+const maxNameOrValue = 512 << 20
 
 // wholeRDB reads a file to its end, and checks its checksum.
 func wholeRDB(r io.Reader) error {
-	file, err := rdb.OpenFile(r, mostKept)
+	file, err := rdb.OpenFile(r, maxNameOrValue)
 	for err == nil {
 		_, err = file.Next()
 	}

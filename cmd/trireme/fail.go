@@ -8,14 +8,14 @@ import (
 	"github.com/trireme-dev/trireme/internal/socket"
 )
 
-// lastWords is how long a process that must end may take to print why, if its output goes to a disk that answers nothing.
-const lastWords = time.Second
+// failTimeout bounds the time to print the reason before the process ends: its output may go to a disk that does not answer.
+const failTimeout = time.Second
 
-// fail ends the process at once and says why. Its connections end first: while one of its threads waits for a disk that answers
-// nothing, the process stays, and clients would wait for it instead of asking another node.
+// fail prints the reason and ends the process. It closes the connections first: a process with a thread that waits for a hung disk
+// stays, and its clients would wait for it instead of asking another node.
 func fail(reason string) {
 	socket.ShutdownAll()
-	time.AfterFunc(lastWords, func() { os.Exit(exitFailed) })
+	time.AfterFunc(failTimeout, func() { os.Exit(exitFailed) })
 	fmt.Fprintln(os.Stderr, "trireme: "+reason)
 	os.Exit(exitFailed)
 }

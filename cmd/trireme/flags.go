@@ -16,7 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/resp"
 )
 
-// settings are what the flags of dev and serve say.
+// settings holds the flags of dev and serve.
 type settings struct {
 	Config           string
 	NodeID           string
@@ -44,7 +44,7 @@ type settings struct {
 
 	HeaderPrefix   []string
 	MaxRequestSize byteSize
-	// MaxReplySize is of the HTTP listener, MaxBufferedBytes of all that clients have under way; 0 = unlimited.
+	// MaxReplySize bounds the replies to an HTTP request, MaxBufferedBytes all requests and replies under way; 0 = unlimited.
 	MaxReplySize, MaxBufferedBytes byteSize
 	MaxMemory                      byteSize
 	MaxMemoryPolicy                evictionPolicy
@@ -96,17 +96,17 @@ const (
 	maxRequestSize     = 48 << 20
 )
 
-// The defaults of what one key and its value may take: existing clients of the gateway's
-// protocol live with these.
+// The default limits of one key and its value, in bytes. Existing clients of the gateway's protocol
+// work within them.
 const (
 	defaultKeySize    = 32 << 10
 	defaultRecordSize = 100 << 20
 )
 
-// defaultSnapshotThreshold is how many entries after a snapshot of a small state the next one begins.
+// defaultSnapshotThreshold is the number of log entries after which a small state is snapshotted again.
 const defaultSnapshotThreshold = 50_000
 
-// nodeFlags declares what dev and serve have in common.
+// nodeFlags declares the flags that dev and serve share.
 func nodeFlags(f *pflag.FlagSet, s *settings) {
 	s.MaxRequestSize, s.MaxKeySize, s.MaxRecordSize = defaultRequestSize, defaultKeySize, defaultRecordSize
 	f.StringVar(&s.Config, "config", "", "YAML `FILE` with these settings, one key for each flag")
@@ -123,14 +123,14 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.UintVar(&s.MaxRequestWork, "max-request-work", command.DefaultMaxWork, "maximum `STEPS` of work of one request: elements, and 64 bytes each, read, written or replied (0 = unlimited); replicated like --max-memory")
 	f.UintVar(&s.MaxScriptSteps, "max-script-steps", command.DefaultMaxScript, "maximum `STEPS` of the scripts of one request (0 = unlimited); replicated like --max-memory")
 	f.UintVar(&s.TenantWork, "tenant-work-percent", command.DefaultTenantWork, "part of --max-request-work, in `PERCENT`, of a request that writes to a database other than default; replicated like --max-memory")
-	f.UintVar(&s.TenantScript, "tenant-script-percent", command.DefaultTenantScript, "part of --max-script-steps, in `PERCENT`, of such a request; replicated like --max-memory")
-	f.UintVar(&s.TenantMemory, "tenant-memory-percent", fsm.DefaultTenantMemory, "part of --max-memory, in `PERCENT`, that a database other than default may use for which no limit is set; replicated like --max-memory")
+	f.UintVar(&s.TenantScript, "tenant-script-percent", command.DefaultTenantScript, "part of --max-script-steps, in `PERCENT`, of a request that writes to a database other than default; replicated like --max-memory")
+	f.UintVar(&s.TenantMemory, "tenant-memory-percent", fsm.DefaultTenantMemory, "part of --max-memory, in `PERCENT`, that each database other than default may use if it has no limit of its own; replicated like --max-memory")
 	f.Var(&s.IndexMemory, "max-index-memory", "memory that the search indexes of all databases may take on this node (0 = a quarter of the container's or the machine's)")
 	edgeFlags(f, s)
 	respFlags(f, s)
 	f.Var(&s.MinFreeDisk, "min-free-disk", "free disk `SPACE` below which writes are refused: a size, or a percentage (default: 5%, at most 8GiB)")
 	s.InlineBytes = payload.Apart
-	f.Var(&s.InlineBytes, "inline-bytes", "`SIZE` from which on bodies of messages, of events, and of steps that are older than a minute go from memory to the disk; at least 1KiB")
+	f.Var(&s.InlineBytes, "inline-bytes", "`SIZE` of a body from which on it is moved from memory to the disk: of messages, of events, and of steps older than a minute; at least 1KiB")
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
 	f.DurationVar(&s.DiskStall, "disk-stall-timeout", 0, "how long a call on the disk may hang before the node ends, so that another one can lead (0 = 2s or four heartbeats, whichever is longer; dev: 1m)")
 	f.DurationVar(&s.Drain, "drain", 0, "how long a stopping node is not ready but still answers, so that clients can leave (0 = stop at once)")
@@ -165,7 +165,7 @@ func edgeFlags(f *pflag.FlagSet, s *settings) {
 	f.DurationVar(&l.ReplyTime, "reply-timeout", httpapi.DefaultReplyTime, "time limit for a request to be answered and for its reply to be read")
 }
 
-// clusterFlags declares what only a node of a cluster has.
+// clusterFlags declares the flags that only serve has.
 func clusterFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.NodeID, "node-id", "", "stable `ID` of this node; it stays with its data directory")
 	f.StringVar(&s.HTTPAdvertise, "http-advertise", "", "`ADDR` of the HTTP API as others reach it (default: --http)")
@@ -179,7 +179,7 @@ func clusterFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.TLSCert, "tls-cert", "", "certificate `FILE` of the HTTP API and the RESP listener")
 	f.StringVar(&s.TLSKey, "tls-key", "", "key `FILE` of the HTTP API and the RESP listener")
 	f.StringVar(&s.ClusterCA, "cluster-ca", "", "certificate authority `FILE` that signed the nodes' certificates")
-	f.StringVar(&s.ClusterCert, "cluster-cert", "", "certificate `FILE` of this node on the cluster port; it names the node's id")
+	f.StringVar(&s.ClusterCert, "cluster-cert", "", "certificate `FILE` of this node on the cluster port; it must name the node's id")
 	f.StringVar(&s.ClusterKey, "cluster-key", "", "key `FILE` of this node on the cluster port")
 	f.StringVar(&s.ClusterSecret, "cluster-secret-file", "", "`FILE` with the secret that all nodes share, instead of certificates on the cluster port; TRIREME_CLUSTER_SECRET is the secret itself")
 	f.BoolVar(&s.ClusterInsecure, "cluster-insecure", false, "allow a cluster port without TLS beyond loopback, and with a secret also accept nodes without TLS; for upgrades")

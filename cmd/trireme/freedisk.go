@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 )
 
 // freeDisk is the value of --min-free-disk: a size, or a percentage of the disk.
@@ -13,7 +13,7 @@ type freeDisk logstore.Floor
 
 func (d *freeDisk) Type() string { return "size" }
 
-// String is what Set takes; the default has no text.
+// String returns the value in the form that Set parses; the default is "".
 func (d *freeDisk) String() string {
 	switch {
 	case d.Bytes != 0:
@@ -25,8 +25,8 @@ func (d *freeDisk) String() string {
 	return ""
 }
 
-// Set parses a size such as 2GiB, or a percentage such as 5%. Nothing is the default. Zero is refused: what stops on a full
-// disk needs some room to end in order.
+// Set parses a size such as 2GiB, or a percentage such as 5%. "" selects the default. Zero is refused: a node that stops on a
+// full disk needs some space to end in order.
 func (d *freeDisk) Set(text string) error {
 	*d = freeDisk{}
 	text = strings.TrimSpace(text)
@@ -46,7 +46,7 @@ func (d *freeDisk) Set(text string) error {
 		return fmt.Errorf("%q is neither a size such as 2GiB nor a percentage such as 5%%", text)
 	}
 	if b == 0 {
-		return fmt.Errorf("%q leaves no free space at all: the least is 1 byte", text)
+		return fmt.Errorf("%q leaves no free space: use at least 1 byte", text)
 	}
 	d.Bytes = uint64(b)
 	return nil

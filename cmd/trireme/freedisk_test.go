@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 )
 
 func TestFreeDiskReadsSizesAndPercentages(t *testing.T) {

@@ -85,7 +85,7 @@ func hasHint(line, name string) bool {
 	return found && slices.Contains(strings.Split(hint, " or "), name)
 }
 
-// TestNamesThatAreNothing: without a near name the hint is where all are listed.
+// TestNamesThatAreNothing: without a similar name the hint names the command that lists all.
 func TestNamesThatAreNothing(t *testing.T) {
 	for call, want := range map[string]string{
 		"zzzzzz":                       "trireme --help lists all",

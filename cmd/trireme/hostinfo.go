@@ -12,23 +12,23 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// hostInterval is the time between two updates of what INFO and ROLE return about the node.
+// hostInterval is the time between two updates of the node's figures in INFO and ROLE.
 const hostInterval = 2 * time.Second
 
-// updateHostInfo keeps what INFO and ROLE return about this node up to date until ctx ends.
-func (n *process) updateHostInfo(ctx context.Context, node *cluster.Node) {
+// updateHostInfo updates this node's figures in INFO and ROLE until ctx ends.
+func (pr *process) updateHostInfo(ctx context.Context, node *cluster.Node) {
 	started := time.Now().UnixMilli()
-	collector := &nodeCollector{n: n, node: node}
-	if err := n.registry.Register(collector); err != nil {
-		n.log.Error("the node's metrics are not registered", "error", err)
+	collector := &nodeCollector{n: pr, node: node}
+	if err := pr.registry.Register(collector); err != nil {
+		pr.log.Error("the node's metrics are not registered", "error", err)
 	}
-	if err := n.registry.Register(n.figures.Collector(n.databaseNames)); err != nil {
-		n.log.Error("the metrics of commands are not registered", "error", err)
+	if err := pr.registry.Register(pr.figures.Collector(pr.databaseNames)); err != nil {
+		pr.log.Error("the metrics of commands are not registered", "error", err)
 	}
 	tick := time.NewTicker(hostInterval)
 	defer tick.Stop()
 	for {
-		node.Machine().SetHost(n.hostInfo(collector.poll(ctx), node, started))
+		node.Machine().SetHost(pr.hostInfo(collector.poll(ctx), node, started))
 		select {
 		case <-ctx.Done():
 			return
@@ -37,24 +37,24 @@ func (n *process) updateHostInfo(ctx context.Context, node *cluster.Node) {
 	}
 }
 
-func (n *process) hostInfo(status cluster.Status, node *cluster.Node, started int64) *command.Host {
-	h := &command.Host{NodeID: n.NodeID, Version: version, StartedMs: started, SavedMs: lastSnapshot(node.SnapshotDir()), Leads: node.IsLeader(),
-		Process: aboutProcess(), Figures: n.figures.Of}
-	if _, port, err := net.SplitHostPort(n.HTTP); err == nil {
+func (pr *process) hostInfo(status cluster.Status, node *cluster.Node, started int64) *command.Host {
+	h := &command.Host{NodeID: pr.NodeID, Version: version, StartedMs: started, SavedMs: lastSnapshot(node.SnapshotDir()), Leads: node.IsLeader(),
+		Process: processStats(), Figures: pr.figures.Of}
+	if _, port, err := net.SplitHostPort(pr.HTTP); err == nil {
 		h.Port, _ = strconv.Atoi(port) // a name stays 0
 	}
 	for _, one := range status.Nodes {
 		if one.ID == status.Leader {
 			h.Leader = one.Cluster
 		}
-		if one.ID != n.NodeID && len(status.Nodes) > 1 {
+		if one.ID != pr.NodeID && len(status.Nodes) > 1 {
 			h.Others = append(h.Others, one.Cluster)
 		}
 	}
 	return h
 }
 
-// lastSnapshot is when the newest snapshot was written, in unix milliseconds, 0 without
+// lastSnapshot returns the time of the newest snapshot in unix milliseconds, or 0 without
 // one.
 func lastSnapshot(dir string) (newest int64) {
 	list, err := os.ReadDir(dir)
@@ -69,9 +69,9 @@ func lastSnapshot(dir string) (newest int64) {
 	return newest
 }
 
-// databaseNames are those of the databases that there are.
-func (n *process) databaseNames() (names []string) {
-	n.engine.Local(func(v *fsm.View) {
+// databaseNames returns the names of all databases.
+func (pr *process) databaseNames() (names []string) {
+	pr.engine.Local(func(v *fsm.View) {
 		for _, d := range v.Databases() {
 			names = append(names, d.Name)
 		}

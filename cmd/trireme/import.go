@@ -29,7 +29,7 @@ type importOptions struct {
 	tokenFrom, otherToken string
 }
 
-// rdbFlags are those that are about RDB files.
+// rdbFlags are the flags that apply to RDB files only.
 var rdbFlags = []string{"from", "replace", "skip", "workers", "max-request", "patience"}
 
 func importCommand() *cobra.Command {
@@ -39,7 +39,7 @@ func importCommand() *cobra.Command {
 		Short: "Import a Redis RDB file, or messages that were exported",
 		Long: "Reads an RDB file of Redis 7 or 8 (- reads standard input) and sends its keys to the node at TRIREME_URL\n" +
 			"(default " + defaultURL + "), with the token of the database in TRIREME_TOKEN, or that in TRIREME_ADMIN_TOKEN.\n" +
-			"--messages takes what `trireme export --messages` made into a database without messages, all of it or nothing; it\n" +
+			"--messages imports a file of `trireme export --messages` into a database without messages, all of it or nothing. It\n" +
 			"needs the token in TRIREME_ADMIN_TOKEN.\n" +
 			"Each key is imported completely or not at all: an import that was stopped can be repeated, or resumed with --skip.\n" +
 			"Exit codes: 0 all imported, 1 failed or not all imported, 2 wrong usage; with --messages also 3 no answer, 4 token\n" +
@@ -49,9 +49,9 @@ func importCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (len(args) == 0) == (o.messages == ""):
-				return usagef("one of FILE and --messages FILE is needed, or %s for standard input", toStandard)
+				return usagef("one of FILE and --messages FILE is needed, or %s for standard input", standardStream)
 			case o.messages != "" && anyChanged(cmd, rdbFlags...):
-				return usagef("of the flags of import, --messages goes with --database, --json and --quiet alone")
+				return usagef("--messages can be combined with --database, --json and --quiet only")
 			case o.messages != "":
 				return importMessages(cmd, &o)
 			}
@@ -72,7 +72,7 @@ func importCommand() *cobra.Command {
 	return cmd
 }
 
-// importFile brings a file in and prints the report.
+// importFile imports a file and prints the report.
 func importFile(cmd *cobra.Command, path string, o *importOptions) error {
 	if o.Skip < 0 || o.Workers < 0 || o.MaxRequest < 0 || o.Patience <= 0 {
 		return usagef("--skip, --workers and --max-request must not be negative, and --patience must be positive")
@@ -99,9 +99,9 @@ func importFile(cmd *cobra.Command, path string, o *importOptions) error {
 	}
 	switch failed := report.Failed(); {
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("stopped: %s", goOn(report))
+		return fmt.Errorf("stopped: %s", howToContinue(report))
 	case err != nil:
-		return fmt.Errorf("%w%s: %s", err, o.whichToken(err), goOn(report))
+		return fmt.Errorf("%w%s: %s", err, o.whichToken(err), howToContinue(report))
 	case failed > 0:
 		return fmt.Errorf("not imported: %d of the file's keys and libraries", failed)
 	}
@@ -119,12 +119,12 @@ func (o *importOptions) whichToken(err error) string {
 	return fmt.Sprintf(" (with the token of %s)", o.tokenFrom)
 }
 
-// goOn says what there is after a run that did not come to its end, and how to go on.
-func goOn(r *importer.Report) string {
+// howToContinue describes the result of an unfinished import and how to continue it.
+func howToContinue(r *importer.Report) string {
 	return fmt.Sprintf("%s done from the beginning of the file, and each other key is in the database completely or not at all; resume with --skip %d, or start again without it", plural.Of(r.Done, "key"), r.Done)
 }
 
-// target takes the node and the token from the environment.
+// target reads the node's URL and the token from the environment.
 func (o *importOptions) target() error {
 	if o.URL = os.Getenv("TRIREME_URL"); o.URL == "" {
 		o.URL = defaultURL
@@ -146,7 +146,7 @@ func (o *importOptions) target() error {
 	if o.Token != "" {
 		return nil
 	}
-	return usagef("neither TRIREME_TOKEN nor TRIREME_ADMIN_TOKEN is set: one is needed to write to %s", o.URL)
+	return usagef("neither TRIREME_TOKEN nor TRIREME_ADMIN_TOKEN is set: set the one that may write to %s", o.URL)
 }
 
 // openImport opens the file and returns its size, 0 if unknown.

@@ -18,7 +18,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/testapi"
 )
 
-// banner prints what people and scripts read, all at once.
+// banner prints the addresses and tokens for people and scripts, in one write.
 func (l *local) banner(members []*member, e *shellEnv) {
 	urls := make([]string, len(members))
 	for i, m := range members {
@@ -41,29 +41,29 @@ func (l *local) banner(members []*member, e *shellEnv) {
 		fmt.Fprintf(out, "%s is process %d; kill -9 it, and start it again with: %s serve --config %s\n",
 			m.id, m.cmd.Process.Pid, os.Args[0], filepath.Join(l.dir, "n"+strconv.Itoa(i+1)+".yaml"))
 	}
-	l.say(l.out, "%s\nAn interrupt (Ctrl-C) stops all three.", out)
+	l.printf(l.out, "%s\nAn interrupt (Ctrl-C) stops all three.", out)
 }
 
-// of is the environment with the addresses of a node.
+// of returns the environment with the addresses of a node.
 func (e *shellEnv) of(m *member) *shellEnv {
 	e.url, e.resp = m.url, m.resp
 	return e
 }
 
-// askKeys asks the cluster for its signing keys, which it keeps over restarts.
+// askKeys asks the cluster for its signing keys, which outlive restarts.
 func (l *local) askKeys(ctx context.Context, m *member, e *shellEnv) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url+"/v2/keys", nil)
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+l.tokens.Admin)
-	resp, err := (&http.Client{Timeout: stopWithin}).Do(req)
+	resp, err := (&http.Client{Timeout: stopTimeout}).Do(req)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil // the tokens of .cluster were rotated: whoever did so has the keys
+		return nil // the tokens of .cluster were rotated, so this process may not read the keys
 	}
 	return json.NewDecoder(resp.Body).Decode(&e.keys)
 }
@@ -84,19 +84,19 @@ func (l *local) serveSink(e *shellEnv) (stop func(), err error) {
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		return subtle.ConstantTimeCompare([]byte(token), []byte(l.tokens.Admin)) == 1
 	}
-	server := &http.Server{Handler: sinks.Handler(permitted), ReadHeaderTimeout: stopWithin}
+	server := &http.Server{Handler: sinks.Handler(permitted), ReadHeaderTimeout: stopTimeout}
 	go func() { _ = server.Serve(listener) }() // until it is closed
 	e.sink = "http://" + listener.Addr().String() + sinkPath
 	return func() { _ = server.Close() }, nil
 }
 
-// moveOn reports a node that has ended, and has the file of variables name one that runs.
-func (l *local) moveOn(ended *member, members []*member, e *shellEnv) {
+// reportEnded reports that a node has ended, and rewrites the file of variables to name a node that runs.
+func (l *local) reportEnded(ended *member, members []*member, e *shellEnv) {
 	line := fmt.Sprintf("%s has ended (%s): start it again by its line above; writes need two of the three", ended.id, ended.cmd.ProcessState)
 	if at := slices.IndexFunc(members, (*member).runs); at >= 0 && e.url == ended.url {
 		if path, err := e.of(members[at]).write(l.dir); err == nil {
 			line += fmt.Sprintf("; %s names %s now", path, members[at].id)
 		}
 	}
-	l.say(l.out, "%s", line)
+	l.printf(l.out, "%s", line)
 }

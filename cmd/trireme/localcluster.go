@@ -39,14 +39,14 @@ type local struct {
 	link      *login // of n1's console
 	out, err  io.Writer
 	mu        sync.Mutex // one line at a time
-	stopping  bool       // all nodes at once, see aboutOthers
+	stopping  bool       // all nodes at once, see warnsOfOthers
 }
 
 const localNodes = 3
 
-// stopWithin is how long the nodes have to end by themselves. A node drains for ten
-// seconds at most.
-const stopWithin = 15 * time.Second
+// stopTimeout bounds the time in which the nodes end by themselves; it exceeds drainTime. Then they are
+// killed.
+const stopTimeout = 15 * time.Second
 
 func localCommand() *cobra.Command {
 	l := &local{}
@@ -92,11 +92,11 @@ func (l *local) checkPorts() error {
 				return usagef("--%s and --%s overlap at %s: each flag is for three ports, that one and the next two", other, one.flag, at)
 			}
 			owner[at] = one.flag
-			err := free(at, one.flag == "gossip-port")
+			err := checkFree(at, one.flag == "gossip-port")
 			switch {
 			case err == nil:
 			case one.flag == "resp-port" && !l.respGiven:
-				l.say(l.err, "no RESP listeners: %s is in use; choose other ports with --resp-port", at)
+				l.printf(l.err, "no RESP listeners: %s is in use; choose other ports with --resp-port", at)
 				l.resp = 0
 				return nil
 			default:
@@ -107,8 +107,8 @@ func (l *local) checkPorts() error {
 	return nil
 }
 
-// free reports as an error that an address is in use. Gossip uses packets as well.
-func free(at string, packets bool) error {
+// checkFree returns an error if an address is in use; with packets, also for UDP, which gossip uses.
+func checkFree(at string, packets bool) error {
 	port, err := net.Listen("tcp", at)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (l *local) run(parent context.Context) error {
 	return l.watch(ctx, members, &e)
 }
 
-// address is where node i listens, counted from a base port.
+// address returns the address of node i: port base+i on loopback.
 func address(base, i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(base+i)) }
 
 // start writes the settings of node i and runs it.
@@ -229,7 +229,7 @@ func (l *local) start(i int) (*member, error) {
 		read.Close()
 		return nil, err
 	}
-	go l.copy(m, read)
+	go l.copyOutput(m, read)
 	return m, nil
 }
 
@@ -242,7 +242,7 @@ func (l *local) settings(i int, id, dir string) string {
 	for _, line := range [][2]string{
 		{"node-id", id}, {"data-dir", dir}, {"http", address(l.http, i)}, {"cluster", address(l.cluster, i)},
 		{"gossip", address(l.gossip, i)}, {"cluster-secret-file", l.secret}, {"initial-cluster", strings.Join(peers, ",")}, {"log-level", l.level},
-		{"egress-allow", "127.0.0.0/8,::1"}, // this machine's own programs are what one tries it with
+		{"egress-allow", "127.0.0.0/8,::1"}, // users try it with endpoints on this machine
 	} {
 		fmt.Fprintf(&b, "%s: %q\n", line[0], line[1])
 	}
@@ -252,39 +252,39 @@ func (l *local) settings(i int, id, dir string) string {
 	return b.String()
 }
 
-// copy prints what a node says, its name in front, and waits for its end.
-func (l *local) copy(m *member, from *os.File) {
+// copyOutput prints a node's output, each line after the node's name, and waits for its end.
+func (l *local) copyOutput(m *member, from *os.File) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		l.pass(m, lines.Text())
+		l.printLine(m, lines.Text())
 	}
 	from.Close()
 	_ = m.cmd.Wait()
 	close(m.done)
 }
 
-// pass prints a line of a node, unless it warns of nodes that are being stopped.
-func (l *local) pass(m *member, line string) {
+// printLine prints a line of a node's log, unless it warns of nodes that are being stopped.
+func (l *local) printLine(m *member, line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.stopping || !aboutOthers(line) {
+	if !l.stopping || !warnsOfOthers(line) {
 		fmt.Fprintf(l.err, "%s | %s\n", m.id, line)
 	}
 }
 
-// aboutOthers reports whether a line warns of the other nodes: they do not answer, or do not take leadership. While all of
-// them are stopped there is nothing wrong with that.
-func aboutOthers(line string) bool {
+// warnsOfOthers reports whether a line warns that other nodes do not answer or do not take leadership. That is expected while
+// all of them are stopped.
+func warnsOfOthers(line string) bool {
 	warns := strings.Contains(line, "level=WARN")
 	return warns && (strings.Contains(line, " part=raft") || strings.Contains(line, notTransferred)) ||
 		(warns || strings.Contains(line, "level=ERROR")) && strings.Contains(line, " part=gossip") // whose errors are about the others too
 }
 
-// notTransferred is what a leader logs that has found nobody to lead yet.
+// notTransferred is the message of a leader that has not found another node to lead yet.
 const notTransferred = "leadership was not transferred yet"
 
-func (l *local) say(to io.Writer, format string, args ...any) {
+func (l *local) printf(to io.Writer, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fmt.Fprintf(to, format+"\n", args...)
@@ -344,7 +344,7 @@ func (l *local) watch(ctx context.Context, members []*member, e *shellEnv) error
 	for left := len(members); left > 0; left-- {
 		select {
 		case m := <-ended:
-			l.moveOn(m, members, e)
+			l.reportEnded(m, members, e)
 		case <-ctx.Done():
 			return nil
 		}
@@ -364,7 +364,7 @@ func (l *local) stopAll(members []*member) {
 	for _, m := range members {
 		_ = m.cmd.Process.Signal(os.Interrupt)
 	}
-	late := time.NewTimer(stopWithin)
+	late := time.NewTimer(stopTimeout)
 	defer late.Stop()
 	for _, m := range members {
 		select {

@@ -12,15 +12,15 @@ func TestGossipPortIsFreeForPacketsToo(t *testing.T) {
 	}
 	defer socket.Close()
 	at := socket.LocalAddr().String()
-	if free(at, false) != nil {
+	if checkFree(at, false) != nil {
 		t.Skip("another program listens at the same number") // for connections
 	}
-	if free(at, true) == nil {
+	if checkFree(at, true) == nil {
 		t.Errorf("%s is in use for packets", at)
 	}
 }
 
-// What a stop of all nodes keeps quiet is what they say of each other, and nothing else.
+// A stop of all nodes hides their warnings about each other, and no other line.
 func TestWarningsAboutOtherNodes(t *testing.T) {
 	for line, want := range map[string]bool{ // unordered: each by itself
 		`time=T level=WARN msg="failed to heartbeat to" node=n1 part=raft peer=127.0.0.1:7081`:        true,
@@ -31,7 +31,7 @@ func TestWarningsAboutOtherNodes(t *testing.T) {
 		`time=T level=WARN msg="requests in flight were cut off" node=n1`:                             false,
 		`trireme: the disk of the data directory is full`:                                             false,
 	} {
-		if aboutOthers(line) != want {
+		if warnsOfOthers(line) != want {
 			t.Errorf("%s: %v", line, !want)
 		}
 	}

@@ -22,7 +22,7 @@ const (
 	exitUsage  = cli.ExitUsage
 )
 
-// timerSlack is how late the kernel may be with timers of a server. More saves little and delays more, see internal/timerslack.
+// timerSlack bounds the delay that the kernel may add to a server's timers. More would save little; see internal/timerslack.
 const timerSlack = 500 * time.Microsecond
 
 func main() {
@@ -32,7 +32,7 @@ func main() {
 	os.Exit(run(hideSecrets(os.Args[1:])))
 }
 
-// run is main with an exit code.
+// run executes a command line and returns its exit code.
 func run(args []string) int {
 	root := newRoot()
 	root.SetArgs(twoDashes(root, args))
@@ -46,7 +46,7 @@ func run(args []string) int {
 	return exitCode(err)
 }
 
-// exitCode is the exit code of a command that has failed.
+// exitCode returns the exit code for a command's error.
 func exitCode(err error) int {
 	var coded interface{ ExitCode() int }
 	if errors.As(err, &coded) {
@@ -55,12 +55,12 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// usageError is a mistake in how the program was called or configured.
+// usageError marks a mistake in how the program was called or configured.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// ExitCode is that of wrong usage.
+// ExitCode returns exitUsage.
 func (usageError) ExitCode() int { return exitUsage }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
@@ -75,7 +75,7 @@ func newRoot() *cobra.Command {
 		Args:          usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_ = cmd.Help()
-			return usagef("a subcommand is needed, such as dev")
+			return usagef("a subcommand is required, such as dev")
 		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -85,7 +85,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// usageArgs makes the complaints of an argument check exit as wrong usage.
+// usageArgs turns the errors of an argument check into usage errors.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

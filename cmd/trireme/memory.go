@@ -28,7 +28,7 @@ func limitMemory(log *slog.Logger) (ample bool) {
 	return !chosen && limit >= ampleMemory && limit != math.MaxInt64
 }
 
-// indexMemory returns how many bytes search indexes may take: what is set, or a quarter of Go's memory limit.
+// indexMemory returns the memory limit of search indexes in bytes: set, or a quarter of Go's memory limit if set is 0.
 func indexMemory(set byteSize) int64 {
 	if set > 0 {
 		return int64(set)

@@ -9,8 +9,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// messageFlags declares the replicated settings of messages. They are taken at the
-// cluster's first start; later POST /admin/settings/messages changes them.
+// messageFlags declares the replicated settings of messages. The cluster's first start
+// stores them; later POST /admin/settings/messages changes them.
 func messageFlags(f *pflag.FlagSet, n *queue.Settings) {
 	*n = queue.DefaultSettings()
 	time := func(to *int64, name, usage string) { f.Var((*millis)(to), name, usage) }
@@ -35,7 +35,7 @@ func messageFlags(f *pflag.FlagSet, n *queue.Settings) {
 	count(&n.GlobalParallelism, "global-parallelism", "maximum number of concurrent delivery `ATTEMPTS` in the cluster (0 = unlimited); replicated")
 }
 
-// checkMessages refuses settings that can't be.
+// checkMessages checks the settings of messages.
 func (s *settings) checkMessages() error {
 	n := &s.Messages
 	for name, v := range map[string]int{ // unordered: any of the wrong ones will do
@@ -49,10 +49,10 @@ func (s *settings) checkMessages() error {
 	return nil
 }
 
-// millis is a flag in milliseconds that is written as times of messages are: 10m, 7d.
+// millis is the value of a flag in milliseconds, written as times of messages are: 10m, 7d.
 type millis int64
 
-// String is the form with the largest unit that fits.
+// String returns the time in the largest unit that represents it exactly.
 func (m *millis) String() string {
 	for _, u := range []struct {
 		ms   int64

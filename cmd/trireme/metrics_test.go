@@ -23,26 +23,26 @@ import (
 // families are all metrics that nodes show, by name.
 type families map[string]*dto.MetricFamily
 
-func (all families) read(ts *testscript.TestScript, url string) {
-	resp, err := (&http.Client{Timeout: patience}).Get(url + "/metrics")
+func (fa families) read(ts *testscript.TestScript, url string) {
+	resp, err := (&http.Client{Timeout: waitTimeout}).Get(url + "/metrics")
 	ts.Check(err)
 	defer resp.Body.Close()
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	page, err := parser.TextToMetricFamilies(resp.Body)
 	ts.Check(err)
 	for name, f := range page {
-		if known := all[name]; known != nil {
+		if known := fa[name]; known != nil {
 			known.Metric = append(known.Metric, f.Metric...)
 		} else {
-			all[name] = f
+			fa[name] = f
 		}
 	}
 }
 
 // table is docs/metrics.md of the product's own metrics.
-func (all families) table() string {
+func (fa families) table() string {
 	var names []string
-	for name := range all {
+	for name := range fa {
 		if strings.HasPrefix(name, "trireme_") {
 			names = append(names, name)
 		}
@@ -52,15 +52,15 @@ func (all families) table() string {
 		"Names that begin with `raft_` and `memberlist_` come from the libraries, `go_` and `process_` from the runtime.\n\n" +
 		"| name | type | labels | what it is |\n|---|---|---|---|\n"
 	for _, name := range names {
-		f := all[name]
-		text += fmt.Sprintf("| `%s` | %s | %s | %s |\n", name, strings.ToLower(f.GetType().String()), strings.Join(all.labels(name), ", "), f.GetHelp())
+		f := fa[name]
+		text += fmt.Sprintf("| `%s` | %s | %s | %s |\n", name, strings.ToLower(f.GetType().String()), strings.Join(fa.labels(name), ", "), f.GetHelp())
 	}
 	return text
 }
 
 // labels are those of a family, in their order.
-func (all families) labels(name string) (labels []string) {
-	for _, m := range all[name].GetMetric() {
+func (fa families) labels(name string) (labels []string) {
+	for _, m := range fa[name].GetMetric() {
 		for _, l := range m.GetLabel() {
 			if !slices.Contains(labels, l.GetName()) {
 				labels = append(labels, l.GetName())
@@ -77,7 +77,7 @@ func metricsDocumented(ts *testscript.TestScript, _ bool, urls []string) {
 	queries := deployedQueries(ts)
 	var all families
 	var missing []string
-	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(100 * time.Millisecond) {
 		all = families{}
 		for _, url := range urls {
 			all.read(ts, url)
@@ -124,8 +124,8 @@ var (
 // scraped are the labels that Prometheus adds.
 var scraped = []string{"job", "instance", "le", "quantile"}
 
-// missing are what the queries name and no node shows.
-func (all families) missing(queries []query) (out []string) {
+// missing returns the series that the queries name and no node exposes.
+func (fa families) missing(queries []query) (out []string) {
 	for _, q := range queries {
 		used := metricOf.FindAllStringSubmatch(q.text, -1)
 		if len(used) == 0 && !strings.Contains(q.text, "up{") {
@@ -133,13 +133,13 @@ func (all families) missing(queries []query) (out []string) {
 		}
 		for _, m := range used {
 			name, _, _ := strings.Cut(m[0], "{")
-			family := all.family(name)
+			family := fa.family(name)
 			if family == "" {
 				out = append(out, q.file+": no node shows "+name)
 				continue
 			}
 			for _, l := range labelOf.FindAllStringSubmatch(m[1], -1) {
-				if !slices.Contains(scraped, l[1]) && !slices.Contains(all.labels(family), l[1]) {
+				if !slices.Contains(scraped, l[1]) && !slices.Contains(fa.labels(family), l[1]) {
 					out = append(out, fmt.Sprintf("%s: %s has no label %s", q.file, name, l[1]))
 				}
 			}
@@ -153,13 +153,13 @@ func (all families) missing(queries []query) (out []string) {
 
 // family is the family of a name in a query, which may be one of the series of a histogram
 // or a summary.
-func (all families) family(name string) string {
-	if all[name] != nil && all[name].GetType() != dto.MetricType_HISTOGRAM {
+func (fa families) family(name string) string {
+	if fa[name] != nil && fa[name].GetType() != dto.MetricType_HISTOGRAM {
 		return name
 	}
 	for _, suffix := range []string{"_bucket", "_sum", "_count"} {
 		base, cut := strings.CutSuffix(name, suffix)
-		f := all[base]
+		f := fa[base]
 		if cut && f != nil && (f.GetType() == dto.MetricType_HISTOGRAM || f.GetType() == dto.MetricType_SUMMARY && suffix != "_bucket") {
 			return base
 		}

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// newFile writes a file to a temporary one next to path and renames it when it is on the disk. Unless it is forced to, it
-// replaces none.
+// newFile writes a temporary file next to path, syncs it and renames it to path. Without force it never replaces a
+// file.
 func newFile(path string, force bool, write func(io.Writer) error) (err error) {
 	if _, err := os.Lstat(path); err == nil && !force {
 		return usagef("%s exists; --force replaces it", path)
@@ -34,7 +34,7 @@ func newFile(path string, force bool, write func(io.Writer) error) (err error) {
 		return err
 	}
 	if err := errors.Join(file.Sync(), file.Close()); err != nil {
-		return notWritten(path, err)
+		return explainWriteError(path, err)
 	}
 	if err := os.Rename(file.Name(), path); err != nil {
 		return fmt.Errorf("name the file: %w", err)
@@ -42,8 +42,8 @@ func newFile(path string, force bool, write func(io.Writer) error) (err error) {
 	return syncFolder(dir)
 }
 
-// toFile has something written to a file, of the name that the user knows. Whoever writes also checks what it passes on, and
-// takes a write that fails for a damaged stream: what the file says counts.
+// toFile calls write with a file; errors show name. write also verifies the stream that it copies, and would report a failed
+// write as a damaged stream, so an error of the file takes precedence.
 func toFile(file io.Writer, name string, write func(io.Writer) error) error {
 	to := &stickyWriter{to: file}
 	out := bufio.NewWriterSize(to, 1<<20)
@@ -52,14 +52,14 @@ func toFile(file io.Writer, name string, write func(io.Writer) error) error {
 		err = out.Flush()
 	}
 	if to.err != nil {
-		return notWritten(name, to.err)
+		return explainWriteError(name, to.err)
 	}
 	return err
 }
 
-// notWritten says why a file was not written, and a full disk as such.
-func notWritten(name string, err error) error {
-	if name == toStandard {
+// explainWriteError explains why a file was not written, with advice if its disk is full.
+func explainWriteError(name string, err error) error {
+	if name == standardStream {
 		name = "standard output"
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
@@ -68,16 +68,16 @@ func notWritten(name string, err error) error {
 	return fmt.Errorf("can't write %s: %w", name, err)
 }
 
-// stickyWriter keeps the error of a write.
+// stickyWriter remembers the first error of a write.
 type stickyWriter struct {
 	to  io.Writer
 	err error
 }
 
-func (f *stickyWriter) Write(b []byte) (int, error) {
-	n, err := f.to.Write(b)
+func (w *stickyWriter) Write(b []byte) (int, error) {
+	n, err := w.to.Write(b)
 	if err != nil {
-		f.err = err
+		w.err = err
 	}
 	return n, err
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/trireme-dev/trireme/cluster"
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
@@ -31,14 +31,15 @@ import (
 	"github.com/trireme-dev/trireme/node/pubsub"
 	"github.com/trireme-dev/trireme/node/quota"
 	"github.com/trireme-dev/trireme/node/samples"
+	"github.com/trireme-dev/trireme/node/searchindex"
 	"github.com/trireme-dev/trireme/node/stats"
 	"github.com/trireme-dev/trireme/resp"
 )
 
-// drainTime is how long requests in flight may take once the node is to stop.
+// drainTime bounds the requests in flight once the node begins to stop.
 const drainTime = 10 * time.Second
 
-// profile is what dev and serve do differently.
+// profile abstracts the differences between dev and serve.
 type profile interface {
 	// options are the cluster's part of the settings.
 	options() (cluster.Options, error)
@@ -49,16 +50,16 @@ type profile interface {
 	// loopbackOnly says that browsers' requests for other hosts are refused, and that
 	// deliveries may go anywhere.
 	loopbackOnly() bool
-	// signingKeys are those of a new cluster.
+	// signingKeys returns the signing keys of a new cluster.
 	signingKeys() signingKeys
 }
 
-// process is a running node: the cluster's part, the HTTP API, gossip.
+// process is a running node: its part of the cluster, its servers and gossip.
 type process struct {
 	*settings
 	profile
 	log        *slog.Logger
-	engine     *engine
+	engine     *nodeEngine
 	deliveries *deliveries
 	hub        *pubsub.Hub
 	meter      *quota.Meter
@@ -70,9 +71,10 @@ type process struct {
 	traces     *traces      // nil without a collector
 	registry   *prometheus.Registry
 	history    *samples.History
-	audit      *audit.Log     // nil without
-	pacer      *gcpacer.Pacer // nil if the collector has its percent from elsewhere
-	recorded   bool           // its start is in there
+	search     *searchindex.Indexes // nil until the node is opened
+	audit      *audit.Log           // nil without
+	pacer      *gcpacer.Pacer       // nil if the collector has its percent from elsewhere
+	recorded   bool                 // its start is in there
 
 	supervisor *supervisor // nil without
 
@@ -85,8 +87,8 @@ type process struct {
 	members *membership.Members
 }
 
-// serveNode runs a node until ctx ends or the node can't go on. It closes the listeners;
-// that of RESP may be nil.
+// serveNode runs a node until ctx ends or the node fails. It closes the listeners, of which
+// respListener may be nil.
 func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, respListener net.Listener, p profile) (err error) {
 	n := &process{settings: s, profile: p, log: log, engine: newEngine(s.StaleForever)}
 	if limitMemory(log) {
@@ -134,7 +136,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	}
 	if node != nil {
 		n.recordStart()
-		n.registry.MustRegister(node.Collectors()...)
+		n.registry.MustRegister(append(node.Collectors(), n.search.Collectors()...)...)
 		var updates sync.WaitGroup
 		updates.Go(func() { n.updateHostInfo(ctx, node) })
 		updates.Go(func() { n.runBackups(ctx, node) })
@@ -153,40 +155,40 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	return errors.Join(append(failed, err)...)
 }
 
-// prepare makes the edges and what they need; stop ends what it has started.
-func (n *process) prepare(listener, respListener net.Listener) (stop func(), err error) {
-	if n.registry, err = observe.NewRegistry(version, commit); err != nil {
+// prepare makes the servers and the parts that they need. stop ends everything that it has started.
+func (pr *process) prepare(listener, respListener net.Listener) (stop func(), err error) {
+	if pr.registry, err = observe.NewRegistry(version, commit); err != nil {
 		return nil, err
 	}
-	if n.audit, err = audit.Open(n.AuditLog, n.NodeID, n.log, n.registry); err != nil {
+	if pr.audit, err = audit.Open(pr.AuditLog, pr.NodeID, pr.log, pr.registry); err != nil {
 		return nil, err
 	}
-	if n.scheduled, err = n.Backups.schedule(); err != nil {
+	if pr.scheduled, err = pr.Backups.schedule(); err != nil {
 		return nil, err
 	}
-	backups := n.scheduled
+	backups := pr.scheduled
 	if backups == nil {
 		backups = &archive.Schedule{} // its metrics say that there are none
 	}
-	backups.Register(n.registry)
-	if n.deliveries, err = n.newDeliveries(n.log, n.registry, n.profile); err != nil {
+	backups.Register(pr.registry)
+	if pr.deliveries, err = pr.newDeliveries(pr.log, pr.registry, pr.profile); err != nil {
 		return nil, err
 	}
-	if err = n.startTraces(); err != nil {
+	if err = pr.startTraces(); err != nil {
 		return nil, err
 	}
-	if n.testing != nil {
-		n.deliveries.via = n.testing.record(n.deliveries.transport)
+	if pr.testing != nil {
+		pr.deliveries.via = pr.testing.record(pr.deliveries.transport)
 	}
-	if n.server, err = n.edge(n.registry, listener.Addr().String()); err != nil {
+	if pr.server, err = pr.edge(pr.registry, listener.Addr().String()); err != nil {
 		return nil, err
 	}
 	if respListener != nil {
-		if n.resp, err = n.openRESP(n.registry); err != nil {
+		if pr.resp, err = pr.openRESP(pr.registry); err != nil {
 			return nil, err
 		}
 	}
-	return n.profiles(n.log)
+	return pr.profiles(pr.log)
 }
 
 // closeAll closes the listeners that there are.
@@ -199,7 +201,7 @@ func closeAll(listeners ...net.Listener) (failed error) {
 	return failed
 }
 
-// unlimitedIfZero is a size as httpapi.Limits takes it.
+// unlimitedIfZero converts a size to the form of httpapi.Limits.
 func unlimitedIfZero(size byteSize) int64 {
 	if size == 0 {
 		return -1
@@ -207,85 +209,91 @@ func unlimitedIfZero(size byteSize) int64 {
 	return int64(size)
 }
 
-// edge is the HTTP server.
-func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
-	n.history = samples.New(registry, n.figures)
-	consoles, err := n.consoleOptions()
+// edge makes the HTTP server.
+func (pr *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
+	pr.history = samples.New(registry, pr.figures)
+	consoles, err := pr.consoleOptions()
 	if err != nil {
 		return nil, err
 	}
-	limits := n.Limits
+	limits := pr.Limits
 	limits.Reserve = connlimit.ReserveFor(limits.Connections)
-	limits.ReplyBytes, limits.BufferedBytes = unlimitedIfZero(n.MaxReplySize), unlimitedIfZero(n.MaxBufferedBytes)
+	limits.ReplyBytes, limits.BufferedBytes = unlimitedIfZero(pr.MaxReplySize), unlimitedIfZero(pr.MaxBufferedBytes)
 	o := httpapi.Options{
-		Console: consoles, ConsoleApart: n.Console.Listen != "", History: n.history, Clients: respClients{n},
-		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, Audit: n.audit, Admin: n.admin(), Log: n.log, Metrics: registry,
+		Console: consoles, History: pr.history, Clients: respClients{pr},
+		Engine: pr.engine, Meter: pr.meter, Figures: pr.figures, Hub: pr.hub, Audit: pr.audit, Admin: pr.admin(), Log: pr.log, Metrics: registry,
 		Messages: &messages.Parser{
-			Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, HTTPSOnly: n.Deliveries.EgressHTTPSOnly, SpecLiteral: n.Deliveries.SpecLiteral, Traces: n.keepsTraces,
+			Prefixes: pr.HeaderPrefix, APIs: pr.deliveries.apis, Allowed: pr.deliveries.checkEgress, HTTPSOnly: pr.Deliveries.EgressHTTPSOnly, SpecLiteral: pr.Deliveries.SpecLiteral, Traces: pr.keepsTraces,
 		},
-		Providers: n.deliveries.ask,
-		Prefixes:  n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
-		Limits: limits, Buffers: n.buffers, Traces: n.traces.commands(n.Deliveries.TraceCommands),
-		LoopbackOnly: n.loopbackOnly(), MetricsPublic: n.MetricsPublic, MetricsLocal: loopback(addr),
+		Providers: pr.deliveries.sendToAPI,
+		Prefixes:  pr.HeaderPrefix, MaxRequestSize: int64(pr.MaxRequestSize), MaxRows: pr.MaxRows,
+		Limits: limits, Buffers: pr.buffers, Traces: pr.traces.commands(pr.Deliveries.TraceCommands),
+		LoopbackOnly: pr.loopbackOnly(), MetricsPublic: pr.MetricsPublic, MetricsLocal: loopback(addr),
 	}
-	o.Test = n.sinkHandler()
+	o.Test = pr.sinkHandler()
 	return httpapi.New(o)
 }
 
-// open opens the cluster's part.
-func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, error) {
-	o, err := n.options()
+// open opens the node's part of the cluster.
+func (pr *process) open(ctx context.Context, respAddress string) (*cluster.Node, error) {
+	o, err := pr.options()
 	if err != nil {
 		return nil, err
 	}
-	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = n.DataDir, version, n.Heartbeat, n.SnapshotThreshold
-	o.Space.Floor, o.DiskStall = logstore.Floor(n.MinFreeDisk), cmp.Or(n.DiskStall, o.DiskStall)
-	o.IndexMemory = indexMemory(n.IndexMemory)
-	o.InlineBytes = int(min(n.InlineBytes, math.MaxInt32))
+	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = pr.DataDir, version, pr.Heartbeat, pr.SnapshotThreshold
+	o.Space.Floor, o.DiskStall = logstore.Floor(pr.MinFreeDisk), cmp.Or(pr.DiskStall, o.DiskStall)
+	o.InlineBytes = int(min(pr.InlineBytes, math.MaxInt32))
 	o.RESP = respAddress
-	o.History = func() ([]byte, error) { return json.Marshal(n.history.Read()) }
-	if n.testing != nil {
-		o.Now = n.testing.clock.Now
+	o.History = func() ([]byte, error) { return json.Marshal(pr.history.Read()) }
+	if pr.testing != nil {
+		o.Now = pr.testing.clock.Now
 	}
-	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
-	o.Notes, o.Restored, o.Monitor, o.Monitored = n.notify, n.restored, n.hub.ServePoll, n.hub.Monitored
-	if n.pacer != nil {
-		o.LargeRead = n.pacer.Large
-	}
-	o.Leading = n.deliveries.lead
-	if n.traces != nil {
-		o.Applied = n.traces.Applied
-	}
+	o.Log, o.RaftLog = pr.log, observe.Raft(pr.log)
+	o.Machine, o.Monitor, o.Leading = pr.followed(), pr.hub.ServePoll, pr.deliveries.lead
 	o.Audit = func(act, server, detail string) {
-		n.audit.Write(audit.Record{Act: act, Target: server, Detail: detail, Who: audit.Cluster, Outcome: audit.Done})
+		pr.audit.Write(audit.Record{Act: act, Target: server, Detail: detail, Who: audit.Cluster, Outcome: audit.Done})
 	}
-	o.Leaving = n.stop
+	o.Leaving = pr.stop
 	o.Removed = func(reason string) {
-		n.removed.Store(&reason)
-		n.stop()
+		pr.removed.Store(&reason)
+		pr.stop()
 	}
 	o.Fatal = fail
 	node, err := cluster.Open(ctx, o)
 	if err != nil {
-		return nil, n.explainStart(err)
+		return nil, pr.explainStart(err)
 	}
-	n.engine.open(node)
-	n.buffers.DatabaseLimits(node.Machine().MemoryLimit)
+	pr.engine.open(node)
+	pr.buffers.DatabaseLimits(node.Machine().MemoryLimit)
 	return node, nil
 }
 
-func (n *process) startGossip(node *cluster.Node) error {
-	key, err := n.gossipKey()
+// followed makes the state machine and attaches what follows it on this node.
+func (pr *process) followed() *fsm.Machine {
+	m := fsm.NewMachine()
+	m.Hooks = fsm.Hooks{Notifications: pr.notify, Monitored: pr.hub.Monitored, Restored: pr.restored}
+	if pr.traces != nil {
+		m.Hooks.Applied = pr.traces.Applied
+	}
+	if pr.pacer != nil {
+		m.Hooks.Large = pr.pacer.Large
+	}
+	pr.search = searchindex.Attach(m, indexMemory(pr.IndexMemory))
+	return m
+}
+
+func (pr *process) startGossip(node *cluster.Node) error {
+	key, err := pr.gossipKey()
 	if err != nil {
 		return err
 	}
 	var id string
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { id = v.ClusterID() })
 	members, err := membership.OpenMembers(membership.MembersOptions{
-		NodeID: n.NodeID, ClusterID: id, Bind: n.Gossip, Key: key, HTTP: n.HTTPAdvertise, Version: version, Level: uint32(fsm.MaxLevel),
+		NodeID: pr.NodeID, ClusterID: id, Bind: pr.Gossip, Key: key, HTTP: pr.HTTPAdvertise, Version: version, Level: uint32(fsm.MaxLevel),
 		Servers: node.Servers,
 		Seeds: func(ctx context.Context) (addrs []string) {
-			addrs = append(addrs, n.Join...)
+			addrs = append(addrs, pr.Join...)
 			for _, one := range node.Status(ctx).Nodes {
 				if one.Gossip != "" {
 					addrs = append(addrs, one.Gossip)
@@ -293,77 +301,80 @@ func (n *process) startGossip(node *cluster.Node) error {
 			}
 			return addrs
 		},
-		Logger: observe.Standard(n.log.With("part", "gossip")),
+		Logger: observe.Standard(pr.log.With("part", "gossip")),
 	})
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.members = members
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	pr.members = members
 	return err
 }
 
-// gossip is what the nodes say of themselves by gossip.
-func (n *process) gossip() []membership.Member {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.members == nil {
+// gossip returns the members that gossip reports.
+func (pr *process) gossip() []membership.Member {
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	if pr.members == nil {
 		return nil
 	}
-	return n.members.List()
+	return pr.members.List()
 }
 
-// shutdown takes no more requests, transfers leadership meanwhile, finishes what is
-// in flight and closes everything, last opened first. A node that leaves the cluster
-// waits before that until it was taken out, or outer ends; left reports that it left.
-func (n *process) shutdown(outer context.Context, node *cluster.Node) (left bool) {
-	n.supervisor.notify("STOPPING=1", "STATUS=finishing what is in flight")
+// shutdown refuses new requests, transfers leadership meanwhile, finishes the requests in flight and
+// closes everything, last opened first. A node that leaves the cluster first waits until it is
+// removed or outer ends; left reports that it was removed.
+func (pr *process) shutdown(outer context.Context, node *cluster.Node) (left bool) {
+	pr.supervisor.notify("STOPPING=1", "STATUS=finishing what is in flight")
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	var drained sync.WaitGroup
-	drained.Go(func() { n.shutdownRESP(ctx) })
+	drained.Go(func() { pr.shutdownRESP(ctx) })
 	drained.Go(func() {
-		if err := n.server.Shutdown(ctx); err != nil {
-			n.log.Warn("requests in flight were cut off", "error", err)
+		if err := pr.server.Shutdown(ctx); err != nil {
+			pr.log.Warn("requests in flight were cut off", "error", err)
 		}
 	})
-	n.deliveries.close()
+	pr.deliveries.close()
 	if node != nil {
 		node.HandOver(ctx)
 	}
 	drained.Wait()
-	n.closeHub()
-	if node != nil && n.removed.Load() == nil && node.Leaving() {
+	pr.closeHub()
+	if node != nil && pr.removed.Load() == nil && node.Leaving() {
 		node.Drained(outer)
 		left = true
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.members != nil {
-		if err := n.members.Close(); err != nil {
-			n.log.Warn("gossip did not close cleanly", "error", err)
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	if pr.members != nil {
+		if err := pr.members.Close(); err != nil {
+			pr.log.Warn("gossip did not close cleanly", "error", err)
 		}
 	}
 	if node != nil {
 		if err := node.Close(ctx); err != nil {
-			n.log.Warn("the node did not close cleanly", "error", err)
+			pr.log.Warn("the node did not close cleanly", "error", err)
 		}
-		n.log.Info("stopped")
+		pr.log.Info("stopped")
 	}
-	n.traces.close()
+	if pr.search != nil {
+		pr.search.Close()
+	}
+	pr.traces.close()
 	return left
 }
 
-// hubCloseTimeout bounds the entry that removes this node's subscribers; without it the leader
-// removes them later by itself.
+// hubCloseTimeout bounds the entry that removes this node's subscribers. If it fails, the leader
+// removes them later.
 const hubCloseTimeout = time.Second
 
-// closeHub ends what is left of subscriptions. Only the first call does anything.
-func (n *process) closeHub() {
+// closeHub ends the remaining subscriptions. Only the first call has an effect.
+func (pr *process) closeHub() {
 	ctx, cancel := context.WithTimeout(context.Background(), hubCloseTimeout)
 	defer cancel()
-	n.hub.Close(ctx)
+	pr.hub.Close(ctx)
 }
 
-// founding are the first settings of a cluster with these tokens.
+// founding returns the first settings of a cluster with these tokens.
 func (s *settings) founding(tokens *credentials) fsm.Bootstrap {
 	limits := command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize), MaxPending: int64(s.MaxPending)}
 	limits.SetWork(int64(s.MaxRequestWork), int64(s.MaxScriptSteps))

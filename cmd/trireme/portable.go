@@ -19,7 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/plural"
 )
 
-// messagesPath is where the messages of a database leave and come in.
+// messagesPath returns the path of the API that exports and imports the messages of a database.
 func messagesPath(database string) string {
 	if database == "" {
 		database = fsm.DefaultDB
@@ -46,9 +46,9 @@ func (r *remote) exportMessages(ctx context.Context, cmd *cobra.Command, o *expo
 	}
 	report := cmd.OutOrStdout()
 	var err error
-	if o.messages == toStandard {
+	if o.messages == standardStream {
 		report = cmd.ErrOrStderr()
-		err = toFile(cmd.OutOrStdout(), toStandard, write)
+		err = toFile(cmd.OutOrStdout(), standardStream, write)
 	} else {
 		err = newFile(o.messages, o.force, write)
 	}
@@ -68,7 +68,7 @@ func anyChanged(cmd *cobra.Command, names ...string) bool {
 	return slices.ContainsFunc(names, cmd.Flags().Changed)
 }
 
-// importMessages sends a file of messages, after a look at all of it if it can be read twice.
+// importMessages sends a file of messages. A file that can be read twice is verified first.
 func importMessages(cmd *cobra.Command, o *importOptions) error {
 	r, err := newRemote(&o.connection)
 	if err != nil {
@@ -93,7 +93,7 @@ func importMessages(cmd *cobra.Command, o *importOptions) error {
 	return r.sendMessages(ctx, cmd, o, file)
 }
 
-// sendMessages sends the file and prints what the database has then.
+// sendMessages sends the file and prints what the database has imported.
 func (r *remote) sendMessages(ctx context.Context, cmd *cobra.Command, o *importOptions, file io.Reader) error {
 	resp, err := r.stream(ctx, "POST", messagesPath(o.Database), io.NopCloser(file))
 	if err != nil {
@@ -103,7 +103,7 @@ func (r *remote) sendMessages(ctx context.Context, cmd *cobra.Command, o *import
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	var v struct{ Messages, DeadLetters, Queues, Schedules, URLGroups, Runs int }
 	if err = errors.Join(err, json.Unmarshal(text, &v)); err != nil {
-		return fmt.Errorf("%s didn't answer JSON: is it a Trireme node? %w", r.URL(), err)
+		return fmt.Errorf("%s did not reply with JSON: is it a Trireme node? %w", r.URL(), err)
 	}
 	if o.asJSON {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)

@@ -12,9 +12,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// aboutProcess is what the operating system says of this process. What it doesn't say
-// stays 0: INFO shows it to people and monitors, nothing depends on it.
-func aboutProcess() command.Process {
+// processStats returns the operating system's figures for this process, which INFO shows. A figure
+// that can't be read is 0; no decision depends on them.
+func processStats() command.Process {
 	status, memory := procFile("/proc/self/status"), procFile("/proc/meminfo")
 	p := command.Process{
 		ID: os.Getpid(), OS: "Linux", Arch: runtime.GOARCH,
@@ -27,7 +27,7 @@ func aboutProcess() command.Process {
 	return p
 }
 
-// procFile reads sizes, which stand there in kB, as bytes by their names.
+// procFile reads the sizes in a file of /proc, in bytes by name. The file has them in kB.
 func procFile(path string) map[string]int64 {
 	sizes := map[string]int64{}
 	text, err := os.ReadFile(path)

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// aboutProcess is what can be said of this process without asking the operating system.
-func aboutProcess() command.Process {
+// processStats returns the facts about this process that need no operating system call; the others are 0.
+func processStats() command.Process {
 	return command.Process{ID: os.Getpid(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 }

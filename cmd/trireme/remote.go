@@ -11,7 +11,7 @@ import (
 // remote asks a running node over its HTTP API.
 type remote struct{ *cli.Client }
 
-// defaultURL is where dev serves.
+// defaultURL is the address of dev's HTTP API.
 const defaultURL = cli.DefaultURL
 
 // maxAnswer bounds what is read of an answer, in bytes.
@@ -26,7 +26,7 @@ func newRemote(c *cli.Connection) (*remote, error) {
 	return &remote{client}, nil
 }
 
-// stream is a request for what is no JSON, and takes as long as it takes.
+// stream sends a request whose reply is not JSON. Only ctx bounds its time.
 func (r *remote) stream(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	return r.Stream(ctx, method, path, body)
 }

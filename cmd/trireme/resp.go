@@ -36,8 +36,8 @@ func respFlags(f *pflag.FlagSet, s *settings) {
 	f.DurationVar(&l.ReplyTime, "resp-reply-timeout", resp.DefaultReplyTime, "time limit for a RESP client to read from its replies")
 }
 
-// checkRESP looks at what --resp says. Passwords travel on every connection, so beyond
-// this machine it has to be encrypted, unless --plaintext resp says otherwise.
+// checkRESP checks --resp. Every connection carries a password, so beyond loopback it must be
+// encrypted unless --plaintext resp allows it.
 func (s *settings) checkRESP() error {
 	if s.RESP == "" || s.RESP == off {
 		s.RESP = off
@@ -57,8 +57,8 @@ func (s *settings) checkRESP() error {
 	return checkAddress("resp", s.RESP)
 }
 
-// listenRESP opens the address of --resp, nil if it is off. A default
-// address that is in use is not an error: then there is no listener.
+// listenRESP opens the address of --resp. It returns a nil listener if --resp is off, and busy if the
+// address is the default one and in use.
 func (s *settings) listenRESP(named bool) (l net.Listener, busy bool, err error) {
 	if s.RESP == off {
 		return nil, false, nil
@@ -77,8 +77,8 @@ func (s *settings) listenRESP(named bool) (l net.Listener, busy bool, err error)
 	return nil, false, bindError("resp", err)
 }
 
-// certificate is the TLS of --tls-cert and --tls-key, nil without. Both listeners of
-// clients have the same, and both follow renewed files.
+// certificate returns the TLS configuration of --tls-cert and --tls-key, or nil. Both listeners for
+// clients share it, and both follow renewed files.
 func (s *settings) certificate(log *slog.Logger) (*tls.Config, error) {
 	if s.TLSCert == "" && s.TLSKey == "" {
 		return nil, nil
@@ -90,7 +90,7 @@ func (s *settings) certificate(log *slog.Logger) (*tls.Config, error) {
 	return pair.Server(), nil
 }
 
-// security is the TLS between nodes, nil without.
+// security returns the TLS configuration between nodes, or nil.
 func (s *settings) security(log *slog.Logger) (*cluster.Security, error) {
 	if s.hasSecret() {
 		secrets, err := s.secrets()
@@ -121,53 +121,53 @@ func (s *settings) security(log *slog.Logger) (*cluster.Security, error) {
 	return &cluster.Security{Authority: authority, Pair: pair}, nil
 }
 
-// respAddress is where clients reach the RESP listener; CLUSTER returns it.
-func (n *process) respAddress(l net.Listener) string {
+// respAddress returns the address at which clients reach the RESP listener, as CLUSTER returns it.
+func (pr *process) respAddress(l net.Listener) string {
 	switch {
 	case l == nil:
 		return ""
-	case n.RESPAdvertise != "":
-		return n.RESPAdvertise
+	case pr.RESPAdvertise != "":
+		return pr.RESPAdvertise
 	}
 	return l.Addr().String()
 }
 
-// openRESP makes the RESP edge.
-func (n *process) openRESP(registry *prometheus.Registry) (*resp.Server, error) {
-	config, err := n.certificate(n.log)
+// openRESP makes the RESP server.
+func (pr *process) openRESP(registry *prometheus.Registry) (*resp.Server, error) {
+	config, err := pr.certificate(pr.log)
 	if err != nil {
 		return nil, err
 	}
-	limits := n.RESPLimits
-	limits.RequestBytes, limits.Rows = int(n.MaxRequestSize), n.MaxRows
+	limits := pr.RESPLimits
+	limits.RequestBytes, limits.Rows = int(pr.MaxRequestSize), pr.MaxRows
 	return resp.New(resp.Options{
-		Engine: n.engine, Meter: n.meter, Stats: n.figures, Audit: n.audit, Hub: n.hub, TLS: config, Log: n.log, Metrics: registry, Limits: limits,
-		Traces: n.traces.commands(n.Deliveries.TraceCommands), Buffers: n.buffers,
+		Engine: pr.engine, Meter: pr.meter, Stats: pr.figures, Audit: pr.audit, Hub: pr.hub, TLS: config, Log: pr.log, Metrics: registry, Limits: limits,
+		Traces: pr.traces.commands(pr.Deliveries.TraceCommands), Buffers: pr.buffers,
 	})
 }
 
 // notify passes the notifications of applied entries to the hub and to RESP connections.
-func (n *process) notify(notes []env.Notification) {
-	n.hub.Notify(notes)
-	if n.resp != nil {
-		n.resp.Notify(notes)
+func (pr *process) notify(notes []env.Notification) {
+	pr.hub.Notify(notes)
+	if pr.resp != nil {
+		pr.resp.Notify(notes)
 	}
 }
 
-// restored reports to the same that a snapshot has replaced the state.
-func (n *process) restored() {
-	n.hub.Restored()
-	if n.resp != nil {
-		n.resp.Restored()
+// restored tells the hub and RESP connections that a snapshot has replaced the state.
+func (pr *process) restored() {
+	pr.hub.Restored()
+	if pr.resp != nil {
+		pr.resp.Restored()
 	}
 }
 
-// shutdownRESP ends the RESP edge, if there is one.
-func (n *process) shutdownRESP(ctx context.Context) {
-	if n.resp == nil {
+// shutdownRESP shuts the RESP server down, if there is one.
+func (pr *process) shutdownRESP(ctx context.Context) {
+	if pr.resp == nil {
 		return
 	}
-	if err := n.resp.Shutdown(ctx); err != nil {
-		n.log.Warn("RESP connections were cut off", "error", err)
+	if err := pr.resp.Shutdown(ctx); err != nil {
+		pr.log.Warn("RESP connections were cut off", "error", err)
 	}
 }

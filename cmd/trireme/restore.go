@@ -23,8 +23,9 @@ func restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Restore a backup into an empty cluster",
-		Long: "Checks a backup (- reads standard input, s3://BUCKET/PREFIX/NAME an object; --from the newest one of a place) and sends it to the node at TRIREME_URL (default " + defaultURL + ") with the\n" +
-			"token in TRIREME_ADMIN_TOKEN. All nodes restore it in one log entry. The cluster must be empty, and keeps its own\n" +
+		Long: "Verifies a backup and sends it to the node at TRIREME_URL (default " + defaultURL + ") with the token in\n" +
+			"TRIREME_ADMIN_TOKEN. FILE may be - for standard input, or s3://BUCKET/PREFIX/NAME; --from restores the newest backup\n" +
+			"of a folder or bucket. All nodes restore it in one log entry. The cluster must be empty, and keeps its own\n" +
 			"nodes and id; settings, users and tokens, the admin token included, are then those of the backup.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused.",
 		Example: "  trireme restore last.backup\n  trireme restore --from s3://backups/trireme --key-file backup.key",
@@ -60,8 +61,8 @@ func restoreCommand() *cobra.Command {
 	return cmd
 }
 
-// restore sends a backup, if it is whole as far as can be seen without a node: of a file that can be read twice that is
-// known before anything is sent.
+// restore sends a backup if it passes the checks that need no node. A file that can be read twice is checked before
+// anything is sent.
 func (r *remote) restore(cmd *cobra.Command, in io.Reader, asJSON bool) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -94,12 +95,12 @@ func (r *remote) restore(cmd *cobra.Command, in io.Reader, asJSON bool) error {
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %s with %s, %s, %s and %s\n%s\n", plural.Of(v.Databases, "database"), plural.Of(v.Keys, "key"),
-		plural.Of(v.Messages, "message"), plural.Of(v.Schedules, "schedule"), plural.Of(v.Runs, "run"), r.inForce(ctx))
+		plural.Of(v.Messages, "message"), plural.Of(v.Schedules, "schedule"), plural.Of(v.Runs, "run"), r.tokensInForce(ctx))
 	return err
 }
 
-// inForce says whose tokens are in force after a restore, and whether the one that asked for it is one of them.
-func (r *remote) inForce(ctx context.Context) string {
+// tokensInForce describes whose tokens are valid after a restore, and whether the token of this command still is.
+func (r *remote) tokensInForce(ctx context.Context) string {
 	const whose = "the tokens in force are those of the backup"
 	var status json.RawMessage
 	if err := r.Call(ctx, "GET", "/admin/cluster", nil, &status); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/scheduler/cron"
 )
 
-// backupSettings are the flags of backups that a node makes by itself.
+// backupSettings holds the flags of scheduled backups.
 type backupSettings struct {
 	To, Cron, Recipients string
 	Keep                 int
@@ -32,25 +32,25 @@ func backupFlags(f *pflag.FlagSet, b *backupSettings) {
 	f.StringVar(&b.Recipients, "backup-recipients", "", "`FILE` with public keys of age, one a line, for which scheduled backups are encrypted (default: not encrypted)")
 }
 
-// schedule is what the flags ask for, nil if that is nothing.
-func (b *backupSettings) schedule() (*archive.Schedule, error) {
-	if b.To == "" {
+// schedule returns the schedule that the flags ask for, or nil.
+func (bs *backupSettings) schedule() (*archive.Schedule, error) {
+	if bs.To == "" {
 		return nil, nil
 	}
-	kept, err := archive.Open(b.To)
+	kept, err := archive.Open(bs.To)
 	if err != nil {
 		return nil, usagef("--backup-to: %w", err)
 	}
-	times, err := cron.Parse(b.Cron)
+	times, err := cron.Parse(bs.Cron)
 	switch {
 	case err != nil:
 		return nil, usagef("--backup-cron: %w", err)
-	case b.Keep < 0:
+	case bs.Keep < 0:
 		return nil, usagef("--backup-keep must not be negative")
 	}
-	s := &archive.Schedule{Archive: kept, Keep: b.Keep, Next: func(after time.Time) time.Time { return times.Next(after, after) }}
-	if b.Recipients != "" {
-		if s.Recipients, err = archive.Recipients(b.Recipients); err != nil {
+	s := &archive.Schedule{Archive: kept, Keep: bs.Keep, Next: func(after time.Time) time.Time { return times.Next(after, after) }}
+	if bs.Recipients != "" {
+		if s.Recipients, err = archive.Recipients(bs.Recipients); err != nil {
 			return nil, usagef("--backup-recipients: %w", err)
 		}
 	}
@@ -58,12 +58,12 @@ func (b *backupSettings) schedule() (*archive.Schedule, error) {
 }
 
 // runBackups makes scheduled backups while this node leads, until ctx ends.
-func (n *process) runBackups(ctx context.Context, node *cluster.Node) {
-	s := n.scheduled
+func (pr *process) runBackups(ctx context.Context, node *cluster.Node) {
+	s := pr.scheduled
 	if s == nil {
 		return
 	}
-	s.Leads, s.Log = node.IsLeader, n.log
+	s.Leads, s.Log = node.IsLeader, pr.log
 	s.Cluster = func() (id string) {
 		node.Machine().View(0, [16]byte{}, func(v *fsm.View) { id = v.ClusterID() })
 		return id

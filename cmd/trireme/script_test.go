@@ -29,9 +29,9 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// patience is how long a condition may take on the busiest machine. Nothing waits for
-// it to pass.
-const patience = time.Minute
+// waitTimeout bounds the wait for a condition on a busy machine. No test waits for it
+// to pass.
+const waitTimeout = time.Minute
 
 // TestMain lets scripts run this binary as the program under the name trireme.
 func TestMain(m *testing.M) {
@@ -62,6 +62,8 @@ func TestMain(m *testing.M) {
 //	finds REGEXP ARGUMENTS…           waits until the doctor prints a line like that
 //	walkthrough [restore]             runs what docs/operations.md says step by step
 //	tour HEADING [TEXT]               runs what a section of README.md says, and compares the answers
+//	recipes                           runs the recipes of docs/cli.md and compares what they print
+//	opening PAGE                      runs the examples with which a page of docs begins, and compares the answers
 //	signsin FILE STATUS               opens the link that FILE has of the console, and compares the status
 //	packaged FILE                     sets the variables that a package for one node gives it
 //	nodes FILE                        sets N1, N1PID, N1CLUSTER and so on from what local-cluster prints
@@ -102,7 +104,7 @@ func TestScripts(t *testing.T) {
 			"smalldisk": smallDisk, "request": request, "terminate": terminate, "mode": mode, "bucket": bucket,
 			"hold": hold, "release": release, "refused": refused, "unready": unready,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,
-			"shows": shows, "certificate": certificate, "shown": shown, "printed": printed, "logged": logged, "walkthrough": walkthrough, "tour": tour,
+			"shows": shows, "certificate": certificate, "shown": shown, "printed": printed, "logged": logged, "walkthrough": walkthrough, "tour": tour, "opening": opening, "recipes": recipes,
 			"jsonlog": jsonLog, "packaged": packaged,
 			"manages": manages, "heard": heard, "documented": metricsDocumented, "finds": finds,
 		},
@@ -152,7 +154,7 @@ func ports(ts *testscript.TestScript, _ bool, args []string) {
 func reaches(path string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		client := &http.Client{Timeout: time.Second}
-		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 			if ready(context.Background(), client, "http://"+args[0]+path) {
 				return
 			}
@@ -179,7 +181,7 @@ func nodes(ts *testscript.TestScript, _ bool, args []string) {
 
 func logged(ts *testscript.TestScript, _ bool, args []string) {
 	line := regexp.MustCompile("(?m)" + args[1])
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if line.MatchString(ts.ReadFile(args[0])) {
 			return
 		}
@@ -206,7 +208,7 @@ func printed(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func shown(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		block, _ := pem.Decode([]byte(ts.ReadFile(args[1])))
 		c, err := tls.Dial("tcp", args[0], &tls.Config{InsecureSkipVerify: true})
 		if err != nil {
@@ -223,7 +225,7 @@ func shown(ts *testscript.TestScript, _ bool, args []string) {
 
 func shows(ts *testscript.TestScript, _ bool, args []string) {
 	line, wanted := regexp.MustCompile("(?m)"+args[len(args)-1]), args[0] != "-none"
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if ts.Exec("trireme", "cluster", "status") == nil && line.MatchString(ts.ReadFile("stdout")) == wanted {
 			return
 		}
@@ -235,7 +237,7 @@ func shows(ts *testscript.TestScript, _ bool, args []string) {
 // may be worse than what the line is about.
 func finds(ts *testscript.TestScript, _ bool, args []string) {
 	line := regexp.MustCompile("(?m)" + args[0])
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		_ = ts.Exec("trireme", append([]string{"doctor"}, args[1:]...)...)
 		if line.MatchString(ts.ReadFile("stdout")) {
 			return
@@ -248,7 +250,7 @@ func gone(ts *testscript.TestScript, _ bool, args []string) {
 	for _, text := range args {
 		pid, err := strconv.Atoi(text)
 		ts.Check(err)
-		deadline := time.Now().Add(patience)
+		deadline := time.Now().Add(waitTimeout)
 		for syscall.Kill(pid, 0) == nil && !zombie(pid) {
 			if time.Now().After(deadline) {
 				ts.Fatalf("process %d still runs in time", pid)
@@ -269,7 +271,7 @@ var variableLine = regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`)
 
 // moves tries again, because on a busy machine a node may lose its leadership at once.
 func moves(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if ts.Exec("trireme", "cluster", "transfer-leader", "--to", args[0]) != nil {
 			continue
 		}
@@ -282,7 +284,7 @@ func moves(ts *testscript.TestScript, _ bool, args []string) {
 
 func stale(ts *testscript.TestScript, _ bool, args []string) {
 	status := 0
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		req, err := http.NewRequest("GET", args[0], nil)
 		ts.Check(err)
 		req.Header.Set("Authorization", "Bearer "+args[1])
@@ -303,7 +305,7 @@ func stale(ts *testscript.TestScript, _ bool, args []string) {
 func lists(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		req, err := http.NewRequest("GET", args[1]+"/cluster/nodes", nil)
 		ts.Check(err)
 		req.Header.Set("Authorization", "Bearer "+args[2])
@@ -363,7 +365,7 @@ func terminate(ts *testscript.TestScript, _ bool, _ []string) {
 // at its end: scripts start the server by sh with its output redirected.
 func running(ts *testscript.TestScript, _ bool, args []string) {
 	path := ts.MkAbs(args[0])
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		text, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(text), "\nTRIREME_ADMIN_TOKEN=") && !strings.Contains(string(text), "An interrupt") {
 			continue
@@ -389,7 +391,7 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 	req, err := http.NewRequest(args[0], args[1], strings.NewReader(strings.Join(args[3:], " ")))
 	ts.Check(err)
 	req.Header.Set("Authorization", "Bearer "+args[2])
-	resp, err := (&http.Client{Timeout: patience}).Do(req)
+	resp, err := (&http.Client{Timeout: waitTimeout}).Do(req)
 	if neg && err != nil {
 		return
 	}
@@ -437,7 +439,7 @@ func release(ts *testscript.TestScript, _ bool, _ []string) {
 type heldKey struct{}
 
 func refused(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		c, err := net.Dial("tcp", args[0])
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			return
@@ -451,7 +453,7 @@ func refused(ts *testscript.TestScript, _ bool, args []string) {
 
 // unready waits until /readyz answers 503.
 func unready(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if resp, err := http.Get("http://" + args[0] + "/readyz"); err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusServiceUnavailable {

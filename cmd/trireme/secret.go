@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/certs"
 )
 
-// secretName is the variable of the secret that the nodes of a cluster share.
+// secretName is the variable with the secret that the nodes of a cluster share.
 const secretName = "TRIREME_CLUSTER_SECRET"
 
 // hasSecret reports whether a cluster secret is given.
@@ -21,7 +21,7 @@ func (s *settings) insecureCluster() bool {
 	return s.ClusterInsecure || slices.Contains(s.Plaintext, plainCluster)
 }
 
-// secrets are those of --cluster-secret-file or of the variable.
+// secrets returns the secrets of --cluster-secret-file or of the variable.
 func (s *settings) secrets() ([]certs.Secret, error) {
 	text, from := os.Getenv(secretName), secretName
 	switch {
@@ -42,7 +42,7 @@ func (s *settings) secrets() ([]certs.Secret, error) {
 	return all, nil
 }
 
-// keepSecret makes the cluster secret of a directory at the first start, and returns its path.
+// keepSecret returns the path of a directory's cluster secret, which it generates at the first start.
 func keepSecret(dir string) (string, error) {
 	path := filepath.Join(dir, "cluster-secret")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

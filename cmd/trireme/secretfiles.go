@@ -27,7 +27,7 @@ var secretNames = []struct{ name, what string }{
 	{"gossip-key", "key that encrypts gossip, instead of --gossip-key"},
 }
 
-// secretFileFlags declares them.
+// secretFileFlags declares the flags --NAME-file.
 func secretFileFlags(f *pflag.FlagSet, s *settings) {
 	s.SecretFiles = map[string]*string{}
 	for _, one := range secretNames {
@@ -35,7 +35,7 @@ func secretFileFlags(f *pflag.FlagSet, s *settings) {
 	}
 }
 
-// secret is the value of a secret by its variable, or from the file of its flag.
+// secret returns a secret from its variable or from the file of its flag.
 func (s *settings) secret(variable string) (string, error) {
 	path := s.SecretFiles[variable]
 	if path == nil {
@@ -44,7 +44,7 @@ func (s *settings) secret(variable string) (string, error) {
 	return readSecret(variable, os.Getenv(variable), *path)
 }
 
-// secretFile is the path of a secret's file, empty without.
+// secretFile returns the path of a secret's file, or "".
 func (s *settings) secretFile(name string) string {
 	if path := s.SecretFiles[envPrefix+name]; path != nil {
 		return *path
@@ -52,7 +52,7 @@ func (s *settings) secretFile(name string) string {
 	return ""
 }
 
-// readSecret is a value, or what the file at path holds; empty without both.
+// readSecret returns value, or the contents of the file at path, or "" without both.
 func readSecret(variable, value, path string) (string, error) {
 	if path == "" {
 		return value, nil
@@ -71,8 +71,8 @@ func readSecret(variable, value, path string) (string, error) {
 	return value, nil
 }
 
-// generatedFile holds the secrets that a new cluster was given, in the data directory of the node
-// that made them.
+// generatedFile holds the generated secrets of a new cluster, in the data directory of the node that
+// generated them.
 const generatedFile = "generated-secrets.env"
 
 // keepGenerated adds lines NAME=VALUE to the file of generated secrets, which only its owner can

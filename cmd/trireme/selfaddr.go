@@ -18,22 +18,21 @@ type selfAddresses struct {
 	known atomic.Pointer[map[netip.AddrPort]bool]
 }
 
-// has reports whether an address is one of them.
-func (o *selfAddresses) has(at netip.AddrPort) bool {
-	known := o.known.Load()
+// has reports whether an address belongs to a listener of the cluster.
+func (a *selfAddresses) has(at netip.AddrPort) bool {
+	known := a.known.Load()
 	return known != nil && (*known)[at]
 }
 
 // resolveTime bounds how long the names of nodes are resolved.
 const resolveTime = 2 * time.Second
 
-// refresh determines them anew, as far as the names of nodes can be resolved now: the
-// cluster, gossip and RESP ports of every node, and every port but that of the HTTP API
-// of this one.
-func (o *selfAddresses) refresh(ctx context.Context, s *settings, node *cluster.Node) {
+// refresh determines the addresses anew, as far as the names of nodes resolve now: the cluster, gossip
+// and RESP ports of every node, and all ports of this node except its HTTP API's.
+func (a *selfAddresses) refresh(ctx context.Context, s *settings, node *cluster.Node) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
 	defer cancel()
-	texts := append([]string{s.Cluster, s.ClusterAdvertise, s.Gossip, s.Pprof, s.RESP}, respPorts(node)...)
+	texts := append([]string{s.Cluster, s.ClusterAdvertise, s.Gossip, s.Pprof, s.RESP}, respAddresses(node)...)
 	for _, one := range node.Status(ctx).Nodes {
 		texts = append(texts, one.Cluster, one.Gossip)
 	}
@@ -43,16 +42,16 @@ func (o *selfAddresses) refresh(ctx context.Context, s *settings, node *cluster.
 			known[at] = true
 		}
 	}
-	o.known.Store(&known)
+	a.known.Store(&known)
 }
 
-// followEvery is how often the leader looks whether a node has come, has gone, or has
-// another address or RESP port.
+// followEvery is the interval at which the leader checks whether nodes, their addresses or their RESP
+// ports have changed.
 const followEvery = time.Second
 
-// follow refreshes them at its first tick and then whenever the nodes or their ports change,
-// until ctx ends. What changed before the first tick it can't tell from what refresh has seen.
-func (o *selfAddresses) follow(ctx context.Context, s *settings, node *cluster.Node) {
+// follow refreshes the addresses at its first tick and then whenever the nodes or their ports change,
+// until ctx ends. The first tick always refreshes: changes since the first refresh are unknown.
+func (a *selfAddresses) follow(ctx context.Context, s *settings, node *cluster.Node) {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for last := []string(nil); ; {
@@ -62,7 +61,7 @@ func (o *selfAddresses) follow(ctx context.Context, s *settings, node *cluster.N
 		case <-tick.C:
 		}
 		if now := innerPorts(node); !slices.Equal(now, last) {
-			o.refresh(ctx, s, node)
+			a.refresh(ctx, s, node)
 			last = now
 		}
 	}
@@ -70,21 +69,21 @@ func (o *selfAddresses) follow(ctx context.Context, s *settings, node *cluster.N
 
 // innerPorts identify the nodes and their ports, to detect a change.
 func innerPorts(node *cluster.Node) []string {
-	all := respPorts(node)
+	all := respAddresses(node)
 	for _, p := range node.Servers() {
 		all = append(all, p.ID+"="+p.Addr)
 	}
 	return all
 }
 
-// respPorts are where clients reach the RESP ports of all nodes that have one.
-func respPorts(node *cluster.Node) (all []string) {
+// respAddresses returns the RESP addresses of all nodes that have one.
+func respAddresses(node *cluster.Node) (all []string) {
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { all = v.RESPPorts() })
 	return all
 }
 
-// resolve returns the addresses of a listener's text; one that listens everywhere is on
-// every address of this machine.
+// resolve returns the addresses of a listener's host and port. A listener on the unspecified address
+// has every address of this machine.
 func resolve(ctx context.Context, text string) (all []netip.AddrPort) {
 	host, portText, err := net.SplitHostPort(text)
 	port, err2 := strconv.ParseUint(portText, 10, 16)

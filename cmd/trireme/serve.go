@@ -26,7 +26,8 @@ func serveCommand() *cobra.Command {
 		Short: "Run one node of a cluster",
 		Long: "Runs one node of a cluster. Every flag has a variable (--data-dir is TRIREME_DATA_DIR) and a key in\n" +
 			"the YAML file of --config; a flag overrides the variable, the variable overrides the file.",
-		Args: usageArgs(cobra.NoArgs),
+		Example: "  trireme serve --config /etc/trireme/trireme.yaml\n  trireme serve --node-id n1 --data-dir /var/lib/trireme --initial-cluster n1=127.0.0.1:7080",
+		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {
 				return err
@@ -74,19 +75,19 @@ func (s *settings) serve(cmd *cobra.Command) error {
 	return s.serveNode(ctx, log, listener, respListener, &clusterNode{settings: s, log: log, security: security, given: given, keys: keys, out: cmd.OutOrStdout()})
 }
 
-// clientsOnLoopback reports whether only this machine reaches the ports of clients: a token that is short enough to be
-// found by trying is warned of there, and refused elsewhere.
+// clientsOnLoopback reports whether the ports for clients are on loopback. There, a token short enough to be guessed causes
+// a warning; elsewhere it is refused.
 func (s *settings) clientsOnLoopback() bool {
 	return loopback(s.HTTP) && (s.RESP == off || loopback(s.RESP))
 }
 
-// isNew reports whether this node is to found a cluster: its data directory is not one's yet, and it joins none.
+// isNew reports whether this node will found a cluster: its data directory holds none yet, and it joins none.
 func (s *settings) isNew() bool {
 	entries, err := os.ReadDir(s.DataDir)
 	return len(s.Join) == 0 && (len(entries) == 0 || errors.Is(err, fs.ErrNotExist))
 }
 
-// listen opens the addresses of clients, that of RESP if it isn't off.
+// listen opens the listeners for clients. resp is nil if --resp is off.
 func (s *settings) listen(log *slog.Logger) (http, resp net.Listener, err error) {
 	config, err := s.certificate(log)
 	if err != nil {
@@ -114,50 +115,50 @@ type clusterNode struct {
 	out      io.Writer
 
 	mu    sync.Mutex
-	drawn *credentials // complete, once this node was asked to bootstrap
+	drawn *credentials // all tokens, once this node was asked to bootstrap
 }
 
-func (c *clusterNode) options() (cluster.Options, error) {
-	peers, err := parsePeers(c.InitialCluster)
+func (cn *clusterNode) options() (cluster.Options, error) {
+	peers, err := parsePeers(cn.InitialCluster)
 	if err != nil {
 		return cluster.Options{}, err
 	}
-	key, err := c.gossipKey()
+	key, err := cn.gossipKey()
 	if err != nil {
 		return cluster.Options{}, err
 	}
 	return cluster.Options{
-		Join: c.Join, Replace: c.Replace, GossipKey: key, Security: c.security,
-		NodeID: c.NodeID, Bind: c.Cluster, Advertise: c.ClusterAdvertise, HTTP: c.HTTPAdvertise, Gossip: c.Gossip,
-		InitialCluster: peers, Bootstrap: c.bootstrap,
+		Join: cn.Join, Replace: cn.Replace, GossipKey: key, Security: cn.security,
+		NodeID: cn.NodeID, Bind: cn.Cluster, Advertise: cn.ClusterAdvertise, HTTP: cn.HTTPAdvertise, Gossip: cn.Gossip,
+		InitialCluster: peers, Bootstrap: cn.bootstrap,
 	}, nil
 }
 
-// bootstrap returns the tokens of a new cluster. Those that it generates are written down before
-// the cluster has them: a crash in between must not leave a cluster with unknown tokens.
-func (c *clusterNode) bootstrap(first bool) (fsm.Bootstrap, bool) {
+// bootstrap returns the tokens of a new cluster. It writes generated ones to a file before the
+// cluster has them, so that a crash never leaves a cluster with unknown tokens.
+func (cn *clusterNode) bootstrap(first bool) (fsm.Bootstrap, bool) {
 	if !first {
 		return fsm.Bootstrap{}, false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.drawn == nil {
-		tokens := c.given
+	cn.mu.Lock()
+	defer cn.mu.Unlock()
+	if cn.drawn == nil {
+		tokens := cn.given
 		drawn := tokens.complete()
-		c.drawn = &tokens
-		if err := c.keep(drawn); err != nil {
-			c.drawn = nil
-			c.log.Error("no cluster is bootstrapped with tokens that nobody could read", "error", err)
+		cn.drawn = &tokens
+		if err := cn.keep(drawn); err != nil {
+			cn.drawn = nil
+			cn.log.Error("no cluster is bootstrapped with tokens that nobody could read", "error", err)
 			return fsm.Bootstrap{}, false
 		}
 	}
-	f := c.founding(c.drawn)
-	f.Keys = c.keys
+	f := cn.founding(cn.drawn)
+	f.Keys = cn.keys
 	return f, false
 }
 
 // keep writes generated tokens to a file of this node.
-func (c *clusterNode) keep(drawn []credential) error {
+func (cn *clusterNode) keep(drawn []credential) error {
 	if len(drawn) == 0 {
 		return nil
 	}
@@ -165,34 +166,34 @@ func (c *clusterNode) keep(drawn []credential) error {
 	for i, one := range drawn {
 		lines[i], names[i] = one.variable+"="+*one.token, one.variable
 	}
-	path, err := keepGenerated(c.DataDir, lines)
+	path, err := keepGenerated(cn.DataDir, lines)
 	if err == nil {
-		fmt.Fprintf(c.out, "This is a new cluster. Its generated tokens (%s) are in %s\n", strings.Join(names, ", "), path)
+		fmt.Fprintf(cn.out, "This is a new cluster. Its generated tokens (%s) are in %s\n", strings.Join(names, ", "), path)
 	}
 	return err
 }
 
-// settled is always true: a cluster keeps its settings after bootstrap.
-func (c *clusterNode) settled(*fsm.View) bool { return true }
+// settled returns true: a cluster keeps its settings after bootstrap.
+func (cn *clusterNode) settled(*fsm.View) bool { return true }
 
-// ready warns if the generated tokens are not those of the cluster, because another node led
-// first.
-func (c *clusterNode) ready(n *cluster.Node) {
-	if c.security == nil || c.security.PlainToo {
-		c.log.Warn("the cluster port is open to everybody who reaches it: give all nodes the same --cluster-secret-file, without --cluster-insecure", "cluster", c.Cluster)
+// ready warns if the cluster does not use the tokens that this node generated, because another node
+// led first.
+func (cn *clusterNode) ready(n *cluster.Node) {
+	if cn.security == nil || cn.security.PlainToo {
+		cn.log.Warn("the cluster port is open to everybody who reaches it: give all nodes the same --cluster-secret-file, without --cluster-insecure", "cluster", cn.Cluster)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	cn.mu.Lock()
+	defer cn.mu.Unlock()
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
-		c.given.warn(c.log, v)
-		if c.drawn != nil && !v.HoldsAll(c.drawn.digests()) {
-			fmt.Fprintln(c.out, "The generated tokens of this node are not the cluster's: another node bootstrapped it, look at the file of that one.")
+		cn.given.warn(cn.log, v)
+		if cn.drawn != nil && !v.HoldsAll(cn.drawn.digests()) {
+			fmt.Fprintln(cn.out, "The generated tokens of this node are not the cluster's: another node bootstrapped it, look at the file of that one.")
 		}
 	})
 }
 
-func (c *clusterNode) loopbackOnly() bool { return false }
+func (cn *clusterNode) loopbackOnly() bool { return false }
 
-func (c *clusterNode) signingKeys() signingKeys {
-	return signingKeys{Keys: c.keys, out: c.out, dir: c.DataDir}
+func (cn *clusterNode) signingKeys() signingKeys {
+	return signingKeys{Keys: cn.keys, out: cn.out, dir: cn.DataDir}
 }

@@ -18,13 +18,13 @@ import (
 // TRIREME_DATA_DIR.
 const envPrefix = "TRIREME_"
 
-// keyDelimiter parts nested keys in koanf. Flags have no nested keys, so it is
-// something that no key of a file holds by accident.
+// keyDelimiter separates nested keys in koanf. Flags have no nested keys, so it is a
+// character that no key of a file contains.
 const keyDelimiter = "\x00"
 
-// load fills the flags that the command line did not set from the environment, and
-// what that leaves from the YAML file named by --config. A flag beats its variable,
-// a variable beats the file, the file beats the default.
+// load fills the flags that the command line did not set: from the environment, then
+// from the YAML file named by --config. A flag overrides its variable, a variable the
+// file, the file the default.
 func load(flags *pflag.FlagSet) error {
 	fromEnv := koanf.New(keyDelimiter)
 	if err := fromEnv.Load(env.Provider(keyDelimiter, env.Opt{Prefix: envPrefix, TransformFunc: flagOfVariable(flags)}), nil); err != nil {
@@ -48,8 +48,8 @@ func variableOf(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// flagOfVariable names the flag of a variable; variables that belong to no flag
-// (credentials, the client commands' own) are passed over, and so are empty ones.
+// flagOfVariable returns a function that maps a variable to its flag. It ignores empty
+// variables and those without a flag (credentials, those of client commands).
 func flagOfVariable(flags *pflag.FlagSet) func(key, value string) (string, any) {
 	return func(key, value string) (string, any) {
 		name := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(key, envPrefix), "_", "-"))
@@ -60,8 +60,8 @@ func flagOfVariable(flags *pflag.FlagSet) func(key, value string) (string, any) 
 	}
 }
 
-// readFile reads a YAML file. A key that is no flag is refused: a mistyped setting
-// that is silently ignored is found too late.
+// readFile reads a YAML file. It refuses a key that is not a flag, because a mistyped
+// setting must not be ignored silently.
 func readFile(flags *pflag.FlagSet, path string) (*koanf.Koanf, error) {
 	k := koanf.New(keyDelimiter)
 	if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
@@ -96,8 +96,8 @@ func fill(flags *pflag.FlagSet, k *koanf.Koanf, source func(name string) string)
 	return failed
 }
 
-// flagText is a value of a file in the words of the command line: a list is joined
-// by commas, a map becomes NAME=VALUE pairs.
+// flagText converts a value of a file to the syntax of the command line: a list to
+// comma-separated values, a map to NAME=VALUE pairs.
 func flagText(value any) string {
 	switch v := value.(type) {
 	case []any:
@@ -113,7 +113,7 @@ func flagText(value any) string {
 	}
 }
 
-// secretVariable is the value of a credential variable, or of the file that NAME_FILE names.
+// secretVariable returns the value of a credential's variable, or the contents of the file that NAME_FILE names.
 func secretVariable(name string) (string, error) {
 	return readSecret(name, os.Getenv(name), os.Getenv(name+"_FILE"))
 }

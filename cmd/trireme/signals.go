@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// untilSignal is a context that ends at the first SIGTERM or SIGINT. The second one
-// ends the process at once.
+// untilSignal returns a context that ends at the first SIGTERM or SIGINT. A second one ends the
+// process at once.
 func untilSignal(parent context.Context, log *slog.Logger) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)

@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/console"
 )
 
-// signOnSettings are what the flags of OpenID Connect say.
+// signOnSettings holds the flags of OpenID Connect.
 type signOnSettings struct {
 	Issuer      string
 	ClientID    string
@@ -23,13 +23,13 @@ type signOnSettings struct {
 	Age         time.Duration
 }
 
-// defaultSignOnAge is how long somebody who was removed at the identity provider may go on at most.
+// defaultSignOnAge bounds the session of a person who was removed at the identity provider.
 const defaultSignOnAge = time.Hour
 
 func signOnFlags(f *pflag.FlagSet, s *signOnSettings) {
 	f.StringVar(&s.Issuer, "oidc-issuer", "", "`URL` of an OpenID Connect identity provider that signs in to the console (default: none)")
 	f.StringVar(&s.ClientID, "oidc-client-id", "", "`ID` of the console at --oidc-issuer; the secret is TRIREME_OIDC_CLIENT_SECRET or in --oidc-client-secret-file")
-	f.StringSliceVar(&s.Roles, "oidc-roles", nil, "`GROUP=ROLE` pairs: what the groups of --oidc-issuer may do in the console; the first that matches counts")
+	f.StringSliceVar(&s.Roles, "oidc-roles", nil, "`GROUP=ROLE` pairs: the role in the console of each group of --oidc-issuer; the first mapping that matches one of the person's groups applies")
 	f.StringSliceVar(&s.Scopes, "oidc-scopes", []string{"openid", "profile", "email"}, "`SCOPES` to ask --oidc-issuer for")
 	f.StringVar(&s.GroupsClaim, "oidc-groups-claim", "groups", "`CLAIM` of the ID token that lists the groups; a dotted path looks into objects")
 	f.StringVar(&s.Redirect, "oidc-redirect-url", "", "`URL` of the console's /oidc/callback as browsers reach it (default: the address that the browser uses)")
@@ -50,7 +50,7 @@ func (s *signOnSettings) check() (o console.SignOn, err error) {
 	case s.ClientID == "":
 		return o, usagef("--oidc-issuer needs --oidc-client-id")
 	case len(s.Roles) == 0:
-		return o, usagef("--oidc-issuer needs --oidc-roles: without it nobody could do anything")
+		return o, usagef("--oidc-issuer needs --oidc-roles: without it nobody has a role")
 	case !slices.Contains(s.Scopes, "openid"):
 		return o, usagef("--oidc-scopes must contain openid, got %s", strings.Join(s.Scopes, ","))
 	case s.Redirect != "" && (!isURL(s.Redirect) || !strings.HasSuffix(s.Redirect, console.CallbackPath)):
@@ -78,14 +78,14 @@ func isURL(text string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && loopback(net.JoinHostPort(u.Hostname(), "0"))
 }
 
-// signOn is the identity provider of the flags, nil without one.
-func (n *process) signOn() (console.IdentityProvider, console.SignOn, error) {
-	s := &n.Console.SignOn
+// signOn returns the identity provider that the flags name, or nil.
+func (pr *process) signOn() (console.IdentityProvider, console.SignOn, error) {
+	s := &pr.Console.SignOn
 	o, err := s.check()
 	if err != nil {
 		return nil, o, err
 	}
-	secret, err := n.secret(variableOf("oidc-client-secret"))
+	secret, err := pr.secret(variableOf("oidc-client-secret"))
 	if err != nil || s.Issuer == "" {
 		return nil, o, err
 	}

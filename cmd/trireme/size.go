@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// byteSize is a flag in bytes that also takes a unit, such as 10MiB or 2GB.
+// byteSize is the value of a flag in bytes, with an optional unit such as 10MiB or 2GB.
 type byteSize int64
 
 var units = []struct {
@@ -18,18 +18,18 @@ var units = []struct {
 	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
 }
 
-// String is the shortest exact form.
-func (b *byteSize) String() string {
+// String returns the shortest exact form.
+func (s *byteSize) String() string {
 	for _, u := range []int{3, 2, 1, 0} {
-		if n := units[u]; *b != 0 && int64(*b)%n.bytes == 0 {
-			return strconv.FormatInt(int64(*b)/n.bytes, 10) + n.suffix
+		if n := units[u]; *s != 0 && int64(*s)%n.bytes == 0 {
+			return strconv.FormatInt(int64(*s)/n.bytes, 10) + n.suffix
 		}
 	}
-	return strconv.FormatInt(int64(*b), 10)
+	return strconv.FormatInt(int64(*s), 10)
 }
 
 // Set parses a number of bytes, with or without a unit.
-func (b *byteSize) Set(text string) error {
+func (s *byteSize) Set(text string) error {
 	number, unit := strings.TrimSpace(text), int64(1)
 	for _, u := range units {
 		if rest, ok := cutSuffixFold(number, u.suffix); ok {
@@ -41,7 +41,7 @@ func (b *byteSize) Set(text string) error {
 	if err != nil || n < 0 || n > math.MaxInt64/unit {
 		return fmt.Errorf("%q is not a size: give bytes, or a number with a unit such as 10MiB", text)
 	}
-	*b = byteSize(n * unit)
+	*s = byteSize(n * unit)
 	return nil
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// supervisor is the service manager that started this process, systemd with Type=notify:
-// it is notified over a datagram socket (sd_notify). Notifying a nil one does nothing.
+// supervisor notifies the service manager that started this process (systemd with Type=notify) over a
+// datagram socket (sd_notify). A nil supervisor does nothing.
 type supervisor struct {
 	conn *net.UnixConn
 	// every is its watchdog interval (0 = no watchdog).
@@ -24,24 +24,24 @@ type supervisor struct {
 }
 
 // supervise notifies the service manager of this process's state until stop is called.
-func (n *process) supervise(log *slog.Logger) (stop func()) {
-	n.supervisor = newSupervisor(log)
-	n.supervisor.notify("STATUS=starting, or waiting for the other nodes")
+func (pr *process) supervise(log *slog.Logger) (stop func()) {
+	pr.supervisor = newSupervisor(log)
+	pr.supervisor.notify("STATUS=starting, or waiting for the other nodes")
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		n.supervisor.feedWatchdog(ctx, func() { n.engine.Local(func(*fsm.View) {}) })
+		pr.supervisor.feedWatchdog(ctx, func() { pr.engine.Local(func(*fsm.View) {}) })
 	}()
 	return func() {
 		cancel()
 		<-done
-		n.supervisor.close()
+		pr.supervisor.close()
 	}
 }
 
-// newSupervisor looks for one in the environment. Invalid values are
-// logged, and the node runs without.
+// newSupervisor returns the supervisor that the environment names, or nil. Invalid values are logged
+// and ignored.
 func newSupervisor(log *slog.Logger) *supervisor {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
@@ -60,8 +60,8 @@ func newSupervisor(log *slog.Logger) *supervisor {
 	return s
 }
 
-// watchdogEvery is how often the watchdog is fed: twice as often as it wants. The process
-// id, where it is given, says whom it watches.
+// watchdogEvery returns the interval at which to feed the watchdog, half of the one that it asks for,
+// or 0 if it watches another process. micros and pid are WATCHDOG_USEC and WATCHDOG_PID.
 func watchdogEvery(micros, pid string) (time.Duration, error) {
 	if micros == "" || pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return 0, nil

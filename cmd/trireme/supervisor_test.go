@@ -47,7 +47,7 @@ func newManager(t interface {
 		conn.Close()
 		select {
 		case <-done:
-		case <-time.After(patience):
+		case <-time.After(waitTimeout):
 			t.Fatalf("the service manager listens although its socket is closed")
 		}
 	}
@@ -55,7 +55,7 @@ func newManager(t interface {
 
 // await waits until something is heard.
 func (m *manager) await(want string) error {
-	limit := time.NewTimer(patience)
+	limit := time.NewTimer(waitTimeout)
 	defer limit.Stop()
 	for {
 		select {

@@ -11,8 +11,8 @@ import (
 	"github.com/trireme-dev/trireme/internal/testclock"
 )
 
-// testMode is what "dev --clock" adds to the node: a clock that a test owns, and the API
-// under /test that moves it. See docs/testing.md.
+// testMode adds a clock that a test owns to the node of "dev --clock", and the API under /test that
+// moves it. See docs/testing.md.
 type testMode struct {
 	clock   *testclock.Clock
 	node    *testNode
@@ -23,8 +23,8 @@ type testMode struct {
 	running  sync.WaitGroup
 }
 
-// newTesting is nil without a mode: the node keeps the machine's time then.
-func newTesting(mode string, e *engine) (*testMode, error) {
+// newTesting returns nil without a mode: the node uses the machine's clock.
+func newTesting(mode string, e *nodeEngine) (*testMode, error) {
 	if mode == "" {
 		return nil, nil
 	}
@@ -38,37 +38,37 @@ func newTesting(mode string, e *engine) (*testMode, error) {
 	return t, nil
 }
 
-// record has deliveries pass through a recorder.
-func (t *testMode) record(next http.RoundTripper) http.RoundTripper {
-	t.recorder = testapi.NewRecorder(next, t.node.Now)
-	return t.recorder
+// record wraps the transport of deliveries in a recorder.
+func (m *testMode) record(next http.RoundTripper) http.RoundTripper {
+	m.recorder = testapi.NewRecorder(next, m.node.Now)
+	return m.recorder
 }
 
-// api is the handler of /test.
-func (t *testMode) api(permitted func(*http.Request) bool) http.Handler {
-	return testapi.New(t.stepper, t.recorder, t.sinks, permitted)
+// api returns the handler of /test.
+func (m *testMode) api(permitted func(*http.Request) bool) http.Handler {
+	return testapi.New(m.stepper, m.recorder, m.sinks, permitted)
 }
 
 // begin moves a clock of the mode auto until ctx ends. Without a clock it does nothing.
-func (t *testMode) begin(ctx context.Context) {
-	if t != nil {
-		t.running.Go(func() { t.stepper.Run(ctx) })
+func (m *testMode) begin(ctx context.Context) {
+	if m != nil {
+		m.running.Go(func() { m.stepper.Run(ctx) })
 	}
 }
 
-// wait returns when what begin started has ended.
-func (t *testMode) wait() {
-	if t != nil {
-		t.running.Wait()
+// wait returns when the goroutine that begin started has ended.
+func (m *testMode) wait() {
+	if m != nil {
+		m.running.Wait()
 	}
 }
 
-// testNode is the node of a development server, once it is open.
-type testNode struct{ engine *engine }
+// testNode gives the API under /test access to the node once it is open.
+type testNode struct{ engine *nodeEngine }
 
 func (n *testNode) open() *cluster.Node { return n.engine.node.Load() }
 
-// Now is cluster time in unix milliseconds, 0 before the node is open.
+// Now returns cluster time in unix milliseconds, or 0 before the node is open.
 func (n *testNode) Now() int64 {
 	if node := n.open(); node != nil {
 		return node.Now()
@@ -82,7 +82,7 @@ func (n *testNode) Tick(ctx context.Context) error {
 	return err
 }
 
-// NextDue is when a message, a step, a wait or a schedule is due next.
+// NextDue returns the earliest time at which a message, a step, a wait or a schedule is due.
 func (n *testNode) NextDue() (unixms int64, ok bool) {
 	if node := n.open(); node != nil {
 		return node.Machine().NextMessage()
@@ -90,7 +90,7 @@ func (n *testNode) NextDue() (unixms int64, ok bool) {
 	return 0, false
 }
 
-// Deliveries is how many deliveries are claimed, and NextDue at the same moment.
+// Deliveries returns the number of claimed deliveries and NextDue, both from one state.
 func (n *testNode) Deliveries() (underWay int, due int64, ok bool) {
 	if node := n.open(); node != nil {
 		return node.Machine().Deliveries()
@@ -98,7 +98,7 @@ func (n *testNode) Deliveries() (underWay int, due int64, ok bool) {
 	return 0, 0, false
 }
 
-// Changed is closed by the next entry.
+// Changed returns a channel that the next entry closes.
 func (n *testNode) Changed() <-chan struct{} {
 	if node := n.open(); node != nil {
 		_, next := node.Machine().Applied()

@@ -13,8 +13,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/console"
 )
 
-// promised is the answer that a line of the README's says a command gets.
-var promised = regexp.MustCompile(`# (\{.*\})`)
+// promised is the answer that a line of a document says a command gets; "..." stands for a text or a number.
+var promised = regexp.MustCompile(`# (\{.*\}|\[.*\])`)
 
 // tour runs the shell blocks of a section of README.md in one shell, as somebody does who copies and pastes them, and
 // compares the answers with those that their comments promise. With a text it runs the blocks that have it. A block that
@@ -25,10 +25,36 @@ func tour(ts *testscript.TestScript, _ bool, args []string) {
 	readme, err := os.ReadFile("../../README.md")
 	ts.Check(err)
 	section, function := readmeSection(ts, string(readme), args[0])
+	text := ""
+	if len(args) > 1 {
+		text = args[1]
+	}
+	runBlocks(ts, function, section, text)
+}
+
+// opening runs the shell blocks with which a page of docs begins, up to the second heading after its title, and compares the answers
+// as tour does. The first block has to come first: a page begins with a request that runs.
+//
+//	opening PAGE
+func opening(ts *testscript.TestScript, _ bool, args []string) {
+	page, err := os.ReadFile("../../docs/" + args[0])
+	ts.Check(err)
+	if !pageOpening.Match(page) {
+		ts.Fatalf("docs/%s does not begin with its title and a shell block that has a curl", args[0])
+	}
+	parts := strings.SplitN(string(page), "\n## ", 3)
+	// Nothing serves the app of examples/workflow-hono here.
+	runBlocks(ts, "", strings.ReplaceAll(strings.Join(parts[:2], "\n"), "127.0.0.1:3000", "127.0.0.1:1"), "")
+}
+
+var pageOpening = regexp.MustCompile("^# [^\n]+\n\n```sh\n(?:[^`]*\n)?curl ")
+
+// runBlocks runs the shell blocks of a part of a document that have a text.
+func runBlocks(ts *testscript.TestScript, function, section, text string) {
 	script := "set -e\nmkdir -p bin\nln -sf \"$(command -v trireme)\" bin/trireme\n" + function + "\n"
 	var answers []*regexp.Regexp
 	for _, block := range shellBlock.FindAllStringSubmatch(section, -1) {
-		if len(args) > 1 && !strings.Contains(block[1], args[1]) || !canRun(block[1]) {
+		if !strings.Contains(block[1], text) || !canRun(block[1]) {
 			continue
 		}
 		script += block[1]
@@ -64,7 +90,7 @@ func signsIn(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(console.AskedBy, "1")
-	resp, err := (&http.Client{Timeout: patience}).Do(r)
+	resp, err := (&http.Client{Timeout: waitTimeout}).Do(r)
 	ts.Check(err)
 	resp.Body.Close()
 	if strconv.Itoa(resp.StatusCode) != args[1] {

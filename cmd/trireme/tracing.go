@@ -13,14 +13,14 @@ import (
 	"github.com/trireme-dev/trireme/node/tracing"
 )
 
-// traces are the spans of a node that exports them.
+// traces exports the spans of a node.
 type traces struct {
 	*tracing.Tracer
 	exporter *otlp.Exporter
 }
 
-// newTraces starts the export of spans; nil if no variable names a collector.
-func (s *settings) newTraces(e *engine, log *slog.Logger, registry *prometheus.Registry) (*traces, error) {
+// newTraces starts the export of spans. It returns nil if no variable names a collector.
+func (s *settings) newTraces(e *nodeEngine, log *slog.Logger, registry *prometheus.Registry) (*traces, error) {
 	c, err := otlp.ReadConfig(os.Getenv)
 	if err != nil {
 		return nil, usagef("%w", err)
@@ -43,15 +43,15 @@ func (s *settings) newTraces(e *engine, log *slog.Logger, registry *prometheus.R
 	return &traces{&tracing.Tracer{Node: node, Export: exporter.Export, Sampler: c.Sampler}, exporter}, nil
 }
 
-// startTraces has deliveries make spans if a collector is named.
-func (n *process) startTraces() (err error) {
-	if n.traces, err = n.newTraces(n.engine, n.log, n.registry); n.traces != nil {
-		n.deliveries.trace = n.traces.Header
+// startTraces makes deliveries record spans if a collector is named.
+func (pr *process) startTraces() (err error) {
+	if pr.traces, err = pr.newTraces(pr.engine, pr.log, pr.registry); pr.traces != nil {
+		pr.deliveries.trace = pr.traces.Header
 	}
 	return err
 }
 
-// commands makes the spans of clients' requests; nil if there are none.
+// commands returns the recorder for clients' requests, or nil without a collector.
 func (t *traces) commands(ratio float64) *tracing.Commands {
 	if t == nil || ratio == 0 {
 		return nil
@@ -60,12 +60,12 @@ func (t *traces) commands(ratio float64) *tracing.Commands {
 }
 
 // keepsTraces reports whether messages keep trace contexts.
-func (n *process) keepsTraces() bool { return n.Deliveries.TracePropagation == on }
+func (pr *process) keepsTraces() bool { return pr.Deliveries.TracePropagation == on }
 
-// lastExport is how long a node that stops waits for its collector.
+// lastExport bounds the last export of spans when a node stops.
 const lastExport = 2 * time.Second
 
-// close exports what is left. Nothing may be applied any more.
+// close exports the spans that are left. No entry may be applied any more.
 func (t *traces) close() {
 	if t == nil {
 		return

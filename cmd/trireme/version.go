@@ -21,14 +21,14 @@ const unset = "dev"
 
 func init() {
 	if info, ok := debug.ReadBuildInfo(); ok && version == unset {
-		version, commit = builtAs(info)
+		version, commit = buildVersion(info)
 	}
 }
 
-// builtAs is the version and the commit that Go notes: of `go install MODULE@VERSION` that of the module, of a build in a
-// repository the commit. A version of the module that names a commit, such as v0.1.1-0.20261122224003-35ac9f1abcde, is
-// written as the Makefile writes it, so that versions compare however a binary was built.
-func builtAs(info *debug.BuildInfo) (version, commit string) {
+// buildVersion returns the version and the commit that Go records in a binary: the module's version after
+// `go install MODULE@VERSION`, the commit after a build in a repository. A module version that names a commit, such as
+// v0.1.1-0.20261122224003-35ac9f1abcde, is converted to the Makefile's form, so that versions compare however a binary was built.
+func buildVersion(info *debug.BuildInfo) (version, commit string) {
 	version, commit = unset, "unknown"
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
@@ -50,12 +50,12 @@ func builtAs(info *debug.BuildInfo) (version, commit string) {
 	if len(day) != 14 {
 		return module, commit
 	}
-	return ordered(module, "git"+day[:8]+"."+last[:7]), last
+	return betweenTags(module, "git"+day[:8]+"."+last[:7]), last
 }
 
-// ordered is the version of a commit between two tags, as scripts/version.sh has it: after the tag before it. Go names
-// the tag that would come next instead, whose last number is one higher. After a candidate of a release Go's form stays.
-func ordered(module, commit string) string {
+// betweenTags returns the version of a commit between two tags in the form of scripts/version.sh, which names the tag before the
+// commit. Go's form names the next tag instead, whose last number is one higher. After a release candidate Go's form stays.
+func betweenTags(module, commit string) string {
 	if strings.HasPrefix(module, "0.0.0-") {
 		return "0~" + commit
 	}
@@ -66,7 +66,7 @@ func ordered(module, commit string) string {
 	return fmt.Sprintf("%d.%d.%d+%s", major, minor, patch-1, commit)
 }
 
-// versionLine is the line that `trireme version`, --version and -v print.
+// versionLine returns the line that `trireme version`, --version and -v print.
 func versionLine() string {
 	return fmt.Sprintf("trireme %s (commit %s, %s, %s/%s)", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -22,7 +22,7 @@ func TestVersionOfAnInstalledBinary(t *testing.T) {
 		if c.revision != "" {
 			info.Settings = []debug.BuildSetting{{Key: "vcs.revision", Value: c.revision}}
 		}
-		if version, commit := builtAs(info); version != c.version || commit != c.commit {
+		if version, commit := buildVersion(info); version != c.version || commit != c.commit {
 			t.Errorf("%s: %s of commit %s, want %s of %s", c.module, version, commit, c.version, c.commit)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// workflowFlags declares the replicated settings of workflows. They are taken at the
-// cluster's first start; later POST /admin/settings/workflows changes them.
+// workflowFlags declares the replicated settings of workflows. The cluster's first start
+// stores them; later POST /admin/settings/workflows changes them.
 func workflowFlags(f *pflag.FlagSet, n *workflow.Settings) {
 	*n = workflow.DefaultSettings()
 	f.Var((*millis)(&n.EndedAge), "run-retention", "how long workflow runs that have ended, and their ids, are kept (0 = unlimited); replicated like --max-memory")
@@ -19,7 +19,7 @@ func workflowFlags(f *pflag.FlagSet, n *workflow.Settings) {
 	f.IntVar(&n.MaxDepth, "max-invoke-depth", n.MaxDepth, "maximum depth of nested invocations of workflow runs (0 = unlimited); replicated")
 }
 
-// checkWorkflows refuses settings that can't be.
+// checkWorkflows checks the settings of workflows.
 func (s *settings) checkWorkflows() error {
 	for name, v := range map[string]int{ // unordered: any of the wrong ones will do
 		"max-stored-notifications": s.Workflows.MaxSaved, "max-invoke-depth": s.Workflows.MaxDepth,

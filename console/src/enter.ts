@@ -1,4 +1,4 @@
-import { database, ended, who, Who } from "./api";
+import { database, ended, type Who, who } from "./api";
 import { query } from "./router";
 
 /** enter makes the page that of somebody who has signed in. */

@@ -1,15 +1,49 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, database, json, list, num, poll, run, show, enc, str, strs, stream, who } from "./api";
-import { query } from "./router";
+import { ApiError, database, enc, json, list, num, poll, run, show, signedIn, str, stream, strs } from "./api";
 import { figure, inMs } from "./format";
-import { act, Ago, Badge, Button, Card, Choose, Empty, Field, Loaded, Note, Page, sure, Table, Tabs, Text, useLoad } from "./ui";
+import { query } from "./router";
+import { Button, Choose, Field, Text } from "./ui/controls";
+import { sure } from "./ui/dialogs";
+import { Badge, Card, Empty, Note, Page, Table, Tabs } from "./ui/layout";
+import { Loaded, useLoad } from "./ui/load";
+import { Ago } from "./ui/time";
+import { act } from "./ui/toasts";
 
 export function Live() {
   const part = query.value.get("part") ?? "channels";
-  return <Page title="Live" sub={`What happens in database ${database.value}, as it happens`}>
-    <Tabs now={part} to={(n) => ({ part: n, db: query.value.get("db") ?? undefined })} of={[["channels", "Channels"], ["events", "Keyspace events"], ["monitor", "Monitor"], ["slow", "Slow log"], ...(who.value!.admin ? [["clients", "Clients"]] as [string, string][] : [])]} />
-    {part === "events" ? <Events /> : part === "monitor" ? <Stream key="m" start="/monitor" help="Every command that the gateways of all nodes execute in this database. Values that may be secrets are left out." /> : part === "slow" ? <Slow /> : part === "clients" && who.value!.admin ? <Clients /> : <Channels />}
-  </Page>;
+  return (
+    <Page title="Live" sub={`What happens in database ${database.value}, as it happens`}>
+      <Tabs
+        now={part}
+        to={(n) => ({ part: n, db: query.value.get("db") ?? undefined })}
+        of={[
+          ["channels", "Channels"],
+          ["events", "Keyspace events"],
+          ["monitor", "Monitor"],
+          ["slow", "Slow log"],
+          ...(signedIn().admin ? ([["clients", "Clients"]] as [string, string][]) : []),
+        ]}
+      />
+      {part === "events" ? (
+        <Events />
+      ) : part === "monitor" ? (
+        <Stream
+          key="m"
+          start="/monitor"
+          help={
+            "Every command that the gateways of all nodes execute in this database. " +
+            "Values that may be secrets are left out."
+          }
+        />
+      ) : part === "slow" ? (
+        <Slow />
+      ) : part === "clients" && signedIn().admin ? (
+        <Clients />
+      ) : (
+        <Channels />
+      )}
+    </Page>
+  );
 }
 
 const most = 500;
@@ -20,76 +54,318 @@ function Stream({ start, help, read = (s) => s }: { start: string; help: string;
   const [state, say] = useState("connecting");
   const [paused, pause] = useState(false);
   const [turn, again] = useState(0);
-  const held = useRef<{ at: number; text: string }[]>([]), stopped = useRef(false);
+  const held = useRef<{ at: number; text: string }[]>([]),
+    stopped = useRef(false);
   stopped.current = paused;
   useEffect(() => {
     const stop = new AbortController();
-    let timer = 0, wait = 500;
+    let timer = 0,
+      wait = 500;
     const go = async () => {
       say("connecting");
       try {
-        const why = await stream(start, stop.signal, (text) => { say("open"); wait = 500; held.current.push({ at: Date.now(), text: read(text) }); if (held.current.length > most) held.current.shift(); });
+        const why = await stream(start, stop.signal, (text) => {
+          say("open");
+          wait = 500;
+          held.current.push({ at: Date.now(), text: read(text) });
+          if (held.current.length > most) held.current.shift();
+        });
         say(why);
       } catch (e) {
         if (stop.signal.aborted) return;
         say((e as Error).message);
         if (e instanceof ApiError && e.status >= 400 && e.status < 500) return;
       }
-      if (!stop.signal.aborted) timer = window.setTimeout(go, wait = Math.min(wait * 2, 10000));
+      if (stop.signal.aborted) return;
+      wait = Math.min(wait * 2, 10000);
+      timer = window.setTimeout(go, wait);
     };
     go();
-    const draw = setInterval(() => { if (!stopped.current && !document.hidden && held.current.length) { const more = held.current; held.current = []; put((l) => [...l, ...more].slice(-most)); } }, 250);
-    return () => { stop.abort(); clearTimeout(timer); clearInterval(draw); };
+    const draw = setInterval(() => {
+      if (!stopped.current && !document.hidden && held.current.length) {
+        const more = held.current;
+        held.current = [];
+        put((l) => [...l, ...more].slice(-most));
+      }
+    }, 250);
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+      clearInterval(draw);
+    };
   }, [start, turn]);
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => { box.current!.scrollTop = box.current!.scrollHeight; }, [lines]);
-  return <Card class="flush" title={<Badge tone={state === "open" ? "good" : state === "connecting" ? "info" : "warn"}>{state}</Badge>} acts={<>
-    <Button kind="quiet" onClick={() => pause(!paused)}>{paused ? "Go on" : "Pause"}</Button><Button kind="quiet" onClick={() => put([])}>Clear</Button>{state !== "open" && state !== "connecting" && <Button kind="quiet" onClick={() => again(turn + 1)}>Connect</Button>}</>}>
-    <div class="lines" ref={box} role="log" aria-label="Lines" tabIndex={0}>{!lines.length && <p class="dim">{help}</p>}{lines.map((l, i) => <div key={l.at + "" + i}><span class="dim">{new Date(l.at).toLocaleTimeString()}</span> <bdi>{show(enc(l.text.slice(0, 4000)))}</bdi></div>)}</div>
-  </Card>;
+  useEffect(() => {
+    box.current?.scrollTo(0, box.current.scrollHeight);
+  }, [lines]);
+  return (
+    <Card
+      class="flush"
+      title={<Badge tone={state === "open" ? "good" : state === "connecting" ? "info" : "warn"}>{state}</Badge>}
+      acts={
+        <>
+          <Button kind="quiet" onClick={() => pause(!paused)}>
+            {paused ? "Go on" : "Pause"}
+          </Button>
+          <Button kind="quiet" onClick={() => put([])}>
+            Clear
+          </Button>
+          {state !== "open" && state !== "connecting" && (
+            <Button kind="quiet" onClick={() => again(turn + 1)}>
+              Connect
+            </Button>
+          )}
+        </>
+      }
+    >
+      <div class="lines" ref={box} role="log" aria-label="Lines" tabIndex={0}>
+        {!lines.length && <p class="dim">{help}</p>}
+        {lines.map((l, i) => (
+          <div key={`${l.at}${i}`}>
+            <span class="dim">{new Date(l.at).toLocaleTimeString()}</span> <bdi>{show(enc(l.text.slice(0, 4000)))}</bdi>
+          </div>
+        ))}
+      </div>
+    </Card>
+  );
 }
 
 const encode = (s: string) => s.split(/\s+/).filter(Boolean).map(encodeURIComponent).join("/");
 
 function Channels() {
-  const [text, put] = useState(""), [kind, choose] = useState("psubscribe"), [on, start] = useState("");
-  const [channel, to] = useState(""), [message, write] = useState("");
+  const [text, put] = useState(""),
+    [kind, choose] = useState("psubscribe"),
+    [on, start] = useState("");
+  const [channel, to] = useState(""),
+    [message, write] = useState("");
   const active = useLoad(async (p) => strs(await (p ? poll : run)("PUBSUB", "CHANNELS")), [database.value], 5000);
-  return <>
-    <form class="filters" onSubmit={(e) => { e.preventDefault(); start(`/${kind}/${encode(text)}`); }}>
-      <Field label="Subscribe to"><Choose value={kind} onText={choose} of={[["psubscribe", "Patterns"], ["subscribe", "Channels"]]} /></Field>
-      <Field label="Names, separated by blanks"><Text value={text} onText={put} placeholder="news.*" required /></Field>
-      <Button type="submit" kind="main">Subscribe</Button>{on && <Button onClick={() => start("")}>Stop</Button>}</form>
-    {on ? <Stream key={on} start={on} help="Messages appear here." /> : <Card><Empty icon="live" title="Not subscribed">Channels that have subscribers now: {active.data?.length ? active.data.slice(0, 50).map(show).join(", ") : "none"}</Empty></Card>}
-    <Card title="Publish"><form class="filters" onSubmit={async (e) => { e.preventDefault(); await act("Published", () => run("PUBLISH", enc(channel), enc(message))); }}>
-      <Field label="Channel"><Text value={channel} onText={to} required /></Field><Field label="Message"><Text value={message} onText={write} /></Field><Button type="submit">Publish</Button></form></Card>
-  </>;
+  return (
+    <>
+      <form
+        class="filters"
+        onSubmit={(e) => {
+          e.preventDefault();
+          start(`/${kind}/${encode(text)}`);
+        }}
+      >
+        <Field label="Subscribe to">
+          <Choose
+            value={kind}
+            onText={choose}
+            of={[
+              ["psubscribe", "Patterns"],
+              ["subscribe", "Channels"],
+            ]}
+          />
+        </Field>
+        <Field label="Names, separated by blanks">
+          <Text value={text} onText={put} placeholder="news.*" required />
+        </Field>
+        <Button type="submit" kind="main">
+          Subscribe
+        </Button>
+        {on && <Button onClick={() => start("")}>Stop</Button>}
+      </form>
+      {on ? (
+        <Stream key={on} start={on} help="Messages appear here." />
+      ) : (
+        <Card>
+          <Empty icon="live" title="Not subscribed">
+            Channels that have subscribers now:{" "}
+            {active.data?.length ? active.data.slice(0, 50).map(show).join(", ") : "none"}
+          </Empty>
+        </Card>
+      )}
+      <Card title="Publish">
+        <form
+          class="filters"
+          onSubmit={async (e) => {
+            e.preventDefault();
+            await act("Published", () => run("PUBLISH", enc(channel), enc(message)));
+          }}
+        >
+          <Field label="Channel">
+            <Text value={channel} onText={to} required />
+          </Field>
+          <Field label="Message">
+            <Text value={message} onText={write} />
+          </Field>
+          <Button type="submit">Publish</Button>
+        </form>
+      </Card>
+    </>
+  );
 }
 
 function Events() {
-  const setting = useLoad(async () => strs(await run("CONFIG", "GET", "notify-keyspace-events"))[1] ?? "", [database.value]);
-  return <>
-    <Loaded of={setting}>{(s) => !s ? <Note>Keyspace events are off in this database. <Button kind="quiet" onClick={() => sure({ title: "Switch keyspace events on", verb: "Switch on", done: "Keyspace events are on", text: <p>Every change of database {database.value} publishes its events then, on all nodes (<code>notify-keyspace-events KEA</code>). It costs some time of every write.</p>, go: () => run("CONFIG", "SET", "notify-keyspace-events", "KEA").then(setting.again) })}>Switch on</Button></Note> : <p class="dim">notify-keyspace-events is {s}</p>}</Loaded>
-    <Stream start={"/psubscribe/" + encodeURIComponent("__keyevent@0__:*")} help="Each change appears as its event and its key." read={(s) => s.replace(/^pmessage,__keyevent@0__:\*,__keyevent@0__:/, "")} />
-  </>;
+  const setting = useLoad(
+    async () => strs(await run("CONFIG", "GET", "notify-keyspace-events"))[1] ?? "",
+    [database.value],
+  );
+  return (
+    <>
+      <Loaded of={setting}>
+        {(s) =>
+          !s ? (
+            <Note>
+              Keyspace events are off in this database.{" "}
+              <Button
+                kind="quiet"
+                onClick={() =>
+                  sure({
+                    title: "Switch keyspace events on",
+                    verb: "Switch on",
+                    done: "Keyspace events are on",
+                    text: (
+                      <p>
+                        Every change of database {database.value} publishes its events then, on all nodes (
+                        <code>notify-keyspace-events KEA</code>). It costs some time of every write.
+                      </p>
+                    ),
+                    go: () => run("CONFIG", "SET", "notify-keyspace-events", "KEA").then(setting.again),
+                  })
+                }
+              >
+                Switch on
+              </Button>
+            </Note>
+          ) : (
+            <p class="dim">notify-keyspace-events is {s}</p>
+          )
+        }
+      </Loaded>
+      <Stream
+        start={`/psubscribe/${encodeURIComponent("__keyevent@0__:*")}`}
+        help="Each change appears as its event and its key."
+        read={(s) => s.replace(/^pmessage,__keyevent@0__:\*,__keyevent@0__:/, "")}
+      />
+    </>
+  );
 }
 
 function Slow() {
-  const slow = useLoad(async (p) => list(await (p ? poll : run)("SLOWLOG", "GET", "128")).map((r) => list(r)), [database.value], 5000);
-  return <Loaded of={slow} isEmpty={(d) => !d.length} empty={<Card><Empty icon="live" title="Nothing was slow">Commands that take 10 milliseconds or more on this node are listed here.</Empty></Card>}>{(d) =>
-    <Card class="flush" title="Slow commands of this node" acts={<Button kind="quiet" onClick={() => sure({ title: "Forget the slow log", text: <p>This node forgets the slow commands of database {database.value}.</p>, verb: "Forget", go: () => run("SLOWLOG", "RESET").then(slow.again) })}>Forget</Button>}><Table label="Slow commands" rows={d} id={(r) => str(r[0])} columns={[
-      { name: "When", class: "tight", of: (r) => <Ago at={inMs("SLOWLOG", "time", num(r[1]))} /> }, { name: "Took", class: "num", of: (r) => figure("SLOWLOG", "took", num(r[2])) },
-      { name: "Command", class: "main-cell", of: (r) => <bdi class="mono">{show(strs(r[3]).join(" ")).slice(0, 500)}</bdi> }, { name: "From", of: (r) => <bdi>{show(str(r[4])) || "HTTP"}</bdi> },
-    ]} /></Card>}</Loaded>;
+  const slow = useLoad(
+    async (p) => list(await (p ? poll : run)("SLOWLOG", "GET", "128")).map((r) => list(r)),
+    [database.value],
+    5000,
+  );
+  return (
+    <Loaded
+      of={slow}
+      isEmpty={(d) => !d.length}
+      empty={
+        <Card>
+          <Empty icon="live" title="Nothing was slow">
+            Commands that take 10 milliseconds or more on this node are listed here.
+          </Empty>
+        </Card>
+      }
+    >
+      {(d) => (
+        <Card
+          class="flush"
+          title="Slow commands of this node"
+          acts={
+            <Button
+              kind="quiet"
+              onClick={() =>
+                sure({
+                  title: "Forget the slow log",
+                  text: <p>This node forgets the slow commands of database {database.value}.</p>,
+                  verb: "Forget",
+                  go: () => run("SLOWLOG", "RESET").then(slow.again),
+                })
+              }
+            >
+              Forget
+            </Button>
+          }
+        >
+          <Table
+            label="Slow commands"
+            rows={d}
+            id={(r) => str(r[0])}
+            columns={[
+              { name: "When", class: "tight", of: (r) => <Ago at={inMs("SLOWLOG", "time", num(r[1]))} /> },
+              { name: "Took", class: "num", of: (r) => figure("SLOWLOG", "took", num(r[2])) },
+              {
+                name: "Command",
+                class: "main-cell",
+                of: (r) => <bdi class="mono">{show(strs(r[3]).join(" ")).slice(0, 500)}</bdi>,
+              },
+              { name: "From", of: (r) => <bdi>{show(str(r[4])) || "HTTP"}</bdi> },
+            ]}
+          />
+        </Card>
+      )}
+    </Loaded>
+  );
 }
 
-type Client = { id: number; addr: string; name: string; database: string; user: string; command: string; ageSeconds: number; idleSeconds: number };
+type Client = {
+  id: number;
+  addr: string;
+  name: string;
+  database: string;
+  user: string;
+  command: string;
+  ageSeconds: number;
+  idleSeconds: number;
+};
 function Clients() {
   const clients = useLoad<{ clients: Client[] }>((p) => json("/admin/clients", { poll: p }), [], 3000);
-  return <Loaded of={clients} isEmpty={(d) => !d.clients.length} empty={<Card><Empty icon="live" title="No client is connected">Connections of the RESP port of this node are listed here, those of every database.</Empty></Card>}>{(d) =>
-    <Card class="flush"><Table label="Clients" rows={d.clients} id={(r) => String(r.id)} columns={[
-      { name: "Id", class: "num", of: (r) => r.id }, { name: "Address", of: (r) => r.addr }, { name: "Name", of: (r) => <bdi>{show(enc(r.name)) || "–"}</bdi> }, { name: "Database", of: (r) => r.database }, { name: "User", of: (r) => <bdi>{show(enc(r.user)) || "–"}</bdi> },
-      { name: "Age", class: "num", of: (r) => figure("/admin/clients", "ageSeconds", r.ageSeconds) }, { name: "Idle", class: "num", of: (r) => figure("/admin/clients", "idleSeconds", r.idleSeconds) }, { name: "Last command", of: (r) => r.command },
-      { name: "-Acts", class: "acts-cell", of: (r) => <Button kind="quiet" class="bad" onClick={() => sure({ title: `Kill connection ${r.id}`, text: <p>The connection from {r.addr} is closed. Its client may connect again.</p>, verb: "Kill", done: "Killed", go: () => json(`/admin/clients/${r.id}`, { method: "DELETE" }).then(clients.again) })}>Kill</Button> },
-    ]} /></Card>}</Loaded>;
+  return (
+    <Loaded
+      of={clients}
+      isEmpty={(d) => !d.clients.length}
+      empty={
+        <Card>
+          <Empty icon="live" title="No client is connected">
+            Connections of the RESP port of this node are listed here, those of every database.
+          </Empty>
+        </Card>
+      }
+    >
+      {(d) => (
+        <Card class="flush">
+          <Table
+            label="Clients"
+            rows={d.clients}
+            id={(r) => String(r.id)}
+            columns={[
+              { name: "Id", class: "num", of: (r) => r.id },
+              { name: "Address", of: (r) => r.addr },
+              { name: "Name", of: (r) => <bdi>{show(enc(r.name)) || "–"}</bdi> },
+              { name: "Database", of: (r) => r.database },
+              { name: "User", of: (r) => <bdi>{show(enc(r.user)) || "–"}</bdi> },
+              { name: "Age", class: "num", of: (r) => figure("/admin/clients", "ageSeconds", r.ageSeconds) },
+              { name: "Idle", class: "num", of: (r) => figure("/admin/clients", "idleSeconds", r.idleSeconds) },
+              { name: "Last command", of: (r) => r.command },
+              {
+                name: "-Acts",
+                class: "acts-cell",
+                of: (r) => (
+                  <Button
+                    kind="quiet"
+                    class="bad"
+                    onClick={() =>
+                      sure({
+                        title: `Kill connection ${r.id}`,
+                        text: <p>The connection from {r.addr} is closed. Its client may connect again.</p>,
+                        verb: "Kill",
+                        done: "Killed",
+                        go: () => json(`/admin/clients/${r.id}`, { method: "DELETE" }).then(clients.again),
+                      })
+                    }
+                  >
+                    Kill
+                  </Button>
+                ),
+              },
+            ]}
+          />
+        </Card>
+      )}
+    </Loaded>
+  );
 }

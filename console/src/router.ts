@@ -18,13 +18,14 @@ export const href = (to: string, q?: Query) => {
   const p = new URLSearchParams();
   for (const [name, value] of Object.entries(q ?? {})) if (value) p.set(name, value);
   const text = p.toString();
-  return base + to + (text ? "?" + text : "");
+  return base + to + (text ? `?${text}` : "");
 };
 
 export function go(to: string, q?: Query, replace = false) {
   const url = href(to, q);
   if (url === location.pathname + location.search) return;
-  if (replace) history.replaceState(null, "", url); else history.pushState(null, "", url);
+  if (replace) history.replaceState(null, "", url);
+  else history.pushState(null, "", url);
   const from = path.value;
   read();
   if (path.value !== from) scrollTo(0, 0);
@@ -38,9 +39,26 @@ export function set(q: Query, replace = false) {
 /** click makes links of this console change the view without loading the page. */
 export function click(e: MouseEvent) {
   const a = (e.target as Element).closest?.("a");
-  if (!a || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || a.target || a.hasAttribute("download") || a.getAttribute("href")?.startsWith("#")) return;
+  if (
+    !a ||
+    e.defaultPrevented ||
+    e.button ||
+    e.metaKey ||
+    e.ctrlKey ||
+    e.shiftKey ||
+    a.target ||
+    a.hasAttribute("download") ||
+    a.getAttribute("href")?.startsWith("#")
+  )
+    return;
   const url = new URL(a.href);
-  if (url.origin !== location.origin || !url.pathname.startsWith(base + "/") || url.pathname.startsWith(base + "/api/") || url.pathname.startsWith(base + "/oidc/")) return;
+  if (
+    url.origin !== location.origin ||
+    !url.pathname.startsWith(`${base}/`) ||
+    url.pathname.startsWith(`${base}/api/`) ||
+    url.pathname.startsWith(`${base}/oidc/`)
+  )
+    return;
   e.preventDefault();
   go(url.pathname.slice(base.length), Object.fromEntries(url.searchParams));
 }

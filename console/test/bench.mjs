@@ -9,206 +9,278 @@
 // Results are printed as rows of docs/performance.md and written to .bench/console.json.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { Agent, createServer, request } from "node:http";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
+import { client, fill, sink } from "./fill.mjs";
 import { end, open, row, settled, signIn, start, until } from "./harness.mjs";
 
-const scale = Number(process.env.SCALE ?? 1), rate = Number(process.env.RATE ?? 10000), seconds = Number(process.env.DURATION ?? 20), rounds = Number(process.env.ROUNDS ?? 5);
-const count = (n) => Math.max(10, Math.round(n * scale));
+const scale = Number(process.env.SCALE ?? 1),
+  rate = Number(process.env.RATE ?? 10000),
+  seconds = Number(process.env.DURATION ?? 20),
+  rounds = Number(process.env.ROUNDS ?? 5);
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 const say = (...words) => console.log(...words);
 const result = {};
 
-/** client calls a node over connections that are kept. */
-function client(url, token) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
-  return (path, { method = "POST", body, headers, raw } = {}) => new Promise((done, fail) => {
-    const r = request(url + path, { method, agent, headers: { Authorization: "Bearer " + token, ...headers } }, (answer) => {
-      let text = "";
-      answer.setEncoding("utf8");
-      answer.on("data", (part) => { text += part; });
-      answer.on("end", () => (answer.statusCode < 300 ? done(raw ? text : text ? JSON.parse(text) : null) : fail(new Error(`${path}: ${answer.statusCode} ${text}`))));
-    });
-    r.on("error", fail);
-    r.end(body);
-  });
-}
-
-/** parts asks for all of total, some at a time, four requests at once. */
-async function parts(what, total, size, ask) {
-  const began = Date.now();
-  let next = 0;
-  const work = async () => { while (next < total) { const from = next; next += size; await ask(from, Math.min(size, total - from)); } };
-  await Promise.all([work(), work(), work(), work()]);
-  say(`${total} ${what} in ${Math.round((Date.now() - began) / 1000)} s`);
-}
-const each = (from, n, of) => JSON.stringify(Array.from({ length: n }, (_, i) => of(from + i)));
-
-/** sink answers deliveries: /bad refuses, /long answers at the end. */
-async function sink() {
-  const s = createServer((q, r) => {
-    q.resume();
-    if (q.url.startsWith("/long")) return;
-    r.writeHead(q.url.startsWith("/bad") ? 500 : 200).end("taken");
-  });
-  await new Promise((done) => s.listen(0, "127.0.0.1", done));
-  s.unref();
-  return "http://127.0.0.1:" + s.address().port;
-}
-
-async function fill(ask, to) {
-  const types = [(k, i) => ["SET", k, "value " + i], (k, i) => ["HSET", k, "name", "n" + i, "plan", "basic"], (k, i) => ["ZADD", k, String(i), "m"], (k, i) => ["RPUSH", k, "a", String(i)]];
-  await parts("keys", count(1e6), 1000, (from, n) => ask("/pipeline", { body: each(from, n, (i) => types[i % 10 < 7 ? 0 : i % 10 - 6](`user:${i % 1000}:${i}`, i)) }));
-  await parts("messages", count(1e5), 500, (from, n) => ask("/v2/batch", { body: each(from, n, (i) => ({ destination: `${to}/hook/${i % 50}`, headers: { "Upstash-Label": "label-" + (i % 20), ...(i % 2 ? { "Upstash-Delay": "24h" } : {}) }, body: JSON.stringify({ order: i }) })) }));
-  await parts("dead letters", count(1e4), 500, (from, n) => ask("/v2/batch", { body: each(from, n, (i) => ({ destination: `${to}/bad/${i % 50}`, headers: { "Upstash-Retries": "0" }, body: JSON.stringify({ order: i }) })) }));
-  const runs = (from, n, of) => ask("/v2/batch", { body: each(from, n, of) });
-  await parts("runs", count(1e4), 500, (from, n) => runs(from, n, (i) => ({ destination: to + "/flow", headers: { "Upstash-Workflow-Init": "true", "Upstash-Workflow-RunId": "wfr_bench" + i, "Upstash-Workflow-Url": to + "/flow", "Upstash-Label": "flow-" + (i % 20) }, body: "{}" })));
-  // The app of the long run never answers, and only one delivery of it is under way: its steps come from here.
-  const flow = { "Upstash-Workflow-RunId": "wfr_long", "Upstash-Workflow-Url": to + "/long", "Upstash-Flow-Control-Key": "long", "Upstash-Flow-Control-Value": "parallelism=1" };
-  await runs(0, 1, () => ({ destination: to + "/long", headers: { "Upstash-Workflow-Init": "true", ...flow }, body: "{}" }));
-  const began = Date.now(), steps = count(1e4);
-  for (let from = 0; from < steps; from += 100) {
-    await runs(from, Math.min(100, steps - from), (i) => ({ destination: to + "/long", headers: { "Upstash-Workflow-Init": "false", ...flow }, body: JSON.stringify({ stepId: i + 1, stepName: "step " + (i + 1), stepType: "Run", out: JSON.stringify({ result: i }), concurrent: 1 }) }));
-  }
-  say(`a run of ${steps} steps in ${Math.round((Date.now() - began) / 1000)} s`);
-  await until(async () => {
-    const text = await ask("/metrics", { method: "GET", raw: true });
-    const of = (name) => [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "gm"))].reduce((sum, m) => sum + Number(m[1]), 0);
-    assert.ok(of("trireme_dead_letters") >= count(1e4) && of("trireme_messages_running") <= 1, `${of("trireme_dead_letters")} dead letters, ${of("trireme_messages_running")} attempts under way`);
-  }, "the deliveries", 600000);
-}
-
 /** memory is that of a process, and what is alive in its heap after a collection, in MB. */
 async function memory(pid, profiles) {
-  await (await fetch(profiles + "/debug/pprof/heap?gc=1")).arrayBuffer();
-  const text = await (await fetch(profiles + "/debug/pprof/heap?gc=1&debug=1")).text();
+  await (await fetch(`${profiles}/debug/pprof/heap?gc=1`)).arrayBuffer();
+  const text = await (await fetch(`${profiles}/debug/pprof/heap?gc=1&debug=1`)).text();
   const rss = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
   return { rss, heap: Number(/^# HeapAlloc = (\d+)/m.exec(text)[1]) / (1 << 20) };
 }
 
 /** frames scrolls what is shown down and up for two seconds and counts the frames that are drawn. */
-const frames = (page) => page.evaluate(() => new Promise((done) => {
-  const boxes = [...document.querySelectorAll("main, main *")].filter((e) => e.scrollHeight > e.clientHeight + 50 && /auto|scroll/.test(getComputedStyle(e).overflowY));
-  const all = [document.scrollingElement, ...boxes], began = performance.now();
-  let n = 0, longest = 0, last = began;
-  const step = (now) => {
-    longest = Math.max(longest, now - last);
-    last = now;
-    n++;
-    if (now - began > 2000) return done({ fps: (n - 1) / (now - began) * 1000, longest });
-    for (const e of all) e.scrollTop = (1 - Math.cos((now - began) / 200)) / 2 * (e.scrollHeight - e.clientHeight);
-    requestAnimationFrame(step);
-  };
-  requestAnimationFrame((now) => { last = now; step(now); });
-}));
+const frames = (page) =>
+  page.evaluate(
+    () =>
+      new Promise((done) => {
+        const boxes = [...document.querySelectorAll("main, main *")].filter(
+          (e) => e.scrollHeight > e.clientHeight + 50 && /auto|scroll/.test(getComputedStyle(e).overflowY),
+        );
+        const all = [document.scrollingElement, ...boxes],
+          began = performance.now();
+        let n = 0,
+          longest = 0,
+          last = began;
+        const step = (now) => {
+          longest = Math.max(longest, now - last);
+          last = now;
+          n++;
+          if (now - began > 2000) return done({ fps: ((n - 1) / (now - began)) * 1000, longest });
+          for (const e of all)
+            e.scrollTop = ((1 - Math.cos((now - began) / 200)) / 2) * (e.scrollHeight - e.clientHeight);
+          requestAnimationFrame(step);
+        };
+        requestAnimationFrame((now) => {
+          last = now;
+          step(now);
+        });
+      }),
+  );
 
 async function views() {
-  const profiles = "127.0.0.1:" + (await row());
-  const node = await start(["dev", "--port", "0", "--resp", "off", "--log-level", "error", "--pprof", profiles], /#enter=\S+\n/);
-  const url = node.value("TRIREME_URL"), token = node.value("TRIREME_ADMIN_TOKEN"), ask = client(url, token);
+  const profiles = `127.0.0.1:${await row()}`;
+  const node = await start(
+    ["dev", "--port", "0", "--resp", "off", "--log-level", "error", "--pprof", profiles],
+    /#enter=\S+\n/,
+  );
+  const url = node.value("TRIREME_URL"),
+    token = node.value("TRIREME_ADMIN_TOKEN"),
+    ask = client(url, token);
   await fill(ask, await sink());
   const logs = await ask("/v2/logs?count=1", { method: "GET" });
-  const page = await open(url + "/console/", { ignore: /Failed to load resource/ });
+  const page = await open(`${url}/console/`, { ignore: /Failed to load resource/ });
   await signIn(page, { token });
-  const before = await memory(node.p.pid, "http://" + profiles);
-  const shown = ["/", "/data", "/data?prefix=user:", "/data?match=user:7:*", "/data?key=user:8:8", "/cli", "/live?part=slow", "/live?part=clients", "/messages", "/messages?state=DELIVERED", "/messages?label=label-7", "/messages?id=" + logs.events[0].messageId,
-    "/dead", "/dead?of=runs", "/queues", "/flow", "/schedules", "/groups", "/keys", "/runs", "/runs?label=flow-7", "/runs?id=wfr_long", "/cluster", "/access", "/access?part=users", "/audit"];
+  const before = await memory(node.p.pid, `http://${profiles}`);
+  const shown = [
+    "/",
+    "/data",
+    "/data?prefix=user:",
+    "/data?match=user:7:*",
+    "/data?key=user:8:8",
+    "/cli",
+    "/live?part=slow",
+    "/live?part=clients",
+    "/messages",
+    "/messages?state=DELIVERED",
+    "/messages?label=label-7",
+    `/messages?id=${logs.events[0].messageId}`,
+    "/dead",
+    "/dead?of=runs",
+    "/queues",
+    "/flow",
+    "/schedules",
+    "/groups",
+    "/keys",
+    "/runs",
+    "/runs?label=flow-7",
+    "/runs?id=wfr_long",
+    "/cluster",
+    "/access",
+    "/access?part=users",
+    "/audit",
+  ];
   result.views = {};
-  say("\n| View | First data, median of 5 (ms) | Slowest (ms) | Frames a second | Longest frame (ms) |\n|---|---|---|---|---|");
+  say(
+    "\n| View | First data, median of 5 (ms) | Slowest (ms) | Frames a second | Longest frame (ms) |" +
+      "\n|---|---|---|---|---|",
+  );
   for (const path of shown) {
     const times = [];
     for (let i = 0; i < 5; i++) {
       const began = performance.now();
-      await page.goto(url + "/console" + path);
+      await page.goto(`${url}/console${path}`);
       await settled(page);
       times.push(performance.now() - began);
     }
     const f = await frames(page);
     const name = path.replace(/msg_\w+/, "…");
     result.views[name] = { first: median(times), slowest: Math.max(...times), ...f };
-    say(`| \`${name}\` | ${Math.round(median(times))} | ${Math.round(Math.max(...times))} | ${Math.round(f.fps)} | ${Math.round(f.longest)} |`);
+    say(
+      `| \`${name}\` | ${Math.round(median(times))} | ${Math.round(Math.max(...times))} | ` +
+        `${Math.round(f.fps)} | ${Math.round(f.longest)} |`,
+    );
   }
   assert.deepEqual(page.faults, []);
-  const after = await memory(node.p.pid, "http://" + profiles);
+  const after = await memory(node.p.pid, `http://${profiles}`);
   result.memory = { before, after };
-  say(`\nmemory of the node: heap ${before.heap.toFixed(1)} MB before, ${after.heap.toFixed(1)} MB after; resident ${before.rss.toFixed(1)} MB before, ${after.rss.toFixed(1)} MB after`);
+  say(
+    `\nmemory of the node: heap ${before.heap.toFixed(1)} MB before, ${after.heap.toFixed(1)} MB after; ` +
+      `resident ${before.rss.toFixed(1)} MB before, ${after.rss.toFixed(1)} MB after`,
+  );
   const all = Object.values(result.views);
-  return [[`first data within 1 s (slowest median ${Math.round(Math.max(...all.map((v) => v.first)))} ms)`, all.every((v) => v.first < 1000)],
-    [`more than 30 frames a second (fewest ${Math.round(Math.min(...all.map((v) => v.fps)))})`, all.every((v) => v.fps > 30)],
-    [`heap grows by less than 20 MB (${(after.heap - before.heap).toFixed(1)} MB)`, after.heap - before.heap < 20]];
+  return [
+    [
+      `first data within 1 s (slowest median ${Math.round(Math.max(...all.map((v) => v.first)))} ms)`,
+      all.every((v) => v.first < 1000),
+    ],
+    [
+      `more than 30 frames a second (fewest ${Math.round(Math.min(...all.map((v) => v.fps)))})`,
+      all.every((v) => v.fps > 30),
+    ],
+    [`heap grows by less than 20 MB (${(after.heap - before.heap).toFixed(1)} MB)`, after.heap - before.heap < 20],
+  ];
 }
 
 /** load sends SETs over HTTP at a rate, as far as they are answered; stop says how many were. */
 function load(port, token, perSecond) {
-  const body = (i) => `["SET","load:${i % 100000}","a value of some sixty-four bytes, which is what rows of the table use"]`;
-  const message = (i) => { const b = body(i); return `POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${b.length}\r\n\r\n${b}`; };
-  let sent = 0, answered = 0, wrong = 0, owed = 0, last = performance.now();
-  const idle = [], sockets = Array.from({ length: 64 }, () => {
-    const s = connect(port, "127.0.0.1", () => idle.push(s));
-    s.setNoDelay();
-    s.on("data", (b) => { const text = b.toString("latin1"); if (!text.includes("\"OK\"")) return; if (!text.startsWith("HTTP/1.1 200")) wrong++; answered++; idle.push(s); });
-    s.on("error", () => { wrong++; });
-    return s;
-  });
+  const body = (i) =>
+    `["SET","load:${i % 100000}","a value of some sixty-four bytes, which is what rows of the table use"]`;
+  const message = (i) => {
+    const b = body(i);
+    return `POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${b.length}\r\n\r\n${b}`;
+  };
+  let sent = 0,
+    answered = 0,
+    wrong = 0,
+    owed = 0,
+    last = performance.now();
+  const idle = [],
+    sockets = Array.from({ length: 64 }, () => {
+      const s = connect(port, "127.0.0.1", () => idle.push(s));
+      s.setNoDelay();
+      s.on("data", (b) => {
+        const text = b.toString("latin1");
+        if (!text.includes('"OK"')) return;
+        if (!text.startsWith("HTTP/1.1 200")) wrong++;
+        answered++;
+        idle.push(s);
+      });
+      s.on("error", () => {
+        wrong++;
+      });
+      return s;
+    });
   const timer = setInterval(() => {
     const now = performance.now();
-    owed = Math.min(owed + (now - last) * perSecond / 1000, perSecond / 5); // what a busy node can't take is not caught up
+    // What a busy node can't take is not caught up.
+    owed = Math.min(owed + ((now - last) * perSecond) / 1000, perSecond / 5);
     last = now;
     for (; owed >= 1 && idle.length; owed--) idle.pop().write(message(sent++));
   }, 1);
-  return { count: () => answered, stop: () => { clearInterval(timer); for (const s of sockets) s.destroy(); return wrong; } };
+  return {
+    count: () => answered,
+    stop: () => {
+      clearInterval(timer);
+      for (const s of sockets) s.destroy();
+      return wrong;
+    },
+  };
 }
 
 /** used is the processor time of a process in seconds. */
-const used = (pid) => { const f = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" "); return (Number(f[11]) + Number(f[12])) / 100; };
+const used = (pid) => {
+  const f = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(f[11]) + Number(f[12])) / 100;
+};
 
 async function cost() {
-  const base = await row(), cluster = await start(["local-cluster", "--http-port", base, "--cluster-port", base + 10, "--gossip-port", base + 20, "--resp-port", "0", "--log-level", "error"].map(String), /An interrupt/);
-  const token = cluster.value("TRIREME_ADMIN_TOKEN"), at = (i) => `http://127.0.0.1:${base + i}`;
-  const leader = await until(async () => { const s = await client(at(0), token)("/admin/cluster", { method: "GET" }); assert.ok(s.leader); return s.leader; }, "a leader");
-  const pid = Number(new RegExp(`${leader} is process (\\d+)`).exec(cluster.out)[1]), led = Number(leader[1]) - 1;
+  const base = await row(),
+    cluster = await start(
+      [
+        "local-cluster",
+        "--http-port",
+        base,
+        "--cluster-port",
+        base + 10,
+        "--gossip-port",
+        base + 20,
+        "--resp-port",
+        "0",
+        "--log-level",
+        "error",
+      ].map(String),
+      /An interrupt/,
+    );
+  const token = cluster.value("TRIREME_ADMIN_TOKEN"),
+    at = (i) => `http://127.0.0.1:${base + i}`;
+  const leader = await until(async () => {
+    const s = await client(at(0), token)("/admin/cluster", { method: "GET" });
+    assert.ok(s.leader);
+    return s.leader;
+  }, "a leader");
+  const pid = Number(new RegExp(`${leader} is process (\\d+)`).exec(cluster.out)[1]),
+    led = Number(leader[1]) - 1;
   const traffic = load(base + led, token, rate);
   const measure = async () => {
     await new Promise((go) => setTimeout(go, 1000));
-    const time = performance.now(), cpu = used(pid), n = traffic.count();
+    const time = performance.now(),
+      cpu = used(pid),
+      n = traffic.count();
     await new Promise((go) => setTimeout(go, seconds * 1000));
     const requests = traffic.count() - n;
-    return { rate: requests / (performance.now() - time) * 1000, perRequest: (used(pid) - cpu) / requests * 1e6 };
+    return { rate: (requests / (performance.now() - time)) * 1000, perRequest: ((used(pid) - cpu) / requests) * 1e6 };
   };
   result.cost = [];
-  say("\n| Requests a second, without and with | Leader's processor time for one (us), without | with the consoles | Difference |\n|---|---|---|---|");
+  say(
+    "\n| Requests a second, without and with | Leader's processor time for one (us), without | with the consoles |" +
+      " Difference |\n|---|---|---|---|",
+  );
   for (let i = 0; i < rounds; i++) {
-    const one = {}, order = i % 2 ? ["with", "without"] : ["without", "with"];
+    const one = {},
+      order = i % 2 ? ["with", "without"] : ["without", "with"];
     for (const what of order) {
       const pages = [];
-      if (what === "with") for (let j = 0; j < 3; j++) {
-        const p = await open(at(j) + "/console/", { ignore: /Failed to load resource/ });
-        await signIn(p, { token });
-        await settled(p);
-        pages.push(p);
-      }
+      if (what === "with")
+        for (let j = 0; j < 3; j++) {
+          const p = await open(`${at(j)}/console/`, { ignore: /Failed to load resource/ });
+          await signIn(p, { token });
+          await settled(p);
+          pages.push(p);
+        }
       one[what] = await measure();
       for (const p of pages) await p.context().close();
     }
     one.more = (one.with.perRequest / one.without.perRequest - 1) * 100;
     result.cost.push(one);
-    say(`| ${Math.round(one.without.rate)}, ${Math.round(one.with.rate)} | ${one.without.perRequest.toFixed(2)} | ${one.with.perRequest.toFixed(2)} | ${one.more.toFixed(2)} % |`);
+    say(
+      `| ${Math.round(one.without.rate)}, ${Math.round(one.with.rate)} | ${one.without.perRequest.toFixed(2)} | ` +
+        `${one.with.perRequest.toFixed(2)} | ${one.more.toFixed(2)} % |`,
+    );
   }
-  const wrong = traffic.stop(), more = median(result.cost.map((c) => c.more));
-  return [["every reply is right", wrong === 0], [`the consoles add less than 1 % to the leader's processor time (median ${more.toFixed(2)} %)`, more < 1]];
+  const wrong = traffic.stop(),
+    more = median(result.cost.map((c) => c.more));
+  return [
+    ["every reply is right", wrong === 0],
+    [`the consoles add less than 1 % to the leader's processor time (median ${more.toFixed(2)} %)`, more < 1],
+  ];
 }
 
 let code = 0;
 try {
-  const wanted = process.argv.slice(2), lines = [];
-  if (!wanted.length || wanted.includes("views")) lines.push(...await views());
-  if (!wanted.length || wanted.includes("cost")) lines.push(...await cost());
+  const wanted = process.argv.slice(2),
+    lines = [];
+  if (!wanted.length || wanted.includes("views")) lines.push(...(await views()));
+  if (!wanted.length || wanted.includes("cost")) lines.push(...(await cost()));
   say("");
-  for (const [what, holds] of lines) { say(`${holds ? "holds" : "MISSED"}: ${what}`); if (!holds) code = 1; }
+  for (const [what, holds] of lines) {
+    say(`${holds ? "holds" : "MISSED"}: ${what}`);
+    if (!holds) code = 1;
+  }
   const folder = fileURLToPath(new URL("../../.bench/", import.meta.url));
   mkdirSync(folder, { recursive: true });
-  writeFileSync(folder + "console.json", JSON.stringify({ scale, rate, seconds, rounds, ...result }, null, 1) + "\n");
+  writeFileSync(`${folder}console.json`, `${JSON.stringify({ scale, rate, seconds, rounds, ...result }, null, 1)}\n`);
 } catch (e) {
   console.error(e);
   code = 2;

@@ -10,19 +10,33 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const processes = [], folders = [];
-export const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
+const processes = [],
+  folders = [];
+export const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM,
+  args: process.getuid() === 0 ? ["--no-sandbox"] : [],
+});
 
 /** start runs the binary until a line says that it is ready, and gives what it has printed. */
 export function start(args, ready, env = {}) {
   const dir = mkdtempSync(join(tmpdir(), "console-"));
   folders.push(dir);
-  const p = spawn(process.env.TRIREME, [...args, "--data-dir", dir], { cwd: dir, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+  const p = spawn(process.env.TRIREME, [...args, "--data-dir", dir], {
+    cwd: dir,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   processes.push(p);
   return new Promise((done, fail) => {
-    let out = "", err = "";
-    p.stderr.on("data", (b) => { err += b; });
-    p.stdout.on("data", (b) => { out += b; if (ready.test(out)) done({ p, out, value: (name) => new RegExp(`^${name}=(.*)$`, "m").exec(out)?.[1] }); });
+    let out = "",
+      err = "";
+    p.stderr.on("data", (b) => {
+      err += b;
+    });
+    p.stdout.on("data", (b) => {
+      out += b;
+      if (ready.test(out)) done({ p, out, value: (name) => new RegExp(`^${name}=(.*)$`, "m").exec(out)?.[1] });
+    });
     p.on("exit", (code) => fail(new Error(`${args[0]} ended with ${code}: ${err}`)));
   });
 }
@@ -31,28 +45,54 @@ export function start(args, ready, env = {}) {
 export async function until(fn, what, ms = 120000) {
   const end = Date.now() + ms;
   for (;;) {
-    try { return await fn(); } catch (e) { if (Date.now() > end) throw new Error(`${what}: ${e.message}`); }
+    try {
+      return await fn();
+    } catch (e) {
+      if (Date.now() > end) throw new Error(`${what}: ${e.message}`);
+    }
     await new Promise((go) => setTimeout(go, 50));
   }
 }
 
 /** open opens a page that fails the test by any error of its console, script or policy. */
-export async function open(url, { theme = "light", width = 1440, ignore, bodies, origins = [new URL(url).origin] } = {}) {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, reducedMotion: "reduce" });
+export async function open(
+  url,
+  { theme = "light", width = 1440, ignore, bodies, origins = [new URL(url).origin] } = {},
+) {
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme: theme,
+    reducedMotion: "reduce",
+  });
   context.setDefaultTimeout(120000); // the machine may be busy with other tests
   const page = await context.newPage();
   page.faults = [];
   page.replies = [];
   page.bodies = [];
-  page.on("console", (m) => { if (["error", "warning"].includes(m.type()) && !ignore?.test(m.text())) page.faults.push(m.text()); });
+  page.on("console", (m) => {
+    if (["error", "warning"].includes(m.type()) && !ignore?.test(m.text())) page.faults.push(m.text());
+  });
   page.on("pageerror", (e) => page.faults.push(e.message));
-  page.on("dialog", (d) => { if (!(page.mayStay && d.type() === "beforeunload")) page.faults.push(`a dialog opened: ${d.type()} ${d.message()}`); d.dismiss(); });
+  page.on("dialog", (d) => {
+    if (!(page.mayStay && d.type() === "beforeunload")) page.faults.push(`a dialog opened: ${d.type()} ${d.message()}`);
+    d.dismiss();
+  });
   page.on("response", (r) => {
     const reply = { status: r.status(), path: new URL(r.url()).pathname, text: "" };
     page.replies.push(reply);
-    if (bodies && reply.path.includes("/api/") && !/event-stream/.test(r.headers()["content-type"] ?? "")) page.bodies.push(r.text().then((text) => { reply.text = text; }, () => {})); // its page was left
+    if (bodies && reply.path.includes("/api/") && !/event-stream/.test(r.headers()["content-type"] ?? ""))
+      page.bodies.push(
+        r.text().then(
+          (text) => {
+            reply.text = text;
+          },
+          () => {},
+        ),
+      ); // its page was left
   });
-  page.on("request", (r) => { if (!origins.includes(new URL(r.url()).origin)) page.faults.push("loaded from elsewhere: " + r.url()); });
+  page.on("request", (r) => {
+    if (!origins.includes(new URL(r.url()).origin)) page.faults.push(`loaded from elsewhere: ${r.url()}`);
+  });
   await page.goto(url);
   page.go = async (path) => {
     await page.goto(url + path.replace(/^\//, ""));
@@ -75,18 +115,28 @@ export async function signIn(page, form) {
 export async function accessible(page, where) {
   const broken = /\b(undefined|NaN|Invalid Date)\b|\[object /.exec(await page.evaluate(() => document.body.innerText));
   assert.equal(broken, null, `${where}: ${broken?.input.slice(Math.max(0, broken.index - 80), broken.index + 80)}`);
-  await page.evaluate(axe + ";0");
-  const found = await page.evaluate(() => axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], resultTypes: ["violations"] }));
-  assert.deepEqual(found.violations.map((v) => `${where}: ${v.id}: ${v.nodes[0].html.slice(0, 200)} ${v.nodes[0].failureSummary}`), []);
+  await page.evaluate(`${axe};0`);
+  const found = await page.evaluate(() =>
+    axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], resultTypes: ["violations"] }),
+  );
+  assert.deepEqual(
+    found.violations.map((v) => `${where}: ${v.id}: ${v.nodes[0].html.slice(0, 200)} ${v.nodes[0].failureSummary}`),
+    [],
+  );
 }
 export const clean = (page, where) => assert.deepEqual(page.faults, [], where);
 export const section = (name) => console.log(name);
 
 /** end stops everything that was started. */
 export async function end() {
-  for (const p of processes) { p.removeAllListeners("exit"); p.kill("SIGINT"); }
+  for (const p of processes) {
+    p.removeAllListeners("exit");
+    p.kill("SIGINT");
+  }
   await browser.close();
-  await Promise.all(processes.map((p) => p.exitCode !== null || p.signalCode ? 0 : new Promise((done) => p.on("exit", done))));
+  await Promise.all(
+    processes.map((p) => (p.exitCode !== null || p.signalCode ? 0 : new Promise((done) => p.on("exit", done)))),
+  );
   for (const f of folders) rmSync(f, { recursive: true, force: true });
 }
 
@@ -94,7 +144,26 @@ export async function end() {
 export async function row() {
   for (;;) {
     const base = 20000 + Math.floor(Math.random() * 12000); // below the ports that systems give to clients
-    const taken = await Promise.all([0, 1, 2, 10, 11, 12, 20, 21, 22].map((i) => new Promise((done) => { const s = connect(base + i, "127.0.0.1"); s.on("connect", () => { s.destroy(); done(true); }); s.on("error", () => done(false)); })));
+    const taken = await Promise.all(
+      [0, 1, 2, 10, 11, 12, 20, 21, 22].map(
+        (i) =>
+          new Promise((done) => {
+            const s = connect(base + i, "127.0.0.1");
+            s.on("connect", () => {
+              s.destroy();
+              done(true);
+            });
+            s.on("error", () => done(false));
+          }),
+      ),
+    );
     if (!taken.includes(true)) return base;
   }
 }
+
+/** reload asks for the view again, unless the page has noticed by itself that its session has ended. */
+export const reload = (p) =>
+  p
+    .getByRole("button", { name: "Reload" })
+    .click({ timeout: 5_000 })
+    .catch(() => {});

@@ -1,11 +1,12 @@
-// What pages say, beside what is so: units with values from the API, dialogs that must not go, the figures of several nodes.
+// What pages say, beside what is so: units with values from the API, dialogs that must not go, the figures of several
+// nodes.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { bodyOf } from "../../clients/workflow/body.mjs";
-import { accessible, clean, open, settled, signIn, until } from "./harness.mjs";
 import { formats } from "./formats.mjs";
+import { accessible, clean, until } from "./harness.mjs";
 
 /** figuresAreKnown: every figure of settings has a unit, and the page shows it in that. */
 export async function figuresAreKnown(page, ask) {
@@ -16,7 +17,11 @@ export async function figuresAreKnown(page, ask) {
       if (typeof v !== "number") continue;
       assert.ok(name in formats.units[path], `${path} has ${name}, whose unit console/src/format.ts does not know`);
       const want = formats.anyFigure(path, name, v, "none");
-      assert.match(text, new RegExp(name.replace(/[A-Z]/g, "$&") + "\\s+" + want.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "(\\s|$)", "i"), `${name} is ${v}`);
+      assert.match(
+        text,
+        new RegExp(`${name.replace(/[A-Z]/g, "$&")}\\s+${want.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(\\s|$)`, "i"),
+        `${name} is ${v}`,
+      );
     }
   }
   assert.match(text, /tenantMemoryPercent\s+50 %/i);
@@ -25,14 +30,24 @@ export async function figuresAreKnown(page, ask) {
 /** sdkRun runs the published SDK's sleep, call and wait, and reads the run's page. */
 export async function sdkRun(page, url, token, to) {
   const sdk = new URL("../../clients/workflow/sdk.mjs", import.meta.url);
-  if (!existsSync(new URL("../../clients/workflow/node_modules/@upstash/workflow", import.meta.url))) { console.log("  the workflow SDK is not installed: clients/setup.sh"); return; }
+  if (!existsSync(new URL("../../clients/workflow/node_modules/@upstash/workflow", import.meta.url))) {
+    console.log("  the workflow SDK is not installed: clients/setup.sh");
+    return;
+  }
   const { Client, MessagesClient, createWorkflow, serveMany } = await import(sdk);
   const words = createWorkflow(async (context) => {
     await context.sleep("a blink", 1);
-    await context.call("a call", { url: to + "/good", method: "POST", body: "x" });
-    await Promise.all([context.sleep("three days", "3d"), context.sleep("ninety", 90), context.waitForEvent("an event", "ev-truth", { timeout: "2h" })]);
+    await context.call("a call", { url: `${to}/good`, method: "POST", body: "x" });
+    await Promise.all([
+      context.sleep("three days", "3d"),
+      context.sleep("ninety", 90),
+      context.waitForEvent("an event", "ev-truth", { timeout: "2h" }),
+    ]);
   });
-  const { POST } = serveMany({ words }, { qstashClient: new MessagesClient({ baseUrl: url, token, retry: false }), verbose: false });
+  const { POST } = serveMany(
+    { words },
+    { qstashClient: new MessagesClient({ baseUrl: url, token, retry: false }), verbose: false },
+  );
   let base;
   const server = createServer(async (req, res) => {
     const body = await bodyOf(req);
@@ -44,15 +59,17 @@ export async function sdkRun(page, url, token, to) {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  base = "http://127.0.0.1:" + server.address().port;
+  base = `http://127.0.0.1:${server.address().port}`;
   try {
-    const { workflowRunId } = await new Client({ baseUrl: url, token, retry: false }).trigger({ url: base + "/words" });
-    await page.go("/runs?id=" + workflowRunId);
+    const { workflowRunId } = await new Client({ baseUrl: url, token, retry: false }).trigger({ url: `${base}/words` });
+    await page.go(`/runs?id=${workflowRunId}`);
     await page.getByText("sleeps for 3 d", { exact: true }).waitFor();
     await page.getByText("sleeps for 1 min 30 s", { exact: true }).waitFor();
     await page.locator(".step", { hasText: "a blink" }).getByText("sleeps for 1 s", { exact: true }).waitFor();
     await page.locator(".step", { hasText: "a call" }).getByText("200", { exact: true }).first().waitFor();
-    const [, until] = /waits for\s+ev-truth until (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)/.exec((await page.locator(".step", { hasText: "an event" }).innerText()).replace(/\s+/g, " "));
+    const [, until] = /waits for\s+ev-truth until (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)/.exec(
+      (await page.locator(".step", { hasText: "an event" }).innerText()).replace(/\s+/g, " "),
+    );
     const left = new Date(until.replace(" ", "T")) - Date.now();
     assert.ok(left > 110 * 60_000 && left <= 121 * 60_000, `the event is waited for until ${until}`);
     const text = await page.locator("main").innerText();
@@ -67,16 +84,30 @@ export async function sdkRun(page, url, token, to) {
 
 /** asksFirst: commands that take away more than they name ask, and INFO has lines. */
 export async function asksFirst(page, ask) {
-  const dialog = page.getByRole("dialog"), line = page.getByLabel("Command", { exact: true });
-  const type = async (text) => { await line.fill(text); await page.keyboard.press("Enter"); };
+  const dialog = page.getByRole("dialog"),
+    line = page.getByLabel("Command", { exact: true });
+  const type = async (text) => {
+    await line.fill(text);
+    await page.keyboard.press("Enter");
+  };
   await ask("/", { body: '["SET","stays","1"]' });
   await page.go("/cli");
   const readOnly = page.getByLabel("Read only");
   if (await readOnly.isChecked()) await readOnly.uncheck();
-  for (const command of ["FLUSHALL", "flushdb async", "SCRIPT FLUSH", "FUNCTION FLUSH", "SWAPDB 0 1", "ACL DELUSER nobody-at-all"]) {
+  for (const command of [
+    "FLUSHALL",
+    "flushdb async",
+    "SCRIPT FLUSH",
+    "FUNCTION FLUSH",
+    "SWAPDB 0 1",
+    "ACL DELUSER nobody-at-all",
+  ]) {
     await type(command);
     await dialog.waitFor();
-    assert.ok(await dialog.getByRole("button", { name: "Run it" }).isDisabled(), `${command} runs without the name of the database`);
+    assert.ok(
+      await dialog.getByRole("button", { name: "Run it" }).isDisabled(),
+      `${command} runs without the name of the database`,
+    );
     await accessible(page, command);
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
@@ -104,7 +135,7 @@ export async function shownOnce(page) {
     await asked;
     page.mayStay = false;
     await page.keyboard.press("Escape");
-    assert.equal(await dialog.locator(".mono").first().innerText(), token, title + " is gone");
+    assert.equal(await dialog.locator(".mono").first().innerText(), token, `${title} is gone`);
     assert.equal(await dialog.getByRole("button", { name: "Close" }).count(), 0);
     await dialog.getByRole("button", { name: /^I have/ }).click();
     await dialog.waitFor({ state: "detached" });
@@ -134,11 +165,29 @@ export async function shownOnce(page) {
 /** allNodes: the rates of a cluster are those of its nodes together, on whichever node the page is. */
 export async function allNodes(page, urls, token) {
   let on = true;
-  const load = (async () => { while (on) await Promise.all(urls.map((u) => fetch(u + "/set/k/v", { headers: { Authorization: "Bearer " + token } }).then((r) => r.text(), () => {}))); })();
+  const load = (async () => {
+    while (on)
+      await Promise.all(
+        urls.map((u) =>
+          fetch(`${u}/set/k/v`, { headers: { Authorization: `Bearer ${token}` } }).then(
+            (r) => r.text(),
+            () => {},
+          ),
+        ),
+      );
+  })();
   try {
     await page.go("/");
     await until(async () => {
-      const [all, own] = await page.evaluate(() => Promise.all(["?of=cluster", ""].map((q) => fetch("api/admin/history" + q, { headers: { "X-Console": "1", "X-Console-Poll": "1" } }).then((r) => r.json()))));
+      const [all, own] = await page.evaluate(() =>
+        Promise.all(
+          ["?of=cluster", ""].map((q) =>
+            fetch(`api/admin/history${q}`, { headers: { "X-Console": "1", "X-Console-Poll": "1" } }).then((r) =>
+              r.json(),
+            ),
+          ),
+        ),
+      );
       assert.deepEqual([...all.nodes].sort(), ["n1", "n2", "n3"]);
       assert.deepEqual(all.missing, []);
       const last = (h) => h.commands[h.commands.length - 1] ?? 0;

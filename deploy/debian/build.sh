@@ -39,10 +39,12 @@ done
   printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: trireme\n'
   printf 'Source: https://github.com/trireme-dev/trireme\n\nFiles: *\nCopyright: 2026 The Trireme authors\nLicense: Apache-2.0\n'
   printf ' On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.\n'
-  printf ' The licences of the linked modules are in /usr/share/doc/trireme/NOTICE.gz.\n'
+  printf ' The licences of the linked modules are in /usr/share/doc/trireme/THIRD_PARTY_LICENSES.gz.\n'
 } >"$root/usr/share/doc/trireme/copyright"
 chmod 0644 "$root/usr/share/doc/trireme/copyright"
-gzip -9cn NOTICE >"$root/usr/share/doc/trireme/NOTICE.gz"
+install -D -m 0644 NOTICE "$root/usr/share/doc/trireme/NOTICE"
+go run ./scripts/release -licenses "$root/usr/share/doc/trireme/THIRD_PARTY_LICENSES"
+gzip -9n "$root/usr/share/doc/trireme/THIRD_PARTY_LICENSES"
 install -D -m 0644 deploy/prometheus/alerts.yml "$root/usr/share/doc/trireme/examples/alerts.yml"
 install -D -m 0644 deploy/grafana/trireme.json "$root/usr/share/doc/trireme/examples/grafana.json"
 gzip -9cn CHANGELOG.md >"$root/usr/share/doc/trireme/CHANGELOG.md.gz"

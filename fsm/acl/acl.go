@@ -25,7 +25,7 @@ func SaltOf(cluster string) (s Salt) {
 	return s
 }
 
-// Salted is how the digest of a token is stored; zero, which is no token, stays zero.
+// Salted returns the stored form of a token's digest; zero, which is no token, stays zero.
 func (d Digest) Salted(by Salt) Digest {
 	if by == (Salt{}) || d == (Digest{}) {
 		return d
@@ -43,7 +43,7 @@ type Presented struct {
 	salted Digest
 }
 
-// Under is how the digest would be stored under a salt.
+// Under returns the stored form of the digest under a salt.
 func (p *Presented) Under(salt *Salt) *Digest {
 	switch {
 	case *salt == Salt{}:
@@ -62,7 +62,7 @@ func (d *Digest) equal(o *Digest) bool {
 // Equal compares in constant time; the zero digest, which is no token, equals nothing.
 func (d *Digest) Equal(o *Digest) bool { return d.equal(o) }
 
-// Role is what a token that a cluster is founded with opens.
+// Role is the right of a token of the cluster.
 type Role uint8
 
 // The roles. The codes stand in the log and never change. Standard and ReadOnly are
@@ -81,7 +81,7 @@ const (
 // role; a role whose digest is zero has no token.
 type Tokens [roles]Digest
 
-// Salted is how the tokens are stored.
+// Salted returns the stored form of the tokens.
 func (t Tokens) Salted(by Salt) Tokens {
 	for r := range t {
 		t[r] = t[r].Salted(by)
@@ -89,7 +89,7 @@ func (t Tokens) Salted(by Salt) Tokens {
 	return t
 }
 
-// Role is what token opens, NoRole if nothing. Every digest is compared in constant
+// Role returns the right of a token, NoRole if it has none. Every digest is compared in constant
 // time.
 func (t *Tokens) Role(token Digest) Role {
 	found := NoRole
@@ -101,7 +101,7 @@ func (t *Tokens) Role(token Digest) Role {
 	return found
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (t *Tokens) Fields(c *wire.Codec) {
 	for r := Standard; r < roles; r++ {
 		digest := t[r][:]

@@ -35,7 +35,7 @@ const (
 	Scripting
 	JSON
 	MessagesCategory
-	// ReadOnlyCategory is what the Read Only token opens.
+	// ReadOnlyCategory holds the commands that the read-only token permits.
 	ReadOnlyCategory
 )
 

@@ -49,7 +49,7 @@ const (
 // internal requests run as.
 func Trusted(user string) Identity { return Identity{By: ByProcess, User: user} }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (i *Identity) Fields(c *wire.Codec) {
 	c.String(&i.DB)
 	c.Byte((*byte)(&i.By))

@@ -27,7 +27,7 @@ func (u *User) exceeds() string {
 // count is the number of the selector's patterns and rules.
 func (s *selector) count() int { return len(s.keys) + len(s.channels) + s.liveRules() }
 
-// The logical memory of what a user has besides its texts, in bytes.
+// The logical memory of a user without its texts, in bytes.
 const (
 	selectorCost = 384
 	patternCost  = 64
@@ -75,14 +75,14 @@ func (u *User) Work() int64 {
 // Work is the work of reading all users, in steps.
 func (s *Store) Work() int64 { return s.size/bytesPerStep + int64(s.users.Len()) }
 
-// The price of a rule of SetUser in steps, besides one for each few bytes of its text: it is read, compared with
+// The price of a rule of SetUser in steps, in addition to one for each few bytes of its text: it is read, compared with
 // those that are there, and applied to every command.
 const (
 	stepsPerRule = 12
 	bytesPerRule = 4 // that stand for another rule within a selector, at least
 )
 
-// WorkOfRules is how many steps SetUser takes that gives a user so many words with so many bytes together.
+// WorkOfRules returns the steps of a SetUser with so many words of so many bytes together.
 func (s *Store) WorkOfRules(name string, words, bytes int) int64 {
 	return stepsPerRule*int64(words+bytes/bytesPerRule/4) + int64(bytes/bytesPerRule) + stepsPerRule*s.User(name).rules() + s.User(name).Work()
 }
@@ -94,7 +94,7 @@ func (u *User) rules() int64 {
 	return int64(u.root.count() + u.inMore + len(u.credentials))
 }
 
-// CheckWork is how many steps it may take to check a call with so many names of so many bytes: those of its keys and
+// CheckWork returns the most steps of checking a call with so many names of so many bytes: those of its keys and
 // channels. It is 0 for users with few selectors and no patterns but names and prefixes.
 func (u *User) CheckWork(names, bytes int) int64 {
 	return (int64(names)*u.price.name + int64(bytes)*u.price.byte) / 64

@@ -119,7 +119,7 @@ func compileChannels(channels []string) *channelSet {
 	return s
 }
 
-// price is that of checking a name with the selector.
+// price returns the price of checking a name with the selector.
 func (s *selector) price() (p walkPrice) {
 	if s.keySets != nil {
 		for i := range s.keySets {

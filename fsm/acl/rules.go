@@ -167,7 +167,7 @@ func (c *Catalog) applyTo(s *selector, rule string) string {
 	return badSyntax
 }
 
-// blank is what a pattern can't contain: rules are shown separated by spaces.
+// blank holds the bytes that a pattern can't contain: rules are shown separated by spaces.
 const blank = " \t\r\n\v\f\x00"
 
 // addKeys adds a key pattern: "~a*", or "%R~a*" for one access.

@@ -30,10 +30,10 @@ func (u *User) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
-func (n *credential) Fields(c *wire.Codec) {
-	c.Fixed(n.digest[:])
-	c.Uvarint(&n.number)
+// Fields codes the value in its wire format.
+func (cr *credential) Fields(c *wire.Codec) {
+	c.Fixed(cr.digest[:])
+	c.Uvarint(&cr.number)
 }
 
 func decodeUser(record []byte) (*User, error) {
@@ -44,7 +44,7 @@ func decodeUser(record []byte) (*User, error) {
 	return u, nil
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *selector) Fields(c *wire.Codec) {
 	c.Bool(&s.all)
 	wire.Each(c, &s.rules, (*wire.Codec).String)
@@ -59,8 +59,8 @@ func (s *selector) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
-func (k *keyPattern) Fields(c *wire.Codec) {
-	c.String(&k.pattern)
-	wire.Uint(c, &k.access)
+// Fields codes the value in its wire format.
+func (kp *keyPattern) Fields(c *wire.Codec) {
+	c.String(&kp.pattern)
+	wire.Uint(c, &kp.access)
 }

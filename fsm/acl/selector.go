@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Access is what a command does with a key.
+// Access is a set of rights to a key: to read it, to write it, or both.
 type Access uint8
 
 // The accesses.
@@ -21,14 +21,14 @@ type keyPattern struct {
 }
 
 // text is the pattern as a rule.
-func (k keyPattern) text() string {
-	switch k.access {
+func (kp keyPattern) text() string {
+	switch kp.access {
 	case ReadKey:
-		return "%R~" + k.pattern
+		return "%R~" + kp.pattern
 	case WriteKey:
-		return "%W~" + k.pattern
+		return "%W~" + kp.pattern
 	}
-	return "~" + k.pattern
+	return "~" + kp.pattern
 }
 
 // selector is one set of rules: a command is open if one selector of its user opens it

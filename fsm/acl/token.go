@@ -108,17 +108,17 @@ func roleProof(key [32]byte, role Role, token *Digest) (d Digest) {
 }
 
 // DelegatedRole is the role that a role token names, NoRole for every other token.
-func (t *Bearer) DelegatedRole() Role {
-	if t.kind != kindRole || len(t.user) != 1 {
+func (b *Bearer) DelegatedRole() Role {
+	if b.kind != kindRole || len(b.user) != 1 {
 		return NoRole
 	}
-	return Role(t.user[0])
+	return Role(b.user[0])
 }
 
 // ProvesRole reports whether a role token was made under that key for that digest.
-func (t *Bearer) ProvesRole(key [32]byte, token *Digest) bool {
-	want := roleProof(key, t.DelegatedRole(), token)
-	return t.DelegatedRole() != NoRole && want.equal(&t.proof)
+func (b *Bearer) ProvesRole(key [32]byte, token *Digest) bool {
+	want := roleProof(key, b.DelegatedRole(), token)
+	return b.DelegatedRole() != NoRole && want.equal(&b.proof)
 }
 
 // GeneratedToken is a password for the user that is a bearer token too, made of random

@@ -67,7 +67,7 @@ func (u *User) compile(c *Catalog) {
 	u.size = u.footprint()
 }
 
-// lookupPrice is what another selector adds to the price of checking a name, in 1/64 of a step.
+// lookupPrice is the price that each further selector adds to checking a name, in 1/64 of a step.
 const lookupPrice = 64
 
 // holds reports whether the user has the credential of that number and is enabled.
@@ -104,7 +104,7 @@ type Key struct {
 	Access Access
 }
 
-// Call is what a user wants to do.
+// Call describes a call whose permission is to be checked.
 type Call struct {
 	// Command is the number of the command in the catalog.
 	Command  int

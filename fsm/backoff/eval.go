@@ -9,7 +9,7 @@ const MaxDelay = 86_400_000
 // counted from 0, and at most a day (messages specification, publish, rule 1).
 const Default = "min(86400000, 1000*exp(2*retried))"
 
-// Math is what evaluation needs and the state machine must not have.
+// Math holds the functions that evaluation needs and the state machine must not have.
 type Math struct {
 	Exp func(x float64) float64
 	Pow func(x, y float64) float64
@@ -18,8 +18,8 @@ type Math struct {
 // Delay is the delay in milliseconds before a message that was retried so many times is
 // tried once more, from 0 to MaxDelay. ok is false if the value is no number, as that
 // of 0/0 is.
-func (x *Expr) Delay(retried int, m Math) (ms int64, ok bool) {
-	v := x.eval(float64(retried), m)
+func (e *Expr) Delay(retried int, m Math) (ms int64, ok bool) {
+	v := e.eval(float64(retried), m)
 	switch {
 	case math.IsNaN(v):
 		return 0, false
@@ -60,9 +60,9 @@ const (
 )
 
 // eval runs the program. Parse made sure that every step finds its arguments.
-func (x *Expr) eval(retried float64, m Math) float64 {
-	stack := make([]float64, 0, x.height)
-	for _, s := range x.steps {
+func (e *Expr) eval(retried float64, m Math) float64 {
+	stack := make([]float64, 0, e.height)
+	for _, s := range e.steps {
 		switch s.op {
 		case opNumber:
 			stack = append(stack, s.number)

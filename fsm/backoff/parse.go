@@ -12,7 +12,7 @@ const (
 	MaxDepth  = 32
 )
 
-// ErrExpression is what every error of Parse is.
+// ErrExpression matches every error of Parse, by errors.Is.
 var ErrExpression = errors.New("invalid retry delay expression")
 
 // Expr is a parsed expression. It never changes.

@@ -35,7 +35,7 @@ func compareRefs(a, b Ref) int {
 	return cmp.Or(strings.Compare(a.DB, b.DB), cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
 }
 
-// share is what one session holds of a Ref.
+// share identifies the subscribers of one session to a Ref.
 type share struct {
 	session uint64
 	Ref
@@ -173,7 +173,7 @@ func (s Scope) Count(k Kind, name string) int64 {
 	return n
 }
 
-// Receivers is how many subscribers a message to a channel has: of the channel, and of
+// Receivers counts the subscribers that a message to a channel reaches: of the channel, and of
 // the patterns that match it. A subscriber of both counts, and receives, twice.
 func (s Scope) Receivers(k Kind, name string) int64 {
 	n := s.Count(k, name)
@@ -200,7 +200,7 @@ func (s Scope) Names(k Kind, matches func(name string) bool) (names []string) {
 	return names
 }
 
-// Number is how many channels or patterns have a subscriber.
+// Number counts the channels or patterns that have a subscriber.
 func (s Scope) Number(k Kind) int {
 	if s.book == nil {
 		return 0

@@ -52,7 +52,7 @@ func (b *Book) Load(record []byte) error {
 	return r.Done()
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Ref) Fields(c *wire.Codec) {
 	c.String(&r.DB)
 	wire.Enum(c, &r.Kind, kinds)

@@ -22,8 +22,8 @@ type accessed struct {
 
 func newAccessed(t *testing.T) *accessed { return &accessed{newReplica(t), scripttest.Start} }
 
-func (r *accessed) do(line string) reply.Value {
-	return r.run(r.now, &scripttest.Step{Argv: bytes.Fields([]byte(line)), Origin: command.RESP, As: acl.Trusted(acl.DefaultName)})
+func (a *accessed) do(line string) reply.Value {
+	return a.run(a.now, &scripttest.Step{Argv: bytes.Fields([]byte(line)), Origin: command.RESP, As: acl.Trusted(acl.DefaultName)})
 }
 
 // usedOrNot are commands, and for how many seconds key k, which was idle for 100 before, is idle after them.

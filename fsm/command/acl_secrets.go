@@ -42,8 +42,8 @@ func sealed(word []byte, kind secret) []byte {
 	return []byte("#" + acl.DigestOf(string(word)).Hex())
 }
 
-// strongLength and strongVariety are what a chosen password needs at least: it becomes a
-// token, which anybody may try.
+// strongLength and strongVariety are the least length and the least number of different
+// characters of a chosen password: it becomes a token, which anybody may try.
 const (
 	strongLength  = 16
 	strongVariety = 6

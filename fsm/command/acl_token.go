@@ -14,8 +14,7 @@ func (tx *Tx) drawToken(n int) ([]byte, bool) {
 		return nil, false
 	}
 	b := make([]byte, n)
-	if tx.Random != nil {
-		tx.Random(b)
+	if tx.Secret(b) {
 		return b, true
 	}
 	for i := range b {

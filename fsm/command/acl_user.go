@@ -185,7 +185,7 @@ func aclCat(tx *Tx, a *Args) reply.Value {
 	return a.errWords()
 }
 
-// aclDryRun answers OK, or what the user would hear, as a string.
+// aclDryRun answers OK, or the error that the user would get, as a string.
 func aclDryRun(tx *Tx, a *Args) reply.Value {
 	name := a.String()
 	argv := a.Rest()

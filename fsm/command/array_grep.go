@@ -158,7 +158,7 @@ func refersBack(text string) bool {
 	return false
 }
 
-// regexpSize is how many elements an expression has when its repetitions are written out.
+// regexpSize returns the number of elements of an expression when its repetitions are written out.
 func regexpSize(tree *syntax.Regexp) int {
 	size := 1 + len(tree.Rune)
 	for _, sub := range tree.Sub {
@@ -237,10 +237,10 @@ func arGrep(tx *Tx, a *Args) reply.Value {
 	return reply.Array(found...)
 }
 
-// matchWork is what it takes to look at a value, in 1/64 of a step, besides its bytes.
+// matchWork is the cost of matching a value, in 1/64 of a step, in addition to that of its bytes.
 const matchWork = 16
 
-// work is how many steps it may take to compare a value of n bytes with all predicates.
+// work returns the most steps that comparing a value of n bytes with all predicates may take.
 func (g *grep) work(n int) int64 {
 	looks := int64(len(g.prices)) * matchWork
 	if g.noCase {

@@ -129,8 +129,8 @@ func truncated(text string) (int64, bool) {
 	return n.Int64(), n.IsInt64()
 }
 
-// sliceSlots is how many slots a slice of Redis has; ours are of a tree. ARINFO answers as if
-// the array was cut so.
+// sliceSlots is the number of slots in a slice of Redis. Our arrays are trees; ARINFO answers as
+// if they were cut into such slices.
 const sliceSlots = 4096
 
 // denseSlots is from how many used slots on a slice counts as dense.

@@ -33,12 +33,12 @@ func newBench(b *testing.B, value string) *bench {
 	return &bench{tx, keys}
 }
 
-func (w *bench) run(b *testing.B, argv [][]byte, at int) {
+func (be *bench) run(b *testing.B, argv [][]byte, at int) {
 	b.ReportAllocs()
 	r := rand.New(rand.NewPCG(3, 4))
 	for b.Loop() {
-		argv[at] = w.keys[r.IntN(benchKeys)]
-		if v := w.tx.Exec(argv); v.IsError() {
+		argv[at] = be.keys[r.IntN(benchKeys)]
+		if v := be.tx.Exec(argv); v.IsError() {
 			b.Fatal(v.Text())
 		}
 	}

@@ -11,7 +11,7 @@ var (
 	errBit       = reply.Error("ERR bit is not an integer or out of range")
 )
 
-// maxBits is how many bits the longest string has.
+// maxBits is the number of bits of the longest string.
 const maxBits = maxString * 8
 
 // bitOffset reads the place of a bit. With a width, #n counts in integers of it.

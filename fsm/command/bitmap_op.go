@@ -90,7 +90,7 @@ func eachPiece(out []byte, o *keyspace.Object, f func(into, from []byte)) {
 	})
 }
 
-// wordBytes is how many bytes an operation takes at once.
+// wordBytes is the number of bytes that an operation combines at once.
 const wordBytes = 8
 
 // word and putWord read and write the first eight bytes.

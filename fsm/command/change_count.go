@@ -50,7 +50,7 @@ func claimedOrLost(_ [][]byte, v reply.Value) int64 { return inside(v, 1) + insi
 // ownCount is for handlers that count by themselves: none if they have not.
 func ownCount([][]byte, reply.Value) int64 { return 0 }
 
-// scored counts members that are answered beside their scores.
+// scored counts the members that a reply holds with their scores.
 func scored(_ [][]byte, v reply.Value) int64 {
 	n := len(v.Elems())
 	if n > 0 && v.Elems()[0].Kind() != reply.KindArray {

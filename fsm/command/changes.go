@@ -2,9 +2,9 @@ package command
 
 import "github.com/trireme-dev/trireme/fsm/reply"
 
-// Change is what a version of Redis changed about a command since its first, as COMMAND DOCS
-// reports it. Versions beyond the one that we are compared with are named where the option is
-// served here.
+// Change describes a change of a command by a version of Redis after its first, as COMMAND DOCS
+// reports it. Versions beyond the one that we are compared with appear if the option is served
+// here.
 type Change struct{ Version, What string }
 
 // The changes that several commands share.

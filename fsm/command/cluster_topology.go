@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// Topology is what the replicated state knows of the cluster: the same on every node that
+// Topology describes the cluster from the replicated state: the same on every node that
 // has applied as much of the log.
 type Topology interface {
 	// ClusterID is the id that the cluster was founded with.
@@ -27,24 +27,24 @@ type Member struct {
 	// Node is its id, Session the session of its process.
 	Node    string
 	Session uint64
-	// RESP is where clients reach its RESP port, host:port; empty if it has none.
+	// RESP is the address of its RESP port for clients, host:port; empty if it has none.
 	RESP string
 	// Leads says that it has opened the term.
 	Leads bool
 }
 
-// alone is the topology of a machine by itself.
-type alone struct{}
+// singleNode is the topology of a machine outside a cluster.
+type singleNode struct{}
 
-func (alone) ClusterID() string { return "" }
+func (singleNode) ClusterID() string { return "" }
 
-func (alone) Term() uint64 { return 0 }
+func (singleNode) Term() uint64 { return 0 }
 
-func (alone) Members() []Member { return nil }
+func (singleNode) Members() []Member { return nil }
 
 func (tx *Tx) topology() Topology {
 	if tx.Topology == nil {
-		return alone{}
+		return singleNode{}
 	}
 	return tx.Topology
 }
@@ -148,7 +148,7 @@ func (n *clusterNode) line(master *clusterNode, epoch uint64) string {
 	return fmt.Sprintf("%s %s:%d@%d %s %s 0 0 %d connected%s\n", n.id, n.host, n.port, busPort(n.port), strings.Join(flags, ","), follows, epoch, slots)
 }
 
-// busPort is what clients expect as the port of the cluster bus, which is not there.
+// busPort returns the port that clients expect of the cluster bus, which does not exist here.
 func busPort(port int64) int64 {
 	if port == 0 {
 		return 0

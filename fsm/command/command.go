@@ -98,13 +98,13 @@ type Command struct {
 	// Version is the first Redis version that had the command, or "extension". Syntax, Summary,
 	// Complexity and Version are in the reference and in COMMAND DOCS.
 	Version, Complexity, Syntax, Summary string
-	// Changes are what later versions of Redis changed, the oldest first.
+	// Changes lists the changes by later versions of Redis, the oldest first.
 	Changes []Change
-	// Info are flags of COMMAND INFO that mean something to clients only, besides those that
+	// Info are flags of COMMAND INFO that mean something to clients only, in addition to those that
 	// follow from Flags: "loading stale". Tips are its command tips. Both are words with spaces
 	// between them.
 	Info, Tips string
-	// Categories are ACL categories besides those of the family and of Flags; NotCategories
+	// Categories are ACL categories in addition to those of the family and of Flags; NotCategories
 	// are those of the family that Redis does not give the command.
 	Categories, NotCategories acl.Category
 	// Regrouped are categories that the row leaves, or enters, where Redis has it in others than its Flags say.
@@ -126,11 +126,11 @@ type Command struct {
 	Pin func(tx *Tx, argv [][]byte) [][]byte
 	// Wait says what a Blocking command waits for; one without never waits.
 	Wait *Wait
-	// StandIn, if set, looks at a word that may be long, and returns what may go into the log in its place if the command
-	// refuses it whatever the state is: it answers the same error then. It returns no word for one that may be accepted. argv
-	// has passed Table.Check.
-	StandIn func(l *Limits, argv [][]byte) (at int, word []byte)
-	Run     Handler
+	// Precheck, if set, checks a word that may be long. If the command refuses that word in any state, it returns the word's
+	// position and a short word for the log, which the command refuses with the same error. Otherwise at is 0. argv has
+	// passed Table.Check.
+	Precheck func(l *Limits, argv [][]byte) (at int, word []byte)
+	Run      Handler
 
 	// Group and Title name the family, for programs and for people: "string", "Strings".
 	Group, Title string
@@ -160,23 +160,23 @@ func (c *Command) Queues() bool {
 	return c.Flags&NoMulti == 0 && !slices.Contains(ascii.Fields(c.Info), "no_multi")
 }
 
-// Tx is what one command runs in: its environment, the database and the user.
+// Tx is the context of one command: its environment, the database and the user.
 type Tx struct {
 	*env.Env
 	DB    *keyspace.DB
 	Users *acl.Store // of the database
 	// Channels are the subscriber counts of the database.
 	Channels channel.Scope
-	// Messages are those of the database; nil where there are none.
+	// Messages is the database's store of messages; nil if it has none.
 	Messages *queue.Store
 	// Workflows are the workflow runs, where there are Messages.
 	Workflows *workflow.Store
 	User      *acl.User // nil: no user, without any right
 	Table     *Table
 	// MaxMemory is the replicated limit of all databases together in bytes, 0 = unlimited;
-	// OtherMemory is what is used besides DB.
+	// OtherMemory is the memory used outside DB.
 	MaxMemory, OtherMemory int64
-	// OwnMax is the limit of this database in bytes, 0 for none but MaxMemory; OwnOther is what it uses besides DB.
+	// OwnMax is the limit of this database in bytes, 0 for none but MaxMemory; OwnOther is the memory that it uses outside DB.
 	OwnMax, OwnOther int64
 	// ClusterPolicy says what happens at MaxMemory in a database that has no policy of its own. Room makes room, and
 	// spares keys that were changed after version Began, that is by this transaction or row.
@@ -187,7 +187,7 @@ type Tx struct {
 	// an apply.
 	Config *Config
 	Host   *Host
-	// Nodes is how many nodes the cluster has, Topology which.
+	// Nodes is the number of nodes of the cluster; Topology describes them.
 	Nodes    int
 	Topology Topology
 	// Limits bound single keys and values.
@@ -230,5 +230,5 @@ func (c *Command) Batchable() bool {
 // Logged reports whether a read may run in the log, in one piece with writes.
 func (c *Command) Logged() bool { return c.Flags&(ReadOnly|NodeLocal) == ReadOnly }
 
-// rest reports whether the command came through the HTTP gateway.
-func (d Origin) rest() bool { return d == OriginHTTP || d == Stream }
+// isREST reports whether the command came through the HTTP gateway.
+func (o Origin) isREST() bool { return o == OriginHTTP || o == Stream }

@@ -51,9 +51,8 @@ func (e *edit[C]) write() C {
 	return e.data
 }
 
-// end puts a change in place, where left is how many elements there are now, and tells its
-// events: a container without any elements disappears, and its key. Without a change it
-// does nothing.
+// end puts a change in place and notifies of its events. left is the number of elements after
+// it: a container without elements is removed with its key. Without a change end does nothing.
 func (e *edit[C]) end(left int, class Events, events ...string) {
 	switch {
 	case !e.open:

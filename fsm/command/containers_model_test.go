@@ -48,7 +48,7 @@ func (k *simpleKeys) get(key string) *simple {
 	return c
 }
 
-func (c *simple) empty() bool { return len(c.fields)+len(c.list)+len(c.members) == 0 }
+func (s *simple) empty() bool { return len(s.fields)+len(s.list)+len(s.members) == 0 }
 
 func (k *simpleKeys) live() (n int64) {
 	for key := range k.keys {

@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
-// Cost says how much of the state a call looks at, besides its words and its reply. Every row
+// Cost says how much of the state a call reads, without its words and its reply. Every row
 // names one; there is no default, because too low a cost lets one call hold up all others.
 type Cost uint8
 
@@ -55,7 +55,7 @@ const (
 	elementsPerStep = 6
 )
 
-// pagesCost is what a write at an offset costs, which makes pages.
+// pagesCost is the cost of a write at an offset, which makes pages.
 const pagesCost = 400
 
 // chargeRead counts what a command of a bounded read will look at.
@@ -78,9 +78,7 @@ func (tx *Tx) chargeRead(c *Command, argv [][]byte) (over bool) {
 
 // interrupted lets other goroutines run, if this is a read on a fork, and reports whether its scripts were killed.
 func (tx *Tx) interrupted() bool {
-	if tx.Yield != nil {
-		tx.Yield()
-	}
+	tx.Yield()
 	return tx.Interrupted != nil && tx.Interrupted()
 }
 
@@ -102,7 +100,7 @@ func (r *running) charge(b *lua.Budget, c *Command, argv [][]byte) {
 	b.Step(int(min(steps, math.MaxInt32)))
 }
 
-// usersWork is how many steps of work it takes to read the users that a call describes.
+// usersWork returns the steps of work of reading the users that a call describes.
 func (tx *Tx) usersWork(c *Command, argv [][]byte) int64 {
 	if tx.Users == nil {
 		return 0
@@ -113,8 +111,7 @@ func (tx *Tx) usersWork(c *Command, argv [][]byte) int64 {
 	return tx.Users.User(string(argv[2])).Work()
 }
 
-// sizes is what there is to look at in the values of the keys that a command names, in
-// steps.
+// sizes returns the size of the values of the keys that a command names, in steps.
 func (tx *Tx) sizes(c *Command, argv [][]byte) (steps int64) {
 	for _, i := range c.Keys.Positions(argv) {
 		o := tx.DB.Peek(tx.Env, argv[i]) // which reports no miss

@@ -58,7 +58,7 @@ const trimLeeway = 100
 
 // The dialects.
 var (
-	// uncommitted is for what no client called: tests, and the state machine itself.
+	// uncommitted is for calls without a client: of tests, and of the state machine itself.
 	uncommitted = dialect{scanCount: 10, fieldSeconds: ceil}
 
 	redis7 = dialect{longNumbers: true, configuredEncodings: true, approximate: wholeNodes, scanCount: 10, fieldSeconds: ceil}
@@ -70,18 +70,18 @@ var (
 		allSections: true, oneParameter: true, anonymousReaders: true, unknownFlags: true}
 )
 
-// dialect is the one of the call that runs.
+// dialect returns the dialect of the call that runs.
 func (tx *Tx) dialect() *dialect {
 	client := tx.Origin
 	if tx.run != nil {
 		client = tx.run.origin
 	}
 	switch {
-	case tx.Origin.rest():
+	case tx.Origin.isREST():
 		return &service
 	case client == RESP:
 		return &redis7
-	case client.rest():
+	case client.isREST():
 		return &scriptOfService
 	}
 	return &uncommitted

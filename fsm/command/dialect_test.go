@@ -234,7 +234,7 @@ func TestOnePlaceKnowsTheDialects(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") || allowed[file] != "" {
 			continue
 		}
-		for _, word := range []string{"OriginHTTP", ".rest()", "Origin == RESP", "Origin != RESP"} {
+		for _, word := range []string{"OriginHTTP", ".isREST()", "Origin == RESP", "Origin != RESP"} {
 			if bytes.Contains(text, []byte(word)) {
 				t.Errorf("%s asks for the origin (%s): a difference between the entry points belongs in dialect.go", file, word)
 			}

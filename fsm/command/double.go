@@ -34,7 +34,7 @@ func isZero(s string) bool {
 	return !strings.ContainsAny(s, "123456789")
 }
 
-// hexadecimal is what stands behind the 0x of a number without sign, in lower case.
+// hexadecimal returns the digits after the 0x of a number without sign, in lower case.
 func hexadecimal(body string) (digits string, found bool) {
 	if len(body) < 2 || body[0] != '0' || body[1]|0x20 != 'x' {
 		return "", false

@@ -32,7 +32,7 @@ func (a *Args) drawCount() int64 {
 	return n
 }
 
-// drawSize is how many elements a draw of count from n returns.
+// drawSize returns the number of elements that a draw of count from n returns.
 func drawSize(n int, count int64) int64 {
 	if count < 0 {
 		return -count // not below -maxRepeats
@@ -75,7 +75,7 @@ func (d *drawn) add(texts ...string) bool {
 	return d.bytes <= maxRepeatBytes
 }
 
-// reply is what was gathered in the form of shape; only repetitions can be too many.
+// reply returns the drawn elements in the form of shape; only repetitions can be too many.
 func (d *drawn) reply(count int64, shape func(...reply.Value) reply.Value) reply.Value {
 	if count < 0 && d.bytes > maxRepeatBytes {
 		return errRepeats

@@ -19,7 +19,7 @@ func dumpRows() []Command {
 			Tips: vagueOutput, Run: dump},
 		{Name: "restore", Arity: -4, Flags: Write | DenyOOM | Overwrites, Keys: firstKey.with(owUpdate), Cost: costConstant, Version: "2.6.0", Complexity: "O(n), where n is the size of the value",
 			Syntax: "RESTORE key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]", Summary: "Makes a key of what DUMP has given, here or in a Redis of up to version 8.",
-			Categories: acl.Dangerous, Changes: []Change{{"3.0.0", "Takes REPLACE."}, {"5.0.0", "Takes ABSTTL."}, {"5.0.0", "Takes IDLETIME and FREQ."}}, StandIn: restoreStandIn, Run: restore},
+			Categories: acl.Dangerous, Changes: []Change{{"3.0.0", "Takes REPLACE."}, {"5.0.0", "Takes ABSTTL."}, {"5.0.0", "Takes IDLETIME and FREQ."}}, Precheck: precheckRestore, Run: restore},
 	}
 }
 
@@ -123,21 +123,21 @@ func (tx *Tx) restoreDeadline(ttl []byte, absolute bool) (at int64, bad *reply.V
 // maxRestored bounds what a payload may become where records have no limit, in bytes.
 const maxRestored = 1 << 30
 
-// restoreBounds are what reading a payload may take, with so many steps of work left.
+// restoreBounds returns the bounds for reading a payload with allowed steps of work left.
 func (l *Limits) restoreBounds(allowed int64) rdb.Bounds {
-	b := rdb.Bounds{Room: l.MaxRecord, Work: max(1, allowed), StandIns: true}
+	b := rdb.Bounds{Room: l.MaxRecord, Work: max(1, allowed), ReadRefused: true}
 	if b.Room <= 0 {
 		b.Room = maxRestored
 	}
 	return b
 }
 
-// restoreStandIn judges a payload without the state; see Command.StandIn.
-func restoreStandIn(l *Limits, argv [][]byte) (at int, word []byte) {
+// precheckRestore checks a payload without the state; see Command.Precheck.
+func precheckRestore(l *Limits, argv [][]byte) (at int, word []byte) {
 	const payload = 3
 	// No field of a hash is past its deadline: that only leaves something out.
 	if _, _, err := rdb.Restore(argv[payload], 0, l.restoreBounds(l.Work())); err != nil {
-		return payload, rdb.StandIn(err)
+		return payload, rdb.RefusedPayload(err)
 	}
 	return 0, nil
 }

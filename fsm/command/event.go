@@ -56,12 +56,12 @@ func ParseEvents(letters string) (set Events, ok bool) {
 }
 
 // String is the set in letters, with A for all classes that A stands for.
-func (s Events) String() (letters string) {
-	if s&allEvents == allEvents {
-		letters, s = "A", s&^allEvents
+func (e Events) String() (letters string) {
+	if e&allEvents == allEvents {
+		letters, e = "A", e&^allEvents
 	}
 	for i := range len(eventLetters) {
-		if s&(1<<i) != 0 {
+		if e&(1<<i) != 0 {
 			letters += eventLetters[i : i+1]
 		}
 	}
@@ -114,7 +114,7 @@ func (tx *Tx) post(to, message string) {
 	}
 }
 
-// Arm lets the keyspace tell tx what it does by itself, if anybody wants to know: keys
+// Arm lets the keyspace notify tx of its own changes, if there are subscribers to them: keys
 // that expire, that come to be, and that are missed. It is called again when
 // notify-keyspace-events changes.
 func (tx *Tx) Arm() {

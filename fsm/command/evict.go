@@ -30,7 +30,7 @@ func (tx *Tx) retract(n int) {
 	tx.Notifications = tx.Notifications[:n+len(kept)]
 }
 
-// policy is the one in force in the database of tx.
+// policy returns the eviction policy in force in the database of tx.
 func (tx *Tx) policy() keyspace.Policy {
 	if tx.Config == nil {
 		return tx.ClusterPolicy
@@ -38,7 +38,7 @@ func (tx *Tx) policy() keyspace.Policy {
 	return tx.Config.EvictionPolicy(tx.ClusterPolicy)
 }
 
-// SampleSize is how many keys are compared for each that is evicted.
+// SampleSize returns the number of keys that are compared for each that is evicted.
 func (c *Config) SampleSize() int { return int(c.value(evictionSamples)) }
 
 // EvictionPolicy is the policy of the database, where cluster is that of those without one.

@@ -129,7 +129,7 @@ func TestFidelityOfFoldedWords(t *testing.T) {
 	t.Logf("compared %d words", compared)
 }
 
-// luaTexts are what each function of Lua's libraries is given, as literals of Lua.
+// luaTexts are the arguments for each function of Lua's libraries, as literals of Lua.
 var luaTexts = []string{`'h\195\169llo'`, `'\255\254\0x'`, `'\195'`, `'\169\195\169'`, `'\226\132\170\197\191\196\177\196\176'`, `'A\194\160b\194\133C'`, `'\237\160\128'`, `'\240\159\152\128z'`, `''`}
 
 // luaCalls are calls of the functions that take a text, %s; with two texts, %s is the same one twice.

@@ -14,7 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// facts are what COMMAND INFO tells of a command, by the name of the fact.
+// facts are the entries of COMMAND INFO about a command, by their names.
 type facts map[string]string
 
 // entries are the facts of all commands and subcommands that a COMMAND reply holds.

@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// reads are how the whole value of a type is read.
+// reads are the commands that read the whole value of a type.
 var reads = map[string][]string{
 	"string": {"GET k"},
 	"list":   {"LRANGE k 0 -1"},

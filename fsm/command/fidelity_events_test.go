@@ -31,20 +31,20 @@ func startEar(t *testing.T) *eventEar {
 }
 
 // reset empties the server and turns events of the classes on.
-func (ear *eventEar) reset(classes string) {
-	ear.r.do([]byte("FLUSHALL"))
-	ear.r.do([]byte("CONFIG"), []byte("SET"), []byte("notify-keyspace-events"), []byte(classes))
-	ear.since()
+func (ee *eventEar) reset(classes string) {
+	ee.r.do([]byte("FLUSHALL"))
+	ee.r.do([]byte("CONFIG"), []byte("SET"), []byte("notify-keyspace-events"), []byte(classes))
+	ee.since()
 }
 
-// since is what the server has told since the last call: "name key" of each event.
-func (ear *eventEar) since() (events []string) {
-	ear.r.t.Helper()
-	ear.r.do([]byte("PUBLISH"), []byte("mark"), nil)
+// since returns the server's notifications since the last call: "name key" of each event.
+func (ee *eventEar) since() (events []string) {
+	ee.r.t.Helper()
+	ee.r.do([]byte("PUBLISH"), []byte("mark"), nil)
 	for {
-		v, err := protocol.ReadReply(ear.sub.in)
+		v, err := protocol.ReadReply(ee.sub.in)
 		if err != nil {
-			ear.r.t.Fatal(err)
+			ee.r.t.Fatal(err)
 		}
 		to := v.Elems()[2].Text()
 		if to == "mark" {
@@ -75,39 +75,39 @@ func changes(events []string) []string {
 // settle moves both sides to a time, and has them remove what has expired until then. Between commands none may be left: when
 // Redis finds it by itself depends on how busy the machine is, and a command that replaces a key without a look at it
 // (FLUSHALL, RESTORE, a STORE of nothing) tells no expiry of one that was not found before.
-func (ear *eventEar) settle(now int64, ours *replica, events *[]string, gone map[string]int) {
-	ear.r.setClock(now)
+func (ee *eventEar) settle(now int64, ours *replica, events *[]string, gone map[string]int) {
+	ee.r.setClock(now)
 	for more := true; more; {
 		s := scripttest.Step{Origin: command.RESP, As: trusted}
 		ours.apply(now, &s, fsm.Single, line("PING"))
 		more = len(*events) > 0
-		ear.follow(now, *events, gone)
+		ee.follow(now, *events, gone)
 		timeless(*events, gone, 1)
 		*events = nil
 	}
 }
 
 // follow has the server find what has expired here, also in the entry of a command that stored a key past its deadline.
-func (ear *eventEar) follow(now int64, events []string, gone map[string]int) {
+func (ee *eventEar) follow(now int64, events []string, gone map[string]int) {
 	found := false
 	for _, e := range events {
 		if key, expired := strings.CutPrefix(e, "expired "); expired {
 			found = true
-			ear.remove(now, key, gone)
+			ee.remove(now, key, gone)
 		}
 	}
 	if found {
-		timeless(ear.since(), gone, -1)
+		timeless(ee.since(), gone, -1)
 	}
 }
 
 // remove has the server find that a key has expired. An old one keeps it for the millisecond of its deadline, and loses it here.
-func (ear *eventEar) remove(now int64, key string, gone map[string]int) {
-	if ear.r.do([]byte("TOUCH"), []byte(key)).Int() == 0 {
+func (ee *eventEar) remove(now int64, key string, gone map[string]int) {
+	if ee.r.do([]byte("TOUCH"), []byte(key)).Int() == 0 {
 		return
 	}
-	if at := ear.r.do([]byte("PEXPIRETIME"), []byte(key)).Int(); at == now {
-		ear.r.do([]byte("DEL"), []byte(key))
+	if at := ee.r.do([]byte("PEXPIRETIME"), []byte(key)).Int(); at == now {
+		ee.r.do([]byte("DEL"), []byte(key))
 		gone["expired "+key]--
 	}
 }

@@ -31,7 +31,7 @@ func TestFidelityOfLua(t *testing.T) {
 	}
 }
 
-// randomPrograms is how many random programs are compared.
+// randomPrograms is the number of random programs that are compared.
 const randomPrograms = 5000
 
 // TestFidelityOfRandomLua compares what random expressions give: numbers as texts and

@@ -49,7 +49,7 @@ func (c *comparison) transaction(i int, now int64, random *rand.Rand) {
 	}
 }
 
-// dialogue is what was said to both sides one after the other.
+// dialogue records the commands sent to both sides, in order.
 type dialogue struct {
 	*comparison
 	now       int64

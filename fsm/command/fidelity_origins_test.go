@@ -43,7 +43,7 @@ func start(t *testing.T) *served {
 // tracking is an engine whose machine can tell which keys are touched.
 type tracking struct{ *httpapitest.Engine }
 
-func (e tracking) Track(on bool) { e.Machine.Track(on) }
+func (t tracking) Track(on bool) { t.Machine.Track(on) }
 
 // overRESP is a connection to the RESP port of a machine.
 type overRESP struct {
@@ -82,9 +82,9 @@ func openRESP(t *testing.T) side {
 	return o
 }
 
-func (o *overRESP) run(now int64, s *scripttest.Step) reply.Value {
-	o.now = now
-	return o.conn.do(s.Argv...)
+func (or *overRESP) run(now int64, s *scripttest.Step) reply.Value {
+	or.now = now
+	return or.conn.do(s.Argv...)
 }
 
 // overHTTP is a client of a machine's HTTP gateway.

@@ -18,7 +18,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// randomCommands is how many random commands are compared.
+// randomCommands is the number of random commands that are compared.
 const randomCommands = 20_000
 
 // The long form of TestFidelityOfRandomCommands runs blocks of it, one origin and seed at
@@ -29,7 +29,7 @@ var (
 	fidelityOrigin   = flag.String("fidelity.origin", "", "the one origin they go through: none, resp or http")
 )
 
-// tooMany is how many differences one run tells at most.
+// tooMany is the largest number of differences that one run reports.
 const tooMany = 25
 
 // side is us: a machine that is asked without an origin or through one.
@@ -204,9 +204,9 @@ func (c *comparison) step(i int, now int64, s *scripttest.Step) {
 	c.anew(now, s)
 }
 
-// notNumbers is what SORT of a real server says of elements that aren't numbers, and now and
-// then of some that are: it looks at errno, where something before may have left ERANGE. The
-// second time it says so only if it is true.
+// notNumbers is the error of a real server's SORT for elements that aren't numbers, and now and
+// then for some that are: it reads errno, in which an earlier call may have left ERANGE. A second
+// call fails only if the elements aren't numbers.
 const notNumbers = "ERR One or more scores can't be converted into double"
 
 // explains reports whether a row of differences.txt covers what differs.
@@ -243,7 +243,7 @@ func (c *comparison) shown(s *scripttest.Step, v reply.Value) string {
 	return strings.ReplaceAll(s.Shown(v), "(nil array)", "(nil)")
 }
 
-// comparedNumber is how numbers in a reply are compared by value, nil if they are compared as
+// comparedNumber returns the function by which numbers in a reply are compared by value, nil if they are compared as
 // text: over HTTP those of sorted sets, also out of scripts, which have fewer digits there.
 // Before 7.2 Redis printed a coordinate with 17 decimals, which are not all digits of one near
 // zero.

@@ -80,7 +80,7 @@ func (d *difference) coversReplies(version string, s *scripttest.Step, ours, the
 	return d.covers(version, s) && d.ours != nil && alike(*d.ours, ours) && alike(*d.theirs, theirs)
 }
 
-// varying is what errors repeat of a command.
+// varying matches the parts of an error that repeat the command.
 var varying = regexp.MustCompile(`'.*'|[0-9a-f]{40}|-?[0-9]+`)
 
 func alike(example, v reply.Value) bool {

@@ -1,7 +1,7 @@
 package command
 
-// Figures are what a node has counted of the commands that came in through its origins for
-// one database, since it started or was told to begin anew. They are the node's own: no
+// Figures are a node's counts of the commands that came in through its origins for one
+// database, since it started or the counts were reset. They are the node's own: no
 // apply sees them. Implementations are safe for concurrent use.
 type Figures interface {
 	// Totals are the sums and what the node knows of connections.
@@ -34,7 +34,7 @@ type Totals struct {
 	FreedBefore, EvictedBefore int64
 	// ExpiredBefore are the keys that had expired before the last Reset.
 	ExpiredBefore int64
-	// PerSecond is how many commands came in the last whole second.
+	// PerSecond is the number of commands that came in the last whole second.
 	PerSecond int64
 	// Received counts connections that were opened, Rejected those that were refused.
 	Received, Rejected int64
@@ -50,7 +50,7 @@ type Totals struct {
 	MostConnections, MostTracked int64
 }
 
-// Buckets is how many spans of time a histogram has.
+// Buckets is the number of buckets of a histogram.
 const Buckets = 40
 
 // CallFigures are those of one row. Times are those that the node took to answer, the
@@ -60,7 +60,7 @@ type CallFigures struct {
 	Name string
 	// Calls ran, Failed of them answered an error, Rejected did not run.
 	Calls, Failed, Rejected int64
-	// Nanos is how long all calls took together, in nanoseconds.
+	// Nanos is the time of all calls together, in nanoseconds.
 	Nanos int64
 	// Histogram counts calls of up to 2^i nanoseconds in place i.
 	Histogram [Buckets]int64
@@ -77,7 +77,7 @@ func (f *CallFigures) Percentile(p float64) int64 {
 	return 0
 }
 
-// ErrorCount is how often an error of a class was answered.
+// ErrorCount counts the replies with errors of one class.
 type ErrorCount struct {
 	Class string
 	Count int64
@@ -86,7 +86,7 @@ type ErrorCount struct {
 // SlowCall is a call that took long.
 type SlowCall struct {
 	ID int64
-	// At is when it was answered, in unix seconds, Micros how long it took.
+	// At is the time of the reply in unix seconds, Micros the duration in microseconds.
 	At, Micros int64
 	// Argv is shortened, without secrets.
 	Argv []string
@@ -109,7 +109,7 @@ type SpikeSample struct {
 	At, Millis int64
 }
 
-// figures are those of the database, nil where no node answers by itself.
+// figures returns the node's figures of the database, nil in an apply.
 func (tx *Tx) figures() Figures {
 	if tx.Host == nil || tx.Host.Figures == nil {
 		return nil

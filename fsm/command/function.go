@@ -44,7 +44,7 @@ func functions() []Command {
 			Tips: "request_policy:all_shards response_policy:all_succeeded", Run: functionLoad},
 		{Name: "function restore", Arity: -3, Flags: write | DenyOOM, Regrouped: acl.Write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
 			Syntax: "FUNCTION RESTORE serialized-value [FLUSH|APPEND|REPLACE]", Summary: "Creates the libraries of a payload of FUNCTION DUMP, all or none.",
-			Tips: "request_policy:all_shards response_policy:all_succeeded", StandIn: functionStandIn, Run: functionRestore},
+			Tips: "request_policy:all_shards response_policy:all_succeeded", Precheck: precheckFunctionRestore, Run: functionRestore},
 		{Name: "function stats", Arity: 2, Flags: look, Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",
 			Syntax: "FUNCTION STATS", Summary: "Counts libraries and functions. No function is ever seen running.",
 			Info: "allow_busy", Tips: "nondeterministic_output request_policy:all_shards response_policy:special", Run: functionStats},
@@ -202,11 +202,11 @@ func functionRestore(tx *Tx, a *Args) reply.Value {
 	return reply.OK()
 }
 
-// functionStandIn judges a payload without the state; see Command.StandIn.
-func functionStandIn(_ *Limits, argv [][]byte) (at int, word []byte) {
+// precheckFunctionRestore checks a payload without the state; see Command.Precheck.
+func precheckFunctionRestore(_ *Limits, argv [][]byte) (at int, word []byte) {
 	const payload = 2
 	if _, err := rdb.Functions(argv[payload]); err != nil {
-		return payload, rdb.StandIn(err)
+		return payload, rdb.RefusedPayload(err)
 	}
 	return 0, nil
 }

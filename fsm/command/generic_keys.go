@@ -19,8 +19,8 @@ func del(tx *Tx, a *Args) reply.Value {
 	return reply.Int(n)
 }
 
-// lazyParts is how many allocations a value has at most that Redis frees at once; more it frees
-// in the background.
+// lazyParts is the largest number of allocations of a value that Redis frees at once; a larger
+// value it frees in the background.
 const lazyParts = 64
 
 // great reports whether Redis would free the value in the background: packed ones never.

@@ -26,7 +26,7 @@ func keys(tx *Tx, a *Args) reply.Value {
 		found = make([]reply.Value, 0, tx.DB.Len())
 	}
 	tx.DB.All(tx.Env, func(key string, _ *keyspace.Object) bool {
-		tx.LookedAt(stepsPerElement)
+		tx.CountSteps(stepsPerElement)
 		if pattern == "*" || tx.matches(pattern, key) {
 			found = append(found, reply.Bulk(key))
 		}

@@ -124,8 +124,8 @@ func geoDist(tx *Tx, a *Args) reply.Value {
 		return reply.Nil()
 	}
 	p, ok := memberPoint(z, from)
-	q, too := memberPoint(z, to)
-	if !ok || !too {
+	q, okTo := memberPoint(z, to)
+	if !ok || !okTo {
 		return reply.Nil()
 	}
 	return distanceReply(geo.Distance(p, q) / unit)

@@ -17,7 +17,7 @@ var (
 	errFieldTime   = reply.Error("ERR invalid expire time, must be >= 0")
 )
 
-// The answers of HEXPIRE and its kin for a field, beside noKey and noDeadline.
+// The replies of HEXPIRE and its kin for a field, in addition to noKey and noDeadline.
 const (
 	notMet       = 0
 	deadlineSet  = 1

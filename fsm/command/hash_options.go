@@ -87,7 +87,7 @@ func hGetEx(tx *Tx, a *Args) reply.Value {
 	return reply.Array(values...)
 }
 
-// hsetexOptions are what stands before the fields of HSETEX, in any order.
+// hsetexOptions are the options before the fields of HSETEX, in any order.
 type hsetexOptions struct {
 	cond condition
 	keep bool

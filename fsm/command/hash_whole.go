@@ -24,7 +24,7 @@ func listFields(tx *Tx, a *Args, fields, values bool, shape func(...reply.Value)
 	}
 	all := make([]reply.Value, 0, shown) // which grows no more: copies of a long slice stop all goroutines for milliseconds
 	h.All(tx.Now, func(field, value string) bool {
-		tx.LookedAt(stepsPerElement)
+		tx.CountSteps(stepsPerElement)
 		if fields {
 			all = append(all, reply.Bulk(field))
 		}

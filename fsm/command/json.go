@@ -96,7 +96,7 @@ func jsonScalars() []Command {
 	}
 }
 
-// jsonShapes are the rows that tell what is where.
+// jsonShapes are the rows of the commands that describe a document's structure.
 func jsonShapes() []Command {
 	const read = ReadOnly | ReadOnlyUser
 	return []Command{

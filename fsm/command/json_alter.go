@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// alteration is what a command does to the values of one type at a path.
+// alteration describes a command's change of the values of one type at a path.
 type alteration struct {
 	event    string // of the change
 	kinds    []jsondoc.Kind
@@ -19,8 +19,8 @@ type alteration struct {
 }
 
 // fits reports whether the alteration is for values like v.
-func (c *alteration) fits(v jsondoc.Value) bool {
-	for _, k := range c.kinds {
+func (a *alteration) fits(v jsondoc.Value) bool {
+	for _, k := range a.kinds {
 		if v.Kind() == k {
 			return true
 		}
@@ -82,7 +82,7 @@ func (tx *Tx) alterEach(key []byte, p *jsondoc.Path, c alteration) (all []reply.
 	return all, last, nil
 }
 
-// findValues is what the path finds in the document under key, which must be there.
+// findValues returns the matches of the path in the document under key, which must exist.
 func (tx *Tx) findValues(key []byte, p *jsondoc.Path) (*keyspace.Object, []*jsondoc.Match, *reply.Value) {
 	o, d, bad := tx.findDocument(key)
 	switch {

@@ -93,7 +93,7 @@ func (tx *Tx) changeDocument(key []byte, o *keyspace.Object, event string, f fun
 	tx.Event(ModuleEvent, event, key)
 }
 
-// question is what a command asks of the values at a path.
+// question describes a command's query of the values at a path.
 type question struct {
 	// expected names the type that a value must have, for the error.
 	expected string

@@ -67,7 +67,7 @@ func textOf(format jsondoc.Format, v jsondoc.Value) reply.Value {
 	return reply.Bulk(text)
 }
 
-// showPaths is what JSON.GET shows of a document: what one path finds, or that of all by path.
+// showPaths returns the reply of JSON.GET: the matches of one path, or those of all paths by path.
 func showPaths(root jsondoc.Value, paths []namedPath, w *jsondoc.Work) (jsondoc.Value, *reply.Value) {
 	if len(paths) == 0 {
 		return root, nil
@@ -90,7 +90,7 @@ func showPaths(root jsondoc.Value, paths []namedPath, w *jsondoc.Work) (jsondoc.
 	return jsondoc.ObjectOf(members...), nil
 }
 
-// at is what a path finds: the first value if it is read as a legacy one, else an array.
+// at returns the matches of a path: the first value if the path is read as a legacy one, else an array.
 func at(root jsondoc.Value, p *jsondoc.Path, legacy bool, w *jsondoc.Work) (jsondoc.Value, *reply.Value) {
 	if legacy {
 		v, err := jsondoc.First(root, p, w)

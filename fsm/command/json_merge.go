@@ -75,7 +75,7 @@ func jsonClear(tx *Tx, a *Args) reply.Value {
 	return reply.Int(int64(len(full)))
 }
 
-// cleared is what JSON.CLEAR makes of v, nil if it leaves it alone.
+// cleared returns the value that JSON.CLEAR puts in place of v, nil if it leaves v alone.
 func cleared(v jsondoc.Value) jsondoc.Value {
 	switch v := v.(type) {
 	case *jsondoc.Array:

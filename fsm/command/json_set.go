@@ -43,7 +43,7 @@ func jsonSet(tx *Tx, a *Args) reply.Value {
 	return reply.OK()
 }
 
-// places are where a value is to be put: what a path has found, or a member that is to be
+// places are the targets of a write: the matches of a path, or a member that is to be
 // added to an object.
 type places struct {
 	found     []*jsondoc.Match

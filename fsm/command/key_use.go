@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// keyFlags are what a command does with a key, in the words of COMMAND INFO: RO, RW, OW
+// keyFlags describe the use that a command makes of a key, in the words of COMMAND INFO: RO, RW, OW
 // (overwrites without a look at the old value) or RM, then access, insert, update, delete.
 // A user needs the right to read for access and the right to write for the other three.
 type keyFlags string
@@ -34,7 +34,7 @@ const (
 	keyRW = acl.ReadKey | acl.WriteKey
 )
 
-// rights are what a user needs to use a key so. Looking at metadata needs the right to read.
+// rights returns the rights that such a use of a key needs. Reading metadata needs the right to read.
 func (f keyFlags) rights() (need acl.Access) {
 	for _, word := range ascii.Fields(string(f))[1:] {
 		if word == "access" {
@@ -53,10 +53,10 @@ func (f keyFlags) rights() (need acl.Access) {
 // the terms of COMMAND INFO.
 type keyUse struct {
 	does keyFlags
-	// rights are what a user needs where the flags say too little; 0 = as the flags say.
+	// rights replaces the rights that follow from the flags where these say too little (0 = as the flags say).
 	rights acl.Access
 	// from is the position of the first key; 0 after word, from there on; unknown
-	// says that neither can be told.
+	// says that neither is known.
 	from    int
 	word    string
 	unknown bool
@@ -87,7 +87,7 @@ func after(does keyFlags, word string, start int) keyUse {
 // unknownKeys are keys that the words do not name, like those of SORT BY.
 func unknownKeys(does keyFlags) keyUse { return keyUse{does: does, unknown: true} }
 
-// doesWith is what a call does with the key number i that it names.
+// doesWith returns the use that a call makes of the key number i that it names.
 func (c *Command) doesWith(argv [][]byte, i int) keyFlags {
 	if c.Varies != nil {
 		return c.Varies(argv)
@@ -95,7 +95,7 @@ func (c *Command) doesWith(argv [][]byte, i int) keyFlags {
 	return c.use(i).does
 }
 
-// access is what a user needs for the key number i that a call names.
+// access returns the rights that a user needs to the key number i that a call names.
 func (c *Command) access(argv [][]byte, i int) acl.Access {
 	use := c.use(i)
 	switch {
@@ -172,8 +172,8 @@ func (u *keyUse) describe(varies bool) reply.Value {
 
 // overcounted reports whether a number of keys in argv is below 1 or greater than the words that follow it: COMMAND GETKEYS
 // finds none then, as in Redis. Rights are judged of those that are there.
-func (k KeySpec) overcounted(argv [][]byte) bool {
-	for _, use := range k.uses {
+func (ks KeySpec) overcounted(argv [][]byte) bool {
+	for _, use := range ks.uses {
 		if !use.counted || use.from >= len(argv) {
 			continue
 		}

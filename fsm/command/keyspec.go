@@ -52,11 +52,11 @@ func (p keyPlaces) uses(uses ...keyUse) KeySpec { return KeySpec{keyPlaces: p, u
 
 // but is for the few commands of which a user needs other rights than their flags in COMMAND
 // INFO tell.
-func (k KeySpec) but(rights acl.Access) KeySpec {
-	for i := range k.uses {
-		k.uses[i].rights = rights
+func (ks KeySpec) but(rights acl.Access) KeySpec {
+	for i := range ks.uses {
+		ks.uses[i].rights = rights
 	}
-	return k
+	return ks
 }
 
 // countedKeys is for commands whose word at position at says how many keys follow

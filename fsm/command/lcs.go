@@ -43,14 +43,14 @@ func (a *Args) lcsOptions() (o lcsOptions) {
 	return o
 }
 
-// cellsPerStep is how many pairs of bytes are compared for one step of cost.
+// cellsPerStep is the number of pairs of bytes that are compared for one step of cost.
 const cellsPerStep = 8
 
 // lcs finds the longest common subsequence of two strings.
 func lcs(tx *Tx, a *Args) reply.Value {
 	first, ok := tx.findText(a.Bytes())
-	second, also := tx.findText(a.Bytes())
-	if !ok || !also {
+	second, okSecond := tx.findText(a.Bytes())
+	if !ok || !okSecond {
 		return errLCSType
 	}
 	o := a.lcsOptions()
@@ -90,10 +90,10 @@ type lcsTable struct {
 	stride int      // words of a row
 }
 
-// newLCSTable fills the table; the way is kept only if it is asked for.
-func newLCSTable(x, y string, way bool) *lcsTable {
+// newLCSTable fills the table; the path is kept only with keepPath.
+func newLCSTable(x, y string, keepPath bool) *lcsTable {
 	t := &lcsTable{x: x, y: y, stride: (len(y) + 63) / 64}
-	if way {
+	if keepPath {
 		t.up = make([]uint64, t.stride*len(x))
 	}
 	row := make([]uint32, len(y)+1)

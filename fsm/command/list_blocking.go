@@ -13,9 +13,9 @@ var (
 	errTimeoutNegative = reply.Error("ERR timeout is negative")
 )
 
-// Timeout is how many milliseconds the client of a Blocking command is willing to wait,
-// 0 for ever; now is the time in unix milliseconds. It is not ok if the command does not
-// ask to wait or the word is no timeout, which its handler then answers.
+// Timeout returns the milliseconds that the client of a Blocking command is willing to wait,
+// 0 for ever; now is the time in unix milliseconds. ok is false if the command does not
+// ask to wait, or if the word is no timeout: the handler then answers the error.
 func (c *Command) Timeout(argv [][]byte, now int64) (ms int64, ok bool) {
 	if c.Waits != nil {
 		return c.Waits(argv, now)

@@ -104,7 +104,7 @@ func lRange(tx *Tx, a *Args) reply.Value {
 	if from < to {
 		list.Ascend(from, func(_ int, v string) bool {
 			values = append(values, reply.Bulk(v))
-			tx.LookedAt(stepsPerElement)
+			tx.CountSteps(stepsPerElement)
 			return len(values) < to-from
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// positionSearch is what LPOS looks for.
+// positionSearch is the element that LPOS looks for, with its options.
 type positionSearch struct {
 	element string
 	rank    int64 // of the first match that counts, negative from the tail; not 0

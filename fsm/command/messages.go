@@ -24,13 +24,13 @@ func messageRows() []Command {
 	}
 }
 
-// errNoMessages is what a command answers where there is no store of messages to act on.
+// errNoMessages answers a command if the state has no store of messages.
 var errNoMessages = reply.Error("ERR there are no messages here")
 
 func msgPublishWork(tx *Tx, argv [][]byte) int64 { return tx.publishWork(argv, 1) }
 func msgEnqueueWork(tx *Tx, argv [][]byte) int64 { return tx.publishWork(argv, 2) }
 
-// publishWork is what a publish to the destination in a word takes: messages for all endpoints of a URL group.
+// publishWork returns the steps of a publish to the destination in a word: messages for all endpoints of a URL group.
 func (tx *Tx) publishWork(argv [][]byte, at int) int64 {
 	if tx.Messages == nil || len(argv) <= at+1 {
 		return 0

@@ -121,7 +121,7 @@ func (tx *Tx) growth(c *Command, argv [][]byte) int64 {
 // runsScript reports whether the command is a script or function: what those call is guarded itself.
 func runsScript(c *Command) bool { return c.Group == "scripting" }
 
-// roomFor is the refusal of what would add so many bytes to what the database keeps besides its keys, nil if there is room
+// roomFor refuses a command that would add so many bytes to the database outside its keys, nil if there is room
 // for them.
 func (tx *Tx) roomFor(bytes int) *reply.Value {
 	if !tx.limited() || tx.ReadOnly {

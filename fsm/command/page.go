@@ -50,7 +50,7 @@ func (o *pageOptions) shows(tx *Tx, name string) bool {
 	return tx.matches(o.match, name)
 }
 
-// looksPerMatch is what a match costs besides the bytes that it looks at.
+// looksPerMatch is the cost of a match in addition to the bytes that it reads, in bytes.
 const looksPerMatch = 8
 
 // matches is glob.Match, paid for by the request and by the script that asked for it. It is false once the request has used

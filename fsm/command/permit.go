@@ -28,7 +28,7 @@ func (tx *Tx) permit(c *Command, argv [][]byte) *reply.Value {
 	return ptr(refusal(tx, c, denied, name))
 }
 
-// call is what the user must be permitted to do.
+// call describes the call that the user must be permitted to make.
 func (tx *Tx) call(c *Command, argv [][]byte) *acl.Call {
 	call := &acl.Call{Command: c.number}
 	places := c.Keys.Positions(argv)
@@ -92,7 +92,7 @@ func (c *Command) channels(argv [][]byte) (names []string, patterns bool) {
 
 // errNobody is the answer to a credential that was revoked.
 func errNobody(d Origin) reply.Value {
-	if d.rest() {
+	if d.isREST() {
 		return reply.Error("WRONGPASS invalid or missing auth token")
 	}
 	return reply.Error("NOAUTH Authentication required.")
@@ -101,7 +101,7 @@ func errNobody(d Origin) reply.Value {
 // refusal is a denial in the words of the origin.
 func refusal(tx *Tx, c *Command, denied acl.Denied, _ string) reply.Value {
 	name := outward(c.Name)
-	if tx.Origin.rest() {
+	if tx.Origin.isREST() {
 		return reply.Error("NOPERM this user has no permissions to " + map[acl.Denied]string{
 			acl.DeniedCommand: "run the '" + name + "' command or its subcommand",
 			acl.DeniedKey:     "access one of the keys used as arguments",

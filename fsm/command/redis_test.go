@@ -120,7 +120,7 @@ func (r *realRedis) empty() {
 	}
 }
 
-// replyLimit is how long a reply may take on a machine that has much else to do.
+// replyLimit is the time that a reply may take on a busy machine.
 const replyLimit = 2 * time.Minute
 
 func (r *realRedis) do(argv ...[]byte) reply.Value {

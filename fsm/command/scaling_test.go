@@ -306,7 +306,7 @@ func (s *scaling) overrun(c *Command, lines []string, n int, budget int64) strin
 }
 
 // least keeps what a trial has done and taken, if that is less.
-func (d *trial) least(o trial) { d.real, d.took = min(d.real, o.real), min(d.took, o.took) }
+func (t *trial) least(o trial) { t.real, t.took = min(t.real, o.real), min(t.took, o.took) }
 
 // judge says what is wrong with a price, by two trials of which the second has four times as much, and what a step of GET takes
 // in nanoseconds. A tree that is a level higher takes half as long again, at most.

@@ -62,7 +62,7 @@ var (
 	errReadOnlyRun  = reply.Error("ERR Write commands are not allowed from read-only scripts.")
 )
 
-// Scripting is what a Tx needs to run scripts.
+// Scripting holds the scripts that a Tx may run, and their limits.
 type Scripting struct {
 	// Scripts are the scripts and libraries of the database.
 	Scripts *script.Store
@@ -116,14 +116,14 @@ func (tx *Tx) scriptBudget() *lua.Budget {
 		tx.budget.Setting = "max-script-steps"
 		tx.drawn = min(tx.budget.Steps, max(0, most-tx.before))
 		tx.budget.Steps = tx.drawn
-		if tx.Interrupted != nil || tx.Yield != nil {
+		if tx.Interrupted != nil || tx.Paced() {
 			tx.budget.Interruptible(tx.interrupted)
 		}
 	}
 	return &tx.budget
 }
 
-// Spent is how many steps scripts have used of the budget.
+// Spent returns the steps of the budget that scripts have used.
 func (tx *Tx) Spent() int64 {
 	if !tx.spent {
 		return 0
@@ -131,7 +131,7 @@ func (tx *Tx) Spent() int64 {
 	return tx.drawn - max(0, tx.budget.Left())
 }
 
-// engine is the one to run a script on, and what to call when it is no longer used.
+// engine returns an engine to run a script on, and the function that releases it.
 func (tx *Tx) engine() (e *script.Engine, release func()) {
 	e, release = tx.Engine, func() {}
 	switch {
@@ -228,7 +228,7 @@ func (r *running) Permitted(argv [][]byte) (ok, known bool) {
 // Uint64 draws a number from the apply's generator.
 func (r *running) Uint64() uint64 { return r.tx.Uint64() }
 
-// Double is a number as scores are told.
+// Double returns a number in the form of scores.
 func (r *running) Double(f float64) reply.Value { return r.tx.score(f) }
 
 // keysAndArgs reads what a script is given: a number of keys, keys, other words.
@@ -260,7 +260,7 @@ func evalSHA(tx *Tx, a *Args) reply.Value { return evalKnown(tx, a, false) }
 
 func evalSHAReadOnly(tx *Tx, a *Args) reply.Value { return evalKnown(tx, a, true) }
 
-// nameSize is how long the name of a script is in bytes.
+// nameSize is the length of a script's name in bytes.
 const nameSize = 40
 
 func evalKnown(tx *Tx, a *Args, readOnly bool) reply.Value {

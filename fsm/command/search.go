@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
-// Search is what the SEARCH family works with.
+// Search gives the SEARCH family the definitions and the indexes of a database.
 type Search struct {
 	// Store are the definitions of the database, Database is its number.
 	Store    *search.Store

@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
-// searchContent is what a query shows of a document, pairs of field and value; false if it is not there any more.
+// searchContent returns the pairs of field and value that a query shows of a document; false if the document no longer exists.
 func (tx *Tx) searchContent(d *search.Definition, key string, q *searchWords, mark func(field, value, open, close string) string) ([]reply.Value, bool) {
 	show := func(field, value string) []reply.Value {
 		for _, name := range q.Highlight {
@@ -27,8 +27,8 @@ func (tx *Tx) searchContent(d *search.Definition, key string, q *searchWords, ma
 		if !ok || o == nil || !parsed {
 			return nil, false
 		}
-		e, there := log.Get(id)
-		if !there {
+		e, found := log.Get(id)
+		if !found {
 			return nil, false
 		}
 		field, isValue := "", false
@@ -80,13 +80,13 @@ func searchDocument(d *search.Definition, o *keyspace.Object) (jsondoc.Value, bo
 }
 
 // documentFields are the whole document under "$", or the fields that are selected.
-func (q *searchWords) documentFields(d *search.Definition, root jsondoc.Value, mark func(field, value, open, close string) string) []reply.Value {
-	for _, name := range q.Highlight {
+func (sw *searchWords) documentFields(d *search.Definition, root jsondoc.Value, mark func(field, value, open, close string) string) []reply.Value {
+	for _, name := range sw.Highlight {
 		if f := d.Field(name); f != nil {
-			root = replaceText(root, f.Path(), func(text string) string { return mark(name, text, q.open, q.close) })
+			root = replaceText(root, f.Path(), func(text string) string { return mark(name, text, sw.open, sw.close) })
 		}
 	}
-	if q.selected == nil {
+	if sw.selected == nil {
 		text, err := jsondoc.Text(root)
 		if err != nil {
 			text = "null"
@@ -94,7 +94,7 @@ func (q *searchWords) documentFields(d *search.Definition, root jsondoc.Value, m
 		return []reply.Value{reply.Array(reply.Bulk("$"), reply.Bulk(text))}
 	}
 	fields := []reply.Value{}
-	for _, name := range q.selected {
+	for _, name := range sw.selected {
 		v := search.Lookup(root, name)
 		if v == nil {
 			continue

@@ -20,7 +20,7 @@ const (
 
 var errFilterSize = fmt.Sprintf("ERR a filter, and aggregations, have at most %d bytes", maxFilter)
 
-// searchWords is how a query shows what it finds.
+// searchWords is a query with the options for its results.
 type searchWords struct {
 	search.Query
 	noContent   bool

@@ -167,7 +167,7 @@ func commandDocs(tx *Tx, a *Args) reply.Value {
 	return reply.Map(all...)
 }
 
-// docs is what there is to read about a command and its subcommands.
+// docs returns the entry of COMMAND DOCS for a command and its subcommands.
 func (t *Table) docs(c *Command) reply.Value {
 	about := []reply.Value{reply.Bulk("summary"), reply.Bulk(c.Summary), reply.Bulk("since"), reply.Bulk(c.Version),
 		reply.Bulk("group"), reply.Bulk(c.Group), reply.Bulk("complexity"), reply.Bulk(c.Complexity)}

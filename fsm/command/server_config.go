@@ -34,7 +34,7 @@ func configGet(tx *Tx, a *Args) reply.Value {
 // tellsParameters reports whether parameters that can't be set here are shown.
 func (tx *Tx) tellsParameters() bool { return !tx.dialect().oneParameter }
 
-// change is what CONFIG SET is about to make of the parameters.
+// change collects the new values of the parameters of one CONFIG SET.
 type change struct {
 	tx       *Tx
 	config   Config

@@ -42,7 +42,7 @@ func fixedRows() []Command {
 	}
 }
 
-// lolwut is what the command of that name shows.
+// lolwut is the reply of the command of that name.
 const lolwut = "      |    |    |\n     )_)  )_)  )_)\n    )___))___))___)\n___|____|____|____|___\n\\  / / / / / / / / / /\n~~~~~~~~~~~~~~~~~~~~~~\nTrireme, three nodes and one log. Redis ver. " + RedisVersion + "\n"
 
 // showLolwut draws the same ship in every version.
@@ -87,8 +87,8 @@ func swapDB(_ *Tx, a *Args) reply.Value {
 	return reply.OK()
 }
 
-// copies is how many other nodes have at least stored every write that was acknowledged
-// before now: a majority is needed, and this node is one of it.
+// copies returns the least number of other nodes that have stored every write acknowledged
+// before now: a write needs a majority, and this node is one of it.
 func (tx *Tx) copies() int64 { return int64(tx.Nodes / 2) }
 
 // wait answers at once, also with fewer nodes than asked for: more may have the writes,

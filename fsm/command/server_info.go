@@ -8,28 +8,28 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// Host is what a node knows of itself and is not replicated. INFO, ROLE, SLOWLOG and LATENCY
-// tell it; an apply never sees it, because its replies may become state.
+// Host describes a node to its own clients and is not replicated. INFO, ROLE, SLOWLOG and LATENCY
+// show it; an apply never sees it, because replies of an apply may become state.
 type Host struct {
 	// NodeID and Version name the node and its binary.
 	NodeID, Version string
-	// Port is that of the HTTP listener.
+	// Port is the port of the HTTP listener.
 	Port int
-	// StartedMs is when the process started, SavedMs when its last snapshot was written,
-	// in unix milliseconds; 0 is not known.
+	// StartedMs is the time at which the process started, SavedMs that of its last
+	// snapshot, in unix milliseconds (0 = not known).
 	StartedMs, SavedMs int64
 	// Leads reports whether the node leads. Leader is the cluster address of the leader,
 	// empty without one, and Others are those of the other nodes.
 	Leads  bool
 	Leader string
 	Others []string
-	// Process is what the operating system says of the process.
+	// Process holds the operating system's figures of the process.
 	Process Process
 	// Figures, if set, are the node's figures of a database.
 	Figures func(db string) Figures
 }
 
-// Process is what the operating system says of a node's process.
+// Process holds the operating system's figures of a node's process.
 type Process struct {
 	ID       int
 	OS, Arch string
@@ -137,8 +137,8 @@ func cutPort(addr string) (host, port string) {
 // errNoHost is the answer of a command about the node where no node answers by itself.
 var errNoHost = reply.Error("ERR a node says this for itself only, not in a request that writes")
 
-// offset is how far this node has applied the log, as ROLE and INFO say it. All databases write into one log: a database
-// other than default sees no offset, for it would count what others write.
+// offset returns the index up to which this node has applied the log, as ROLE and INFO show it. All databases write into one
+// log: a database other than default sees no offset, for it would count the writes of others.
 func (tx *Tx) offset() uint64 {
 	if tx.Database != defaultDatabase {
 		return 0
@@ -175,7 +175,7 @@ func role(tx *Tx, a *Args) reply.Value {
 	return reply.Array(reply.Bulk("slave"), reply.Bulk(host), reply.Int(n), reply.Bulk(state), reply.Int(int64(tx.offset())))
 }
 
-// lastSave is when this node has written its last snapshot, in seconds.
+// lastSave returns the time at which this node has written its last snapshot, in unix seconds.
 func lastSave(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err

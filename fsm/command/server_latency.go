@@ -41,7 +41,7 @@ func resetStat(tx *Tx, a *Args) reply.Value {
 	return reply.OK()
 }
 
-// slowlogDefault is how many calls SLOWLOG GET shows when it is not told.
+// slowlogDefault is the number of calls that SLOWLOG GET shows without a count.
 const slowlogDefault = 10
 
 func slowlogGet(tx *Tx, a *Args) reply.Value {

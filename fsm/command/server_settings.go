@@ -52,7 +52,7 @@ var settings = [settingsCount]setting{
 	slowlogMicros:  {"slowlog-log-slower-than", "", SlowlogMicros, -1, math.MaxInt64},
 	slowlogEntries: {"slowlog-max-len", "", SlowlogLen, 0, maxSlowlog},
 	latencyMillis:  {"latency-monitor-threshold", "", LatencyMillis, 0, math.MaxInt64},
-	// These are kept and told, and change nothing: the form of values in memory is our own.
+	// These are kept and shown, and change nothing: the form of values in memory is our own.
 	listSize:    {"list-max-listpack-size", "list-max-ziplist-size", -2, math.MinInt32, math.MaxInt32},
 	listDepth:   {"list-compress-depth", "", 0, 0, math.MaxInt32},
 	streamBytes: {"stream-node-max-bytes", "", 4096, 0, math.MaxInt64},
@@ -74,9 +74,9 @@ var settings = [settingsCount]setting{
 
 // What SLOWLOG and LATENCY keep at first.
 const (
-	// SlowlogMicros is how long a call takes that SLOWLOG keeps, SlowlogLen how many it keeps.
+	// SlowlogMicros is the least duration of a call that SLOWLOG keeps, in microseconds; SlowlogLen the number of calls it keeps.
 	SlowlogMicros, SlowlogLen = 10_000, 128
-	// LatencyMillis is how long a call takes that is an event of LATENCY.
+	// LatencyMillis is the least duration of a call that is an event of LATENCY, in milliseconds.
 	LatencyMillis = 100
 )
 
@@ -105,7 +105,7 @@ func (s *setting) parse(text string) (value int64, wrong string) {
 	return n, ""
 }
 
-// value is what holds for the setting at that place.
+// value returns the value in force of the setting at that position.
 func (c *Config) value(at int) int64 { return settings[at].initial + c.differs[at] }
 
 func (c *Config) set(at int, value int64) { c.differs[at] = value - settings[at].initial }
@@ -135,10 +135,10 @@ func (c *Config) DecodeSettings(r *wire.Reader) {
 	}
 }
 
-// Thresholds are what a node counts as slow calls of a database.
+// Thresholds are the limits above which a node records a call of a database as slow.
 type Thresholds struct {
-	// SlowMicros is how long a call takes that SLOWLOG keeps, none for -1, and SlowLen how many
-	// it keeps. LatencyMillis is how long a call takes that is an event of LATENCY, none for 0.
+	// SlowMicros is the least duration of a call that SLOWLOG keeps (-1 = none), SlowLen the
+	// number of calls it keeps. LatencyMillis is that of an event of LATENCY (0 = none).
 	SlowMicros, SlowLen, LatencyMillis int64
 }
 
@@ -153,7 +153,7 @@ func (c *Config) SetMemoryLimit(bytes int64) {
 	c.set(memoryLimit, min(max(bytes, -1), math.MaxInt64-1)+1)
 }
 
-// RequestRate is how many requests a second each node answers the database, and how many at once; 0 is any number.
+// RequestRate returns the limits of the requests that each node answers the database in a second, and at once (0 = unlimited).
 func (c *Config) RequestRate() (rate, burst int64) {
 	return c.value(requestRate), c.value(requestBurst)
 }
@@ -174,7 +174,7 @@ func (c *Config) ExpiryHeld() (unixms int64) { return c.value(expiryHeld) }
 // HoldExpiry sets that time.
 func (c *Config) HoldExpiry(unixms int64) { c.set(expiryHeld, max(unixms, 0)) }
 
-// Thresholds are those of the settings.
+// Thresholds returns the thresholds that the settings set.
 func (c *Config) Thresholds() Thresholds {
 	return Thresholds{c.value(slowlogMicros), c.value(slowlogEntries), c.value(latencyMillis)}
 }

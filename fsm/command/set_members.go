@@ -130,7 +130,7 @@ func sMIsMember(tx *Tx, a *Args) reply.Value {
 func (tx *Tx) allMembers(set *keyspace.Members) reply.Value {
 	values := make([]reply.Value, 0, set.Len())
 	set.All(func(m string) bool {
-		tx.LookedAt(stepsPerElement)
+		tx.CountSteps(stepsPerElement)
 		values = append(values, reply.Bulk(m))
 		return true
 	})

@@ -15,7 +15,7 @@ func union(tx *Tx, sets []*keyspace.Members, f func(string) bool) {
 	going := true
 	for _, s := range sets {
 		s.All(func(m string) bool {
-			tx.LookedAt(stepsPerElement)
+			tx.CountSteps(stepsPerElement)
 			going = f(m)
 			return going
 		})
@@ -27,7 +27,7 @@ func union(tx *Tx, sets []*keyspace.Members, f func(string) bool) {
 
 func difference(tx *Tx, sets []*keyspace.Members, f func(string) bool) {
 	sets[0].All(func(m string) bool {
-		tx.LookedAt(stepsPerElement)
+		tx.CountSteps(stepsPerElement)
 		for _, s := range sets[1:] {
 			if s.Has(m) {
 				return true
@@ -42,7 +42,7 @@ func intersection(tx *Tx, sets []*keyspace.Members, f func(string) bool) {
 	sets = slices.Clone(sets)
 	slices.SortStableFunc(sets, func(a, b *keyspace.Members) int { return a.Len() - b.Len() })
 	sets[0].All(func(m string) bool {
-		tx.LookedAt(stepsPerElement)
+		tx.CountSteps(stepsPerElement)
 		for _, s := range sets[1:] {
 			if !s.Has(m) {
 				return true

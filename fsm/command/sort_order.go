@@ -30,8 +30,8 @@ func newKeyPattern(pattern []byte) (p keyPattern) {
 	return p
 }
 
-// look is what the pattern names for an element; without an asterisk, without the key
-// or with a value of another type there is nothing.
+// look returns the text that the pattern names for an element. It finds none without an asterisk,
+// without the key, or with a value of another type.
 func (p *keyPattern) look(tx *Tx, element string) (text string, ok bool) {
 	switch {
 	case p.self:
@@ -93,7 +93,7 @@ func elementsOf(tx *Tx, o *keyspace.Object) (all []string) {
 		return nil
 	}
 	add := func(element string) bool {
-		tx.LookedAt(stepsPerElement)
+		tx.CountSteps(stepsPerElement)
 		all = append(all, element)
 		return true
 	}
@@ -116,7 +116,7 @@ func elementsOf(tx *Tx, o *keyspace.Object) (all []string) {
 func (o *sortOptions) order(tx *Tx, all []string, cut bool, first int) ([]string, bool) {
 	items := make([]sortItem, len(all))
 	for i, element := range all {
-		tx.LookedAt(stepsPerElement)
+		tx.CountSteps(stepsPerElement)
 		item := sortItem{element: element, text: element, known: true}
 		if o.by != nil {
 			item.text, item.known = o.by.look(tx, element)
@@ -130,7 +130,7 @@ func (o *sortOptions) order(tx *Tx, all []string, cut bool, first int) ([]string
 		items[i] = item
 	}
 	compare := func(a, b sortItem) int {
-		tx.LookedAt(stepsPerMatch)
+		tx.CountSteps(stepsPerMatch)
 		return o.compare(a, b)
 	}
 	if cut {
@@ -164,9 +164,9 @@ func (o *sortOptions) compare(a, b sortItem) (order int) {
 	return order
 }
 
-// sortNumber reads a number to sort by, as numberOfC does.
+// sortNumber reads a number to sort by, as strtodPrefix does.
 func sortNumber(text string) (float64, bool) {
-	number, none := numberOfC(text)
+	number, none := strtodPrefix(text)
 	if none {
 		return 0, true
 	}

@@ -86,8 +86,8 @@ func (a *Args) countedIDs() []keyspace.StreamID {
 }
 
 // none is the reply where there is no stream, or no group.
-func (p *deletion) none() reply.Value {
-	codes := make([]reply.Value, len(p.ids))
+func (d *deletion) none() reply.Value {
+	codes := make([]reply.Value, len(d.ids))
 	for i := range codes {
 		codes[i] = reply.Int(idMissing)
 	}
@@ -95,15 +95,15 @@ func (p *deletion) none() reply.Value {
 }
 
 // delete deletes one entry as far as groups let it.
-func (p *deletion) delete(s *keyspace.StreamLog, id keyspace.StreamID) int64 {
-	_, there := s.Get(id)
+func (d *deletion) delete(s *keyspace.StreamLog, id keyspace.StreamID) int64 {
+	_, found := s.Get(id)
 	switch {
-	case p.refs == dropReferences:
+	case d.refs == dropReferences:
 		s.Forget(id)
-	case there && p.refs == onlyAcknowledged && s.Referenced(id):
+	case found && d.refs == onlyAcknowledged && s.Referenced(id):
 		return idNeeded
 	}
-	if !there {
+	if !found {
 		return idMissing
 	}
 	s.Delete(id)

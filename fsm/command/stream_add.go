@@ -112,16 +112,16 @@ func storable(words [][]byte) bool {
 }
 
 // next is the ID of a new entry behind last; it is not ok if there is no room for it.
-func (p *addition) next(last keyspace.StreamID, now int64) (id keyspace.StreamID, ok bool) {
+func (ad *addition) next(last keyspace.StreamID, now int64) (id keyspace.StreamID, ok bool) {
 	switch {
-	case p.now && uint64(now) > last.Ms:
+	case ad.now && uint64(now) > last.Ms:
 		return keyspace.StreamID{Ms: uint64(now)}, true
-	case p.now:
+	case ad.now:
 		return last.Next()
-	case p.openSeq && p.id.Ms == last.Ms:
+	case ad.openSeq && ad.id.Ms == last.Ms:
 		return keyspace.StreamID{Ms: last.Ms, Seq: last.Seq + 1}, last.Seq < math.MaxUint64
 	}
-	return p.id, p.id.Compare(last) > 0
+	return ad.id, ad.id.Compare(last) > 0
 }
 
 func xTrim(tx *Tx, a *Args) reply.Value {

@@ -17,7 +17,7 @@ var (
 	errAutoClaimRoom = reply.Error("ERR Insufficient memory, failed allocating transient memory, COUNT too high.")
 )
 
-// claim is how XCLAIM and XAUTOCLAIM take over what is pending.
+// claim holds the options of XCLAIM and XAUTOCLAIM, which take over pending entries.
 type claim struct {
 	minIdle   int64 // milliseconds
 	delivered int64 // the new time of delivery
@@ -28,16 +28,16 @@ type claim struct {
 }
 
 // take gives an entry to a consumer and shows it.
-func (p *claim) take(tx *Tx, g *keyspace.StreamGroup, c *keyspace.StreamConsumer, e keyspace.StreamEntry, count int64) reply.Value {
+func (cl *claim) take(tx *Tx, g *keyspace.StreamGroup, c *keyspace.StreamConsumer, e keyspace.StreamEntry, count int64) reply.Value {
 	switch {
-	case p.retries >= 0:
-		count = p.retries
-	case !p.justID:
+	case cl.retries >= 0:
+		count = cl.retries
+	case !cl.justID:
 		count = deliveredAgain(tx, count)
 	}
-	g.Assign(c, e.ID, p.delivered, count)
+	g.Assign(c, e.ID, cl.delivered, count)
 	c.Active = tx.Now
-	if p.justID {
+	if cl.justID {
 		return shownID(e.ID)
 	}
 	return shownEntry(e)
@@ -52,8 +52,8 @@ func deliveredAgain(tx *Tx, count int64) int64 {
 }
 
 // fresh reports whether an entry was delivered too lately to be taken.
-func (p *claim) fresh(q keyspace.StreamPending, now int64) bool {
-	return p.minIdle > 0 && now-q.Delivered < p.minIdle
+func (cl *claim) fresh(q keyspace.StreamPending, now int64) bool {
+	return cl.minIdle > 0 && now-q.Delivered < cl.minIdle
 }
 
 // readIDs reads words as IDs up to the first that is none.
@@ -70,31 +70,31 @@ func (a *Args) readIDs() (ids []keyspace.StreamID) {
 }
 
 // options reads those of XCLAIM.
-func (p *claim) options(a *Args, now int64) {
+func (cl *claim) options(a *Args, now int64) {
 	for a.Left() > 0 && !a.bad {
 		switch more := a.Left() > 1; {
 		case a.Word("FORCE"):
-			p.force = true
+			cl.force = true
 		case a.Word("JUSTID"):
-			p.justID = true
+			cl.justID = true
 		case more && a.Word("IDLE"):
-			p.delivered = now - a.IntOr(errClaimIdleOpt)
+			cl.delivered = now - a.IntOr(errClaimIdleOpt)
 		case more && a.Word("TIME"):
-			p.delivered = a.IntOr(errClaimTime)
+			cl.delivered = a.IntOr(errClaimTime)
 		case more && a.Word("RETRYCOUNT"):
-			p.retries = max(a.IntOr(errClaimRetry), -1)
+			cl.retries = max(a.IntOr(errClaimRetry), -1)
 		case more && a.Word("LASTID"):
-			p.last = a.streamID()
+			cl.last = a.streamID()
 		default:
 			a.Fail(reply.Error("ERR Unrecognized XCLAIM option '" + shown(a.String()) + "'"))
 		}
 	}
-	if p.delivered < 0 || p.delivered > now { // clients compute it from clocks of their own
-		p.delivered = now
+	if cl.delivered < 0 || cl.delivered > now { // clients compute it from clocks of their own
+		cl.delivered = now
 	}
 }
 
-// forcedCount is how often an entry counts as delivered before FORCE takes it.
+// forcedCount is the delivery count of an entry before FORCE claims it.
 const forcedCount = 1
 
 func xClaim(tx *Tx, a *Args) reply.Value {
@@ -123,9 +123,9 @@ func xClaim(tx *Tx, a *Args) reply.Value {
 	taken := []reply.Value{}
 	for _, id := range ids {
 		q, pending := g.FindPending(id)
-		entry, there := s.Get(id)
+		entry, found := s.Get(id)
 		switch {
-		case !there:
+		case !found:
 			g.Acknowledge(id) // its entry has been deleted
 		case pending && p.fresh(q, tx.Now), !pending && !p.force:
 		case !pending:
@@ -188,20 +188,20 @@ func xAutoClaim(tx *Tx, a *Args) reply.Value {
 
 // sweep takes what is idle from an ID on. What is pending of entries that are gone is
 // dropped and told.
-func (p *claim) sweep(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, c *keyspace.StreamConsumer, start keyspace.StreamID, count int64) reply.Value {
+func (cl *claim) sweep(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, c *keyspace.StreamConsumer, start keyspace.StreamID, count int64) reply.Value {
 	taken, gone := []reply.Value{}, []reply.Value{}
 	i := g.PendingFrom(start)
 	for looks := count * autoClaimLooks; looks > 0 && count > 0 && i < g.Pending(); looks-- {
 		q := g.PendingAt(i)
-		entry, there := s.Get(q.ID)
+		entry, found := s.Get(q.ID)
 		switch {
-		case !there:
+		case !found:
 			g.Acknowledge(q.ID)
 			gone = append(gone, shownID(q.ID))
 			count--
 			continue
-		case !p.fresh(q, tx.Now):
-			taken = append(taken, p.take(tx, g, c, entry, q.Count))
+		case !cl.fresh(q, tx.Now):
+			taken = append(taken, cl.take(tx, g, c, entry, q.Count))
 			count--
 		}
 		i++

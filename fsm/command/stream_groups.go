@@ -77,8 +77,8 @@ func readGroupOptions(a *Args, mayMake bool) groupOptions {
 	return o
 }
 
-// maxCreateWords is how many words Redis takes with XGROUP CREATE, however often an
-// option stands there.
+// maxCreateWords is the largest number of words that Redis accepts with XGROUP CREATE,
+// repeated options included.
 const maxCreateWords = 8
 
 func xGroupCreate(tx *Tx, a *Args) reply.Value {

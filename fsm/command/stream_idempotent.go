@@ -18,19 +18,19 @@ var (
 )
 
 // idempotent reads who adds and under which id, if that is next.
-func (p *addition) idempotent(a *Args) bool {
+func (ad *addition) idempotent(a *Args) bool {
 	named := a.Left() > 2 && a.Word("IDMP")
 	if !named && !(a.Left() > 1 && a.Word("IDMPAUTO")) {
 		return false
 	}
-	if p.once {
+	if ad.once {
 		a.Fail(errIDMPTwice)
 	}
-	p.once, p.byContent, p.producer = true, !named, a.Bytes()
+	ad.once, ad.byContent, ad.producer = true, !named, a.Bytes()
 	if named {
-		p.iid = a.Bytes()
+		ad.iid = a.Bytes()
 	}
-	if len(p.producer) == 0 || named && len(p.iid) == 0 {
+	if len(ad.producer) == 0 || named && len(ad.iid) == 0 {
 		a.Fail(errIDMPEmpty)
 	}
 	return true
@@ -49,11 +49,11 @@ func contentID(words [][]byte) []byte {
 }
 
 // before is the entry that the addition has made before.
-func (p *addition) before(s *keyspace.StreamLog, now int64) (id keyspace.StreamID, ok bool) {
-	if !p.once {
+func (ad *addition) before(s *keyspace.StreamLog, now int64) (id keyspace.StreamID, ok bool) {
+	if !ad.once {
 		return id, false
 	}
-	return s.AddedBefore(keyspace.Alias(p.producer), keyspace.Alias(p.iid), now)
+	return s.AddedBefore(keyspace.Alias(ad.producer), keyspace.Alias(ad.iid), now)
 }
 
 func xCfgSet(tx *Tx, a *Args) reply.Value {

@@ -17,7 +17,7 @@ func findStream(tx *Tx, key []byte) (s *keyspace.StreamLog, refusal *reply.Value
 	return s, nil
 }
 
-// infoCount is how much XINFO STREAM FULL shows of each list when it is not told.
+// infoCount is the number of elements that XINFO STREAM FULL shows of each list without COUNT.
 const infoCount = 10
 
 func xInfoStream(tx *Tx, a *Args) reply.Value {
@@ -46,12 +46,12 @@ func xInfoStream(tx *Tx, a *Args) reply.Value {
 	return reply.Map(append(streamHead(s), streamBrief(s)...)...)
 }
 
-// nodeEntries is how many entries stand in a node of Redis's by default. Our trees have
-// other nodes; clients get what a stream of small entries would have there.
+// nodeEntries is the number of entries in a node of a stream in Redis by default. Our trees
+// have other nodes; clients see the numbers that a stream of small entries would have there.
 const nodeEntries = 100
 
-// streamHead is what both forms tell first, with what is remembered of additions if the stream
-// was ever asked to remember any.
+// streamHead returns the fields that both forms begin with, and the remembered additions if the
+// stream was ever asked to remember any.
 func streamHead(s *keyspace.StreamLog) []reply.Value {
 	nodes := int64(s.Len()+nodeEntries-1) / nodeEntries
 	head := []reply.Value{
@@ -94,7 +94,7 @@ func streamFull(tx *Tx, s *keyspace.StreamLog, count int64) []reply.Value {
 	return []reply.Value{reply.Bulk("entries"), reply.Array(entries...), reply.Bulk("groups"), reply.Array(groups...)}
 }
 
-// progress is what a group read and what it has before it, null for what is not known.
+// progress returns the number of entries that a group has read and its lag, null for an unknown one.
 func progress(s *keyspace.StreamLog, g *keyspace.StreamGroup) []reply.Value {
 	read, lag := reply.Nil(), reply.Nil()
 	if g.Read != keyspace.UnknownRead {

@@ -39,17 +39,17 @@ type modelStream struct {
 	groups  map[string]*modelGroup
 }
 
-func (m *modelStream) ids() []int { return slices.Sorted(maps.Keys(m.entries)) }
+func (ms *modelStream) ids() []int { return slices.Sorted(maps.Keys(ms.entries)) }
 
 func idOf(n int) reply.Value { return reply.Bulk(fmt.Sprint("1-", n)) }
 
-func (m *modelStream) entry(n int) reply.Value {
-	return reply.Array(idOf(n), reply.Array(reply.Bulk("f"), reply.Bulk(m.entries[n])))
+func (ms *modelStream) entry(n int) reply.Value {
+	return reply.Array(idOf(n), reply.Array(reply.Bulk("f"), reply.Bulk(ms.entries[n])))
 }
 
 // needed reports whether some group was not given an entry, or did not acknowledge it.
-func (m *modelStream) needed(n int) bool {
-	for _, g := range m.groups {
+func (ms *modelStream) needed(n int) bool {
+	for _, g := range ms.groups {
 		if _, pending := g.pending[n]; pending || n > g.last {
 			return true
 		}
@@ -57,33 +57,33 @@ func (m *modelStream) needed(n int) bool {
 	return false
 }
 
-func (m *modelStream) forget(n int) {
-	for _, g := range m.groups {
+func (ms *modelStream) forget(n int) {
+	for _, g := range ms.groups {
 		delete(g.pending, n)
 	}
 }
 
 // trim removes entries of the head as a trim with that word does, until enough are gone.
-func (m *modelStream) trim(refs string, heads []int, most int) (n int) {
+func (ms *modelStream) trim(refs string, heads []int, most int) (n int) {
 	for _, id := range heads {
 		if n == most {
 			break
 		}
-		if refs == "ACKED" && m.needed(id) {
+		if refs == "ACKED" && ms.needed(id) {
 			continue
 		}
 		if refs == "DELREF" {
-			m.forget(id)
+			ms.forget(id)
 		}
-		delete(m.entries, id)
+		delete(ms.entries, id)
 		n++
 	}
 	return n
 }
 
-func (m *modelStream) group(t *rapid.T) (name string, g *modelGroup) {
+func (ms *modelStream) group(t *rapid.T) (name string, g *modelGroup) {
 	name = draw(t, "group", "g", "h")
-	return name, m.groups[name]
+	return name, ms.groups[name]
 }
 
 func drawNumber(t *rapid.T, m *modelStream) int {
@@ -152,12 +152,12 @@ var streamMoves = []streamMove{
 	},
 	func(t *rapid.T, m *modelStream) ([]string, reply.Value) { // XDELEX
 		id, refs := drawNumber(t, m), refsOf(t)
-		_, there := m.entries[id]
+		_, exists := m.entries[id]
 		code := int64(-1)
 		switch {
-		case refs == "ACKED" && there && m.needed(id):
+		case refs == "ACKED" && exists && m.needed(id):
 			code = 2
-		case there:
+		case exists:
 			code = 1
 			delete(m.entries, id)
 		}
@@ -177,7 +177,7 @@ var streamMoves = []streamMove{
 			return argv, reply.Array(reply.Int(-1))
 		}
 		delete(g.pending, id)
-		if _, there := m.entries[id]; there && refs == "ACKED" && m.needed(id) {
+		if _, exists := m.entries[id]; exists && refs == "ACKED" && m.needed(id) {
 			return argv, reply.Array(reply.Int(2))
 		}
 		if delete(m.entries, id); refs == "DELREF" {
@@ -228,7 +228,7 @@ var streamMoves = []streamMove{
 			if p.consumer != consumer || id <= from {
 				continue
 			}
-			if _, there := m.entries[id]; !there {
+			if _, exists := m.entries[id]; !exists {
 				found = append(found, reply.Array(idOf(id), reply.NilArray()))
 				continue
 			}
@@ -272,7 +272,7 @@ var streamMoves = []streamMove{
 			}
 			looked++
 			p := g.pending[id]
-			if _, there := m.entries[id]; !there {
+			if _, exists := m.entries[id]; !exists {
 				delete(g.pending, id)
 				gone = append(gone, idOf(id))
 			} else if m.now-p.delivered >= idle {
@@ -341,9 +341,9 @@ func claimSome(t *rapid.T, m *modelStream) ([]string, reply.Value) {
 			continue
 		}
 		p, pending := g.pending[id]
-		_, there := m.entries[id]
+		_, exists := m.entries[id]
 		switch {
-		case !there:
+		case !exists:
 			delete(g.pending, id)
 			continue
 		case !pending && !force, pending && m.now-p.delivered < idle:

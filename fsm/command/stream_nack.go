@@ -9,7 +9,7 @@ import (
 
 var errNackRetry = reply.Error("ERR Invalid RETRYCOUNT option argument for XNACK")
 
-// nack is how XNACK gives entries back.
+// nack holds the options of XNACK, which gives entries back.
 type nack struct {
 	silent, fatal, force bool
 	retries              int64 // the new count, -1 where not given
@@ -47,14 +47,14 @@ func readNack(a *Args) (p nack) {
 	return p
 }
 
-// count is how often an entry counts as delivered when it was delivered so often.
-func (p *nack) count(before int64) int64 {
+// count returns the delivery count of an entry after XNACK, from that before.
+func (n *nack) count(before int64) int64 {
 	switch {
-	case p.retries >= 0:
-		return p.retries
-	case p.fatal:
+	case n.retries >= 0:
+		return n.retries
+	case n.fatal:
 		return math.MaxInt64
-	case p.silent:
+	case n.silent:
 		return max(before-1, 0)
 	}
 	return before
@@ -78,7 +78,7 @@ func xNack(tx *Tx, a *Args) reply.Value {
 	for _, id := range p.ids {
 		q, pending := g.FindPending(id)
 		if !pending {
-			if _, there := e.data.Get(id); !there || !p.force {
+			if _, found := e.data.Get(id); !found || !p.force {
 				continue
 			}
 		}

@@ -15,8 +15,8 @@ type pendingQuery struct {
 	consumer   []byte // nil for all
 }
 
-// maxPendingWords is how many words Redis takes with XPENDING; those that are too many
-// without IDLE it does not look at.
+// maxPendingWords is the largest number of words that Redis accepts with XPENDING; without
+// IDLE it ignores the surplus ones.
 const maxPendingWords = 9
 
 func readPendingQuery(a *Args) (p pendingQuery) {
@@ -82,14 +82,14 @@ func pendingSummary(g *keyspace.StreamGroup) reply.Value {
 	return reply.Array(reply.Int(int64(n)), shownID(g.PendingAt(0).ID), shownID(g.PendingAt(n-1).ID), reply.Array(consumers...))
 }
 
-func (p *pendingQuery) find(tx *Tx, g *keyspace.StreamGroup) reply.Value {
+func (pq *pendingQuery) find(tx *Tx, g *keyspace.StreamGroup) reply.Value {
 	var found []reply.Value
 	now := tx.Now
 	take := func(q keyspace.StreamPending) bool {
-		if int64(len(found)) >= p.count || q.ID.Compare(p.end) > 0 || tx.lookAt(1) {
+		if int64(len(found)) >= pq.count || q.ID.Compare(pq.end) > 0 || tx.lookAt(1) {
 			return false
 		}
-		if p.minIdle == 0 || now-q.Delivered >= p.minIdle {
+		if pq.minIdle == 0 || now-q.Delivered >= pq.minIdle {
 			idle := max(now-q.Delivered, 0)
 			if q.Unowned {
 				idle = -1
@@ -98,10 +98,10 @@ func (p *pendingQuery) find(tx *Tx, g *keyspace.StreamGroup) reply.Value {
 		}
 		return true
 	}
-	if p.consumer == nil {
-		g.EachPending(p.start, take)
-	} else if c := g.Consumer(keyspace.Alias(p.consumer)); c != nil {
-		g.EachPendingOf(c, p.start, take)
+	if pq.consumer == nil {
+		g.EachPending(pq.start, take)
+	} else if c := g.Consumer(keyspace.Alias(pq.consumer)); c != nil {
+		g.EachPendingOf(c, pq.start, take)
 	}
 	return reply.Array(found...)
 }

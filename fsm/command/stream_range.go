@@ -91,7 +91,7 @@ func xDel(tx *Tx, a *Args) reply.Value {
 	}
 	n := int64(0)
 	for _, id := range ids {
-		if _, there := e.data.Get(id); there {
+		if _, found := e.data.Get(id); found {
 			e.write().Delete(id)
 			n++
 		}

@@ -41,25 +41,25 @@ func readStreamRead(tx *Tx, a *Args, grouped bool) streamRead {
 	return p
 }
 
-func (p *streamRead) option(tx *Tx, a *Args) {
+func (sr *streamRead) option(tx *Tx, a *Args) {
 	switch more := a.Left() - 1; {
 	case more > 0 && a.Word("BLOCK"):
 		if _, bad := parseBlock(a.Bytes(), tx.Now); tx.Origin == Script {
-			a.Fail(errBlockInScript(p.grouped))
+			a.Fail(errBlockInScript(sr.grouped))
 		} else if bad != nil {
 			a.Fail(*bad)
 		}
 	case more > 0 && a.Word("COUNT"):
-		p.count = max(a.Int(), 0)
+		sr.count = max(a.Int(), 0)
 	case more > 0 && a.Word("STREAMS"):
-		p.streams(a)
+		sr.streams(a)
 	case more > 1 && a.Word("GROUP"):
-		if !p.grouped {
+		if !sr.grouped {
 			a.Fail(errGroupOption)
 		}
-		p.group, p.consumer = a.Bytes(), a.Bytes()
+		sr.group, sr.consumer = a.Bytes(), a.Bytes()
 	case a.Word("NOACK"):
-		if p.noAck = true; !p.grouped {
+		if sr.noAck = true; !sr.grouped {
 			a.Fail(errNoAckOption)
 		}
 	default:
@@ -76,15 +76,15 @@ func errBlockInScript(grouped bool) reply.Value {
 	return reply.Error("ERR " + name + " command is not allowed with BLOCK option from scripts")
 }
 
-func (p *streamRead) streams(a *Args) {
+func (sr *streamRead) streams(a *Args) {
 	n := a.Left()
 	switch {
-	case n%2 == 1 && p.grouped:
+	case n%2 == 1 && sr.grouped:
 		a.Fail(errUnbalancedNew)
 	case n%2 == 1:
 		a.Fail(errUnbalanced)
 	}
-	p.keys, p.ids = a.Take(n/2), a.Take(n/2)
+	sr.keys, sr.ids = a.Take(n/2), a.Take(n/2)
 }
 
 // parseBlock reads a timeout in milliseconds.
@@ -186,24 +186,24 @@ func streamReady(tx *Tx, argv [][]byte) Arrival {
 }
 
 // ready returns what there is in one stream.
-func (p *streamRead) ready(s *keyspace.StreamLog, word []byte) Arrival {
-	var some bool
+func (sr *streamRead) ready(s *keyspace.StreamLog, word []byte) Arrival {
+	var ok bool
 	var bad *reply.Value
 	var from keyspace.StreamID
-	if p.grouped {
-		g := s.Group(keyspace.Alias(p.group))
+	if sr.grouped {
+		g := s.Group(keyspace.Alias(sr.group))
 		if from, bad = groupReadAfter(word); g == nil {
 			return Mistake
 		}
-		some = servesFrom(s, g, from)
+		ok = servesFrom(s, g, from)
 	} else {
 		from, bad = readAfter(s, word)
-		some = s.Top().Compare(from) > 0
+		ok = s.Top().Compare(from) > 0
 	}
 	switch {
 	case bad != nil:
 		return Mistake
-	case some:
+	case ok:
 		return Something
 	}
 	return Nothing

@@ -13,7 +13,7 @@ func errNoMeaning(id string) reply.Value {
 		id + " ID would just return an empty result set.")
 }
 
-// newEntries is what > stands for.
+// newEntries is the ID that > stands for.
 var newEntries = keyspace.MaxStreamID
 
 // xReadGroup is a write whatever it finds: the consumer is made, and its idle time starts
@@ -51,27 +51,27 @@ func xReadGroup(tx *Tx, a *Args) reply.Value {
 
 // overfull is the refusal of a read that would give the consumer more than it may have
 // pending, in the reference service's words; nil for others.
-func (p *streamRead) overfull(tx *Tx, s *keyspace.StreamLog, i int, from keyspace.StreamID) *reply.Value {
+func (sr *streamRead) overfull(tx *Tx, s *keyspace.StreamLog, i int, from keyspace.StreamID) *reply.Value {
 	limit := tx.Limits.MaxPending
-	if limit <= 0 || p.noAck || from != newEntries {
+	if limit <= 0 || sr.noAck || from != newEntries {
 		return nil
 	}
-	g, has := s.Group(keyspace.Alias(p.group)), int64(0)
-	if c := g.Consumer(keyspace.Alias(p.consumer)); c != nil {
+	g, has := s.Group(keyspace.Alias(sr.group)), int64(0)
+	if c := g.Consumer(keyspace.Alias(sr.consumer)); c != nil {
 		has = int64(c.Pending())
 	}
 	start, _ := g.Last.Next()
-	there := int64(s.Len() - s.From(start))
-	asked := there
-	if p.count > 0 {
-		asked, there = p.count, min(there, p.count)
+	available := int64(s.Len() - s.From(start))
+	asked := available
+	if sr.count > 0 {
+		asked, available = sr.count, min(available, sr.count)
 	}
-	if there == 0 || has+there <= limit {
+	if available == 0 || has+available <= limit {
 		return nil
 	}
 	return ptr(reply.Error("ERR XReadGroup is cancelled. Pending Entries List limit per consumer is about to be reached. Limit: " + strconv.FormatInt(limit, 10) +
 		", Current PEL size: " + strconv.FormatInt(has, 10) + ", Requested Read: " + strconv.FormatInt(asked, 10) +
-		", Key: " + shown(string(p.keys[i])) + ", Group: " + shown(string(p.group)) + ", Consumer: " + shown(string(p.consumer)) + ". Setting: max-pending"))
+		", Key: " + shown(string(sr.keys[i])) + ", Group: " + shown(string(sr.group)) + ", Consumer: " + shown(string(sr.consumer)) + ". Setting: max-pending"))
 }
 
 func groupReadAfter(word []byte) (id keyspace.StreamID, bad *reply.Value) {
@@ -98,14 +98,14 @@ func servesFrom(s *keyspace.StreamLog, g *keyspace.StreamGroup, from keyspace.St
 // serve reads one stream for the group: entries that were never delivered to it, or the
 // consumer's own that it did not acknowledge. The reference service makes no consumer
 // for a read without acknowledgements; its clients see that over HTTP.
-func (p *streamRead) serve(tx *Tx, key []byte, from keyspace.StreamID) (entries []reply.Value, served bool) {
+func (sr *streamRead) serve(tx *Tx, key []byte, from keyspace.StreamID) (entries []reply.Value, served bool) {
 	e, _ := look(tx, key, keyspace.NewStreamLog)
-	before := e.data.Group(keyspace.Alias(p.group))
-	fresh, some := from == newEntries, servesFrom(e.data, before, from)
-	name := keyspace.Alias(p.consumer)
-	anonymous := p.noAck && tx.dialect().anonymousReaders && before.Consumer(name) == nil
-	if anonymous && (!fresh || !some) {
-		return nil, some
+	before := e.data.Group(keyspace.Alias(sr.group))
+	fresh, ok := from == newEntries, servesFrom(e.data, before, from)
+	name := keyspace.Alias(sr.consumer)
+	anonymous := sr.noAck && tx.dialect().anonymousReaders && before.Consumer(name) == nil
+	if anonymous && (!fresh || !ok) {
+		return nil, ok
 	}
 	s := e.write()
 	g := s.Own(before.Name)
@@ -116,33 +116,33 @@ func (p *streamRead) serve(tx *Tx, key []byte, from keyspace.StreamID) (entries 
 		c.Seen = tx.Now
 	}
 	switch {
-	case fresh && some:
-		entries = p.deliver(tx, s, g, c)
-	case some:
-		entries = p.history(tx, s, g, c, from)
+	case fresh && ok:
+		entries = sr.deliver(tx, s, g, c)
+	case ok:
+		entries = sr.history(tx, s, g, c, from)
 	}
 	e.end(1, StreamEvent, onlyIf(made, consumerMade)...)
-	return entries, some
+	return entries, ok
 }
 
 // deliver gives entries behind the group's last one to a consumer.
-func (p *streamRead) deliver(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, c *keyspace.StreamConsumer) (entries []reply.Value) {
+func (sr *streamRead) deliver(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, c *keyspace.StreamConsumer) (entries []reply.Value) {
 	start, _ := g.Last.Next()
 	s.Ascend(s.From(start), func(e keyspace.StreamEntry) bool {
 		entries = append(entries, shownEntry(e))
 		s.Deliver(g, e.ID)
-		if !p.noAck {
+		if !sr.noAck {
 			g.Assign(c, e.ID, tx.Now, 1)
 			c.Active = tx.Now
 		}
-		return int64(len(entries)) != p.count
+		return int64(len(entries)) != sr.count
 	})
 	return entries
 }
 
 // history gives what is pending with a consumer behind an ID again. An entry that is
 // gone has null in place of its fields.
-func (p *streamRead) history(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, c *keyspace.StreamConsumer, from keyspace.StreamID) (entries []reply.Value) {
+func (sr *streamRead) history(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, c *keyspace.StreamConsumer, from keyspace.StreamID) (entries []reply.Value) {
 	var again []keyspace.StreamPending
 	start, _ := from.Next()
 	g.EachPendingOf(c, start, func(q keyspace.StreamPending) bool {
@@ -152,7 +152,7 @@ func (p *streamRead) history(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGr
 		} else {
 			entries = append(entries, reply.Array(shownID(q.ID), reply.NilArray()))
 		}
-		return int64(len(entries)) != p.count
+		return int64(len(entries)) != sr.count
 	})
 	for _, q := range again {
 		g.Assign(c, q.ID, tx.Now, deliveredAgain(tx, q.Count))

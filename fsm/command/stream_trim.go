@@ -27,7 +27,7 @@ func (a *Args) references() (r references, ok bool) {
 	return 0, false
 }
 
-// trimming is how XADD and XTRIM cut a stream.
+// trimming holds the options by which XADD and XTRIM cut a stream.
 type trimming struct {
 	given   bool
 	byID    bool // MINID, otherwise MAXLEN
@@ -42,9 +42,9 @@ type trimming struct {
 	least   int64 // fewest entries that are cut at all
 }
 
-// trimLimit is how many entries an approximate trim cuts without LIMIT: a hundred of
-// Redis's nodes of a hundred entries. Where nodes have another size it is a hundred of those,
-// up to maxTrimLimit.
+// trimLimit is the largest number of entries that an approximate trim cuts without LIMIT: a
+// hundred of Redis's nodes of a hundred entries. If nodes have another size it is a hundred of
+// those, up to maxTrimLimit.
 const (
 	trimLimit    = 10_000
 	maxTrimLimit = 1_000_000
@@ -140,8 +140,8 @@ func (t *trimming) approximate(tx *Tx) {
 	}
 }
 
-// excess is how many entries at the head are to go. An approximate trim has a limit, and where
-// it cuts by nodes it leaves whatever shares one with an entry to keep.
+// excess returns the number of entries to cut at the head. An approximate trim has a limit, and
+// if it cuts by nodes it leaves the entries that share a node with one to keep.
 func (t *trimming) excess(s *keyspace.StreamLog) int {
 	if !t.given {
 		return 0
@@ -162,8 +162,8 @@ func (t *trimming) excess(s *keyspace.StreamLog) int {
 	return int(n)
 }
 
-// wholeNodes is how many of the first n entries fill nodes. A node begins with every so-manieth
-// entry that was ever added: what was deleted since leaves its place empty. Redis also begins
+// wholeNodes returns the number of the first n entries that fill whole nodes. Nodes begin at fixed
+// multiples of all entries ever added: a deleted entry leaves its place empty. Redis also begins
 // one when a node has 4,096 bytes, which is no part of the state here.
 func (t *trimming) wholeNodes(s *keyspace.StreamLog, n int64) int64 {
 	length := int64(s.Len())

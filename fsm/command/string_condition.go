@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// condition is what must hold for a write to happen.
+// condition is a precondition of a write.
 type condition uint8
 
 const (

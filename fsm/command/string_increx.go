@@ -84,14 +84,14 @@ func incrEx(tx *Tx, a *Args) reply.Value {
 }
 
 // write stores the new number and its deadline, which is the old one unless one was asked for.
-func (p *bounded) write(tx *Tx, key []byte, o *keyspace.Object, text, event string, at int64) {
+func (b *bounded) write(tx *Tx, key []byte, o *keyspace.Object, text, event string, at int64) {
 	before := int64(0)
 	if o != nil {
 		before = o.Expire
 	}
-	set := at != 0 && !(p.onlyOnce && before != 0)
+	set := at != 0 && !(b.onlyOnce && before != 0)
 	switch {
-	case p.persist:
+	case b.persist:
 		at = 0
 	case !set:
 		at = before
@@ -100,7 +100,7 @@ func (p *bounded) write(tx *Tx, key []byte, o *keyspace.Object, text, event stri
 	switch {
 	case set && at > tx.Now:
 		tx.Event(GenericEvent, "expire", key)
-	case p.persist && before != 0:
+	case b.persist && before != 0:
 		tx.Event(GenericEvent, "persist", key)
 	}
 }
@@ -108,7 +108,7 @@ func (p *bounded) write(tx *Tx, key []byte, o *keyspace.Object, text, event stri
 // wholeSum is the numbers of INCREX with integers.
 type wholeSum struct{ by, least, most int64 }
 
-func (p *bounded) integers(a *Args) wholeSum {
+func (b *bounded) integers(a *Args) wholeSum {
 	read := func(word []byte, absent int64) int64 {
 		if word == nil {
 			return absent
@@ -119,7 +119,7 @@ func (p *bounded) integers(a *Args) wholeSum {
 		}
 		return n
 	}
-	s := wholeSum{by: read(p.by, 1), least: read(p.least, math.MinInt64), most: read(p.most, math.MaxInt64)}
+	s := wholeSum{by: read(b.by, 1), least: read(b.least, math.MinInt64), most: read(b.most, math.MaxInt64)}
 	if s.least > s.most {
 		a.Fail(errBounds)
 	}
@@ -159,7 +159,7 @@ func (s wholeSum) apply(tx *Tx, p *bounded, key []byte, o *keyspace.Object, at i
 // bounded by what a double holds, so that RESP3 can show them.
 type floatSum struct{ by, least, most *big.Float }
 
-func (p *bounded) floats(a *Args) floatSum {
+func (b *bounded) floats(a *Args) floatSum {
 	read := func(word []byte, absent float64) *big.Float {
 		if word == nil {
 			return new(big.Float).SetPrec(longDoubleBits).SetFloat64(absent)
@@ -170,7 +170,7 @@ func (p *bounded) floats(a *Args) floatSum {
 		}
 		return f
 	}
-	s := floatSum{by: read(p.by, 1), least: read(p.least, -math.MaxFloat64), most: read(p.most, math.MaxFloat64)}
+	s := floatSum{by: read(b.by, 1), least: read(b.least, -math.MaxFloat64), most: read(b.most, math.MaxFloat64)}
 	if !a.bad && s.least.Cmp(s.most) > 0 {
 		a.Fail(errBounds)
 	}

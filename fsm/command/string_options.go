@@ -19,7 +19,7 @@ const (
 	mayPersist                       // PERSIST
 )
 
-// timeUnit is how a time is given.
+// timeUnit is the unit of a duration or of a point in time.
 type timeUnit uint8
 
 const (

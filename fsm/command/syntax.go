@@ -57,8 +57,8 @@ func (c *Command) arguments() []*argument {
 	return r.sequence("", false)
 }
 
-// sequence reads up to a closing word. In brackets what stands on both sides of a bar are
-// whole sequences; outside they are what stands next to it.
+// sequence reads up to a closing word. In brackets a bar separates whole sequences; outside it
+// separates its two neighbours.
 func (r *syntaxReader) sequence(end string, whole bool) []*argument {
 	var list []*argument
 	var branches [][]*argument
@@ -190,7 +190,7 @@ func sameArgument(a, b *argument) bool {
 	return a.name == b.name && (b.token == "" || a.token == b.token)
 }
 
-// docsOf is the list as COMMAND DOCS tells it; keys counts those that were told.
+// docsOf returns the list in the form of COMMAND DOCS; keys counts the arguments that are keys.
 func docsOf(list []*argument, specs int, keys *int) reply.Value {
 	var all []reply.Value
 	for _, a := range list {

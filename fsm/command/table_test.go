@@ -15,7 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// testTx is what a test's commands run in, at a time of 1000 ms.
+// testTx returns the context of a test's commands, at a time of 1000 ms.
 func testTx(user *acl.User, origin Origin) *Tx {
 	e := env.New(1, 1000, env.Latest, [16]byte{}, 0)
 	table := NewTable()

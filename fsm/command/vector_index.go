@@ -239,7 +239,7 @@ func vectorQuery(tx *Tx, a *Args) reply.Value {
 	return reply.Array(rows...)
 }
 
-// vectorSteps is what a search of x costs: one step for some 64 elements compared.
+// vectorSteps returns the cost of a search of x: one step for some 64 elements compared.
 func vectorSteps(x *keyspace.Vectors) int64 { return int64(x.Len()) * int64(1+x.Dim()/64) }
 
 // vectorWork is the work of a search: one step for each 256 elements of each vector, so that

@@ -9,8 +9,8 @@ import (
 // runs the command when there is something for it, and lets it wait otherwise; the
 // handler never waits.
 type Wait struct {
-	// For is the type of value that the command takes elements of; Sources is how many
-	// of its keys it takes them from, 0 for all.
+	// For is the type of value that the command takes elements of; Sources is the number
+	// of its keys that it takes them from, 0 for all.
 	For     keyspace.Type
 	Sources int
 	// Alone is the same call on one of its keys only; nil if it has but one source.
@@ -42,7 +42,7 @@ func (c *Command) Sources(argv [][]byte) (keys []string) {
 	return keys
 }
 
-// Arrival is what a blocking call finds when it comes in.
+// Arrival is the result of a blocking call's first look at its keys.
 type Arrival uint8
 
 // What there may be.
@@ -99,8 +99,8 @@ func (c *Command) Refused(tx *Tx, argv [][]byte) *reply.Value {
 	return nil
 }
 
-// Available is how many waiting calls like this one the key has something for: an upper
-// bound. A key of another type has nothing.
+// Available returns an upper bound of the waiting calls like this one that the key can
+// answer: 0 for a key of another type.
 func (c *Command) Available(tx *Tx, argv [][]byte, key []byte) int {
 	o := tx.DB.Find(tx.Env, key)
 	switch {

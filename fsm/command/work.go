@@ -34,7 +34,7 @@ const (
 	pipelineAllowance = 4  // budgets that the rows of one RESP pipeline have together
 )
 
-// work is what a request has used of its budget.
+// work counts the steps that a request has used of its budget.
 type work struct {
 	used  int64 // by this transaction or row
 	looks int64 // bytes that patterns have looked at and that are no step yet
@@ -53,12 +53,12 @@ func (tx *Tx) NextRow() {
 	}
 }
 
-// Worked is what the rows so far have done, in steps of work; steps of scripts take less time.
+// Worked returns the work of the rows so far, in steps; steps of scripts take less time.
 func (tx *Tx) Worked() int64 {
 	return tx.work.whole + tx.work.used + (tx.before+tx.Spent())/scriptPerWork
 }
 
-// allowed is how many steps the row may still use.
+// allowed returns the steps that the row may still use.
 func (tx *Tx) allowed() int64 {
 	limit := tx.Limits.Work()
 	left := limit - tx.work.used
@@ -188,7 +188,7 @@ func (tx *Tx) volumes(c *Command, argv [][]byte) (sum int64) {
 	return sum
 }
 
-// volume is how many steps it takes to read the whole value of a key.
+// volume returns the steps of reading the whole value of a key.
 func (tx *Tx) volume(key []byte) int64 {
 	o := tx.DB.Peek(tx.Env, key)
 	switch o.Type() {
@@ -202,7 +202,7 @@ func (tx *Tx) volume(key []byte) int64 {
 	return max(int64(elementsIn(o)), o.Size()/bytesPerWork)
 }
 
-// elementsIn is how many elements a container has.
+// elementsIn returns the number of elements of a container.
 func elementsIn(o *keyspace.Object) int {
 	if o == nil {
 		return 0
@@ -213,8 +213,8 @@ func elementsIn(o *keyspace.Object) int {
 	return 0
 }
 
-// jsonWork is how many values the paths of this command may look at. What they have looked at
-// counts among the work of the request.
+// jsonWork limits the values that the paths of this command may visit. The visited ones
+// count among the work of the request.
 func (tx *Tx) jsonWork() *jsondoc.Work {
 	tx.work.docs = int(max(0, min(jsondoc.MaxWork, tx.allowed())))
 	if tx.Bounded { // what takes longer is run again on a fork

@@ -25,7 +25,7 @@ func wordsWork(c *Command, argv [][]byte) int64 {
 	return steps
 }
 
-// documentsWork is that of reading JSON and paths in the words of a call.
+// documentsWork returns the work of reading JSON and paths in the words of a call.
 func documentsWork(argv [][]byte, size int) int64 {
 	steps := int64(size/documentPerWork + documentMember*len(argv))
 	for _, word := range argv[1:] {
@@ -36,7 +36,7 @@ func documentsWork(argv [][]byte, size int) int64 {
 	return steps
 }
 
-// noMoreWork is that of writes that look at no more of a value than they change.
+// noMoreWork returns the work of writes that read no more of a value than they change.
 func noMoreWork(*Tx, [][]byte) int64 { return 0 }
 
 // shownWork is that of reads whose reply has the whole value of every key, as often as it is

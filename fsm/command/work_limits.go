@@ -52,7 +52,7 @@ func (l *Limits) Script() int64 { return limitOr(l.MaxScript, DefaultMaxScript) 
 // WorkSetting and ScriptSetting are the limits as people set them: 0 = unlimited.
 func (l *Limits) WorkSetting() int64 { return settingOf(l.Work()) }
 
-// ScriptSetting is that of scripts.
+// ScriptSetting returns the limit of scripts in the form of its setting (0 = unlimited).
 func (l *Limits) ScriptSetting() int64 { return settingOf(l.Script()) }
 
 func settingOf(limit int64) int64 {

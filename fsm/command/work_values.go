@@ -219,8 +219,8 @@ func sketchDebugWork(tx *Tx, argv [][]byte) int64 {
 	return int64(tx.DB.Peek(tx.Env, argv[2]).Len() / sketchBytesPerWork)
 }
 
-// sketchBytesPerWork is how many bytes of a sketch PFDEBUG looks at in a step.
+// sketchBytesPerWork is the number of bytes of a sketch that PFDEBUG reads in a step.
 const sketchBytesPerWork = 8
 
-// sparseElement is how many bytes an element adds to a sparse sketch.
+// sparseElement is the number of bytes that an element adds to a sparse sketch.
 const sparseElement = 3

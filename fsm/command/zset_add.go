@@ -137,7 +137,7 @@ func (o *addOptions) reply(tx *Tx, added, updated int64, last *float64) reply.Va
 	return reply.Int(added)
 }
 
-// putResult is what became of one member.
+// putResult is the effect of ZADD on one member.
 type putResult uint8
 
 const (

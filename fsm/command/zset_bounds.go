@@ -62,7 +62,7 @@ func (a *Args) scoreBound() (b scoreBound) {
 	if word != "" && word[0] == '(' {
 		b.exclusive, word = true, word[1:]
 	}
-	word, none := numberOfC(word)
+	word, none := strtodPrefix(word)
 	if none {
 		return b
 	}
@@ -73,9 +73,9 @@ func (a *Args) scoreBound() (b scoreBound) {
 	return b
 }
 
-// numberOfC is what strtod of C looks at: behind blanks, and up to a zero byte. none reports that there is nothing, which
-// Redis takes for 0; blanks alone are no number.
-func numberOfC(word string) (number string, none bool) {
+// strtodPrefix returns the part of a word that C's strtod reads: after blanks, and up to a zero byte. none reports that the word is
+// empty, which Redis reads as 0; blanks alone are no number.
+func strtodPrefix(word string) (number string, none bool) {
 	word, _, _ = strings.Cut(word, "\x00")
 	number = strings.TrimLeft(word, " \t\n\v\f\r")
 	return number, word == ""
@@ -88,8 +88,8 @@ func (r scoreRange) ranks(z *keyspace.ZSet) (from, to int) {
 }
 
 // lexRange is a range of members by their bytes. It means something in sets whose
-// scores are all equal. In others it is what a walk from one end meets, as in small
-// sets of Redis: on every node the same.
+// scores are all equal. In others it holds the members that a walk from one end meets,
+// as in small sets of Redis: on every node the same.
 type lexRange struct {
 	min, max lexBound
 	reverse  bool

@@ -19,36 +19,36 @@ type zinput struct {
 	tx     *Tx
 }
 
-func (in *zinput) len() int {
+func (z *zinput) len() int {
 	switch {
-	case in.scored != nil:
-		return in.scored.Len()
-	case in.plain != nil:
-		return in.plain.Len()
+	case z.scored != nil:
+		return z.scored.Len()
+	case z.plain != nil:
+		return z.plain.Len()
 	}
 	return 0
 }
 
-func (in *zinput) score(member string) (score float64, ok bool) {
+func (z *zinput) score(member string) (score float64, ok bool) {
 	switch {
-	case in.scored != nil:
-		return in.scored.Score([]byte(member))
-	case in.plain != nil:
-		return 1, in.plain.Has(member)
+	case z.scored != nil:
+		return z.scored.Score([]byte(member))
+	case z.plain != nil:
+		return 1, z.plain.Has(member)
 	}
 	return 0, false
 }
 
-func (in *zinput) each(f func(keyspace.Scored) bool) {
+func (z *zinput) each(f func(keyspace.Scored) bool) {
 	switch {
-	case in.scored != nil:
-		in.scored.Each(0, func(s keyspace.Scored) bool {
-			in.tx.LookedAt(stepsPerElement)
+	case z.scored != nil:
+		z.scored.Each(0, func(s keyspace.Scored) bool {
+			z.tx.CountSteps(stepsPerElement)
 			return f(s)
 		})
-	case in.plain != nil:
-		in.plain.All(func(member string) bool {
-			in.tx.LookedAt(stepsPerElement)
+	case z.plain != nil:
+		z.plain.All(func(member string) bool {
+			z.tx.CountSteps(stepsPerElement)
 			return f(keyspace.Scored{Score: 1, Member: member})
 		})
 	}
@@ -85,7 +85,7 @@ func maxScore(a, b float64) float64 {
 	return a
 }
 
-// zoperation is what a command of this kind does.
+// zoperation describes one of the commands that combine sorted sets.
 type zoperation struct {
 	name    string
 	store   bool // with a destination before everything else

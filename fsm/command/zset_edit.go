@@ -90,14 +90,14 @@ func (tx *Tx) membersReply(members []keyspace.Scored, withScores bool) reply.Val
 	if !withScores {
 		out := make([]reply.Value, len(members))
 		for i, s := range members {
-			tx.LookedAt(stepsPerElement)
+			tx.CountSteps(stepsPerElement)
 			out[i] = reply.Bulk(s.Member)
 		}
 		return reply.Array(out...)
 	}
 	out := make([]reply.Value, 0, 2*len(members))
 	for _, s := range members {
-		tx.LookedAt(2 * stepsPerElement)
+		tx.CountSteps(2 * stepsPerElement)
 		out = append(out, reply.Bulk(s.Member), tx.score(s.Score))
 	}
 	return reply.Pairs(out...)

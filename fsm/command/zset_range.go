@@ -98,7 +98,7 @@ func (o *rangeOptions) pick(tx *Tx, z *keyspace.ZSet, r zrangeOf) []keyspace.Sco
 	if from < to {
 		members = make([]keyspace.Scored, 0, to-from)
 		z.Each(from, func(s keyspace.Scored) bool {
-			tx.LookedAt(stepsPerElement)
+			tx.CountSteps(stepsPerElement)
 			members = append(members, s)
 			return len(members) < to-from
 		})
@@ -109,14 +109,14 @@ func (o *rangeOptions) pick(tx *Tx, z *keyspace.ZSet, r zrangeOf) []keyspace.Sco
 	return members
 }
 
-// size is how many members pick returns.
+// size returns the number of members that pick returns.
 func (o *rangeOptions) size(z *keyspace.ZSet, r zrangeOf) int {
 	from, to := r.ranks(z)
 	_, count := o.limit(to - from)
 	return count
 }
 
-// limit is how many of n members to leave out and how many to take. A LIMIT that is
+// limit returns the numbers of members to skip and to take of n. A LIMIT that is
 // allowed with ranks, because it is for all members, has no effect.
 func (o *rangeOptions) limit(n int) (skip, count int) {
 	if o.by == byRank && !o.limitsRanks {

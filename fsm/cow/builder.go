@@ -1,6 +1,6 @@
 package cow
 
-// fillItems is how full a Builder leaves its nodes: seven eighths, so that the
+// fillItems is the number of items in the nodes that a Builder makes: seven eighths, so that the
 // first writes after a load do not split every node they touch.
 const fillItems = maxItems * 7 / 8
 

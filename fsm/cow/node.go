@@ -35,70 +35,70 @@ type owner struct{ _ byte }
 // the ends and looks from there on: most heads are hashes, which lie so evenly that
 // the guess is some places off, where halving would wait for memory and for wrongly
 // predicted branches at every step. Uneven heads cost at most one pass over the node.
-func (n *bnode[K, V]) lower(h uint64) int {
-	if n.n == 0 || h <= n.heads[0] {
+func (b *bnode[K, V]) lower(h uint64) int {
+	if b.n == 0 || h <= b.heads[0] {
 		return 0
 	}
-	last := n.heads[n.n-1]
+	last := b.heads[b.n-1]
 	if h > last {
-		return n.n
+		return b.n
 	}
-	first := n.heads[0]
-	i := int((h - first) / ((last-first)/uint64(n.n) + 1))
-	for n.heads[i] < h {
+	first := b.heads[0]
+	i := int((h - first) / ((last-first)/uint64(b.n) + 1))
+	for b.heads[i] < h {
 		i++
 	}
-	for n.heads[i-1] >= h { // ends at the first place, whose head is below h
+	for b.heads[i-1] >= h { // ends at the first place, whose head is below h
 		i--
 	}
 	return i
 }
 
 // insert puts an item at place i of a node that has room.
-func (n *bnode[K, V]) insert(i int, head uint64, it item[K, V]) {
-	copy(n.heads[i+1:n.n+1], n.heads[i:n.n])
-	copy(n.items[i+1:n.n+1], n.items[i:n.n])
-	n.heads[i], n.items[i] = head, it
-	n.n++
+func (b *bnode[K, V]) insert(i int, head uint64, it item[K, V]) {
+	copy(b.heads[i+1:b.n+1], b.heads[i:b.n])
+	copy(b.items[i+1:b.n+1], b.items[i:b.n])
+	b.heads[i], b.items[i] = head, it
+	b.n++
 }
 
 // remove takes the item at place i out of the node.
-func (n *bnode[K, V]) remove(i int) {
-	n.n--
-	copy(n.heads[i:n.n], n.heads[i+1:n.n+1])
-	copy(n.items[i:n.n], n.items[i+1:n.n+1])
-	n.items[n.n] = item[K, V]{}
+func (b *bnode[K, V]) remove(i int) {
+	b.n--
+	copy(b.heads[i:b.n], b.heads[i+1:b.n+1])
+	copy(b.items[i:b.n], b.items[i+1:b.n+1])
+	b.items[b.n] = item[K, V]{}
 }
 
 // push puts an item behind the others.
-func (n *bnode[K, V]) push(head uint64, it item[K, V]) {
-	n.heads[n.n], n.items[n.n] = head, it
-	n.n++
+func (b *bnode[K, V]) push(head uint64, it item[K, V]) {
+	b.heads[b.n], b.items[b.n] = head, it
+	b.n++
 }
 
 // moveTail moves the items from place i on, and the children behind them, to the
 // end of to.
-func (n *bnode[K, V]) moveTail(i int, to *bnode[K, V]) {
-	copy(to.heads[to.n:], n.heads[i:n.n])
-	copy(to.items[to.n:], n.items[i:n.n])
-	to.n += n.n - i
-	clear(n.items[i:n.n])
-	n.n = i
+func (b *bnode[K, V]) moveTail(i int, to *bnode[K, V]) {
+	copy(to.heads[to.n:], b.heads[i:b.n])
+	copy(to.items[to.n:], b.items[i:b.n])
+	to.n += b.n - i
+	clear(b.items[i:b.n])
+	b.n = i
 }
 
 // recount sets the size from those of the children.
-func (n *bnode[K, V]) recount() {
-	n.size = n.n
-	for _, c := range n.kids {
-		n.size += c.size
+func (b *bnode[K, V]) recount() {
+	b.size = b.n
+	for _, c := range b.kids {
+		b.size += c.size
 	}
 }
 
-// split moves what is behind the first items, left of them and one more, of n's full
-// child i, which is n's version's own, to a new child behind it. The one goes up to n.
-func (n *bnode[K, V]) split(i, left int) {
-	l := n.kids[i]
-	r := &bnode[K, V]{owner: n.owner}
+// split moves what is behind the first items, left of them and one more, of b's full
+// child i, which is b's version's own, to a new child behind it. The one goes up to b.
+func (b *bnode[K, V]) split(i, left int) {
+	l := b.kids[i]
+	r := &bnode[K, V]{owner: b.owner}
 	l.moveTail(left+1, r)
 	if len(l.kids) > 0 {
 		r.kids = append(make([]*bnode[K, V], 0, maxItems+1), l.kids[left+1:]...)
@@ -107,27 +107,27 @@ func (n *bnode[K, V]) split(i, left int) {
 	}
 	r.recount()
 	l.size -= r.size + 1
-	n.insert(i, l.heads[left], l.items[left])
+	b.insert(i, l.heads[left], l.items[left])
 	l.remove(left)
-	n.kids = slices.Insert(n.kids, i+1, r)
+	b.kids = slices.Insert(b.kids, i+1, r)
 }
 
-// join moves everything of n's child i+1, and the item between them, into child i.
-func (n *bnode[K, V]) join(i int) {
-	l, r := n.kids[i], n.kids[i+1]
-	l.push(n.heads[i], n.items[i])
+// join moves everything of b's child i+1, and the item between them, into child i.
+func (b *bnode[K, V]) join(i int) {
+	l, r := b.kids[i], b.kids[i+1]
+	l.push(b.heads[i], b.items[i])
 	l.size += r.size + 1
 	r.moveTail(0, l)
 	l.kids = append(l.kids, r.kids...)
-	n.remove(i)
-	n.kids = slices.Delete(n.kids, i+1, i+2)
+	b.remove(i)
+	b.kids = slices.Delete(b.kids, i+1, i+2)
 }
 
-// rotateLeft moves an item from n's child i+1 to child i, through n.
-func (n *bnode[K, V]) rotateLeft(i int) {
-	l, r := n.kids[i], n.kids[i+1]
-	l.push(n.heads[i], n.items[i])
-	n.heads[i], n.items[i] = r.heads[0], r.items[0]
+// rotateLeft moves an item from b's child i+1 to child i, through b.
+func (b *bnode[K, V]) rotateLeft(i int) {
+	l, r := b.kids[i], b.kids[i+1]
+	l.push(b.heads[i], b.items[i])
+	b.heads[i], b.items[i] = r.heads[0], r.items[0]
 	r.remove(0)
 	moved := 1
 	if len(r.kids) > 0 {
@@ -138,12 +138,12 @@ func (n *bnode[K, V]) rotateLeft(i int) {
 	l.size, r.size = l.size+moved, r.size-moved
 }
 
-// rotateRight moves an item from n's child i to child i+1, through n.
-func (n *bnode[K, V]) rotateRight(i int) {
-	l, r := n.kids[i], n.kids[i+1]
+// rotateRight moves an item from b's child i to child i+1, through b.
+func (b *bnode[K, V]) rotateRight(i int) {
+	l, r := b.kids[i], b.kids[i+1]
 	last := l.n - 1
-	r.insert(0, n.heads[i], n.items[i])
-	n.heads[i], n.items[i] = l.heads[last], l.items[last]
+	r.insert(0, b.heads[i], b.items[i])
+	b.heads[i], b.items[i] = l.heads[last], l.items[last]
 	l.remove(last)
 	moved := 1
 	if len(l.kids) > 0 {

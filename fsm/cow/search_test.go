@@ -34,18 +34,18 @@ func TestSearchByPart(t *testing.T) {
 			remove := rapid.Bool().Draw(t, "remove")
 			for i := range rapid.IntRange(1, 400).Draw(t, "n") {
 				k := (base + i*7) % 2000
-				want, there := live.model[k]
+				want, found := live.model[k]
 				if remove {
 					p, _, had := RemoveBy(live.tree, headOf(k), k, comparePair)
-					if had != there || had && *p != (pair{k, want}) {
-						t.Fatalf("removed %v, %v of %d, want %d, %v", p, had, k, want, there)
+					if had != found || had && *p != (pair{k, want}) {
+						t.Fatalf("removed %v, %v of %d, want %d, %v", p, had, k, want, found)
 					}
 					delete(live.model, k)
 					continue
 				}
 				slot, _, had := UpsertBy(live.tree, headOf(k), k, comparePair)
-				if had != there || had && **slot != (pair{k, want}) || !had && *slot != nil {
-					t.Fatalf("the slot of %d has %v, %v, want %d, %v", k, *slot, had, want, there)
+				if had != found || had && **slot != (pair{k, want}) || !had && *slot != nil {
+					t.Fatalf("the slot of %d has %v, %v, want %d, %v", k, *slot, had, want, found)
 				}
 				*slot, live.model[k] = &pair{k, i}, i // a new key that equals the old one
 			}
@@ -68,9 +68,9 @@ func checkPairs(t *rapid.T, tree *BTree[*pair, struct{}], model map[int]int) {
 	}
 	for k := range 2000 {
 		p, _, ok := GetBy(tree, headOf(k), k, comparePair)
-		v, there := model[k]
-		if ok != there || ok && *p != (pair{k, v}) {
-			t.Fatalf("got %v, %v of %d, want %d, %v", p, ok, k, v, there)
+		v, found := model[k]
+		if ok != found || ok && *p != (pair{k, v}) {
+			t.Fatalf("got %v, %v of %d, want %d, %v", p, ok, k, v, found)
 		}
 	}
 }

@@ -42,18 +42,18 @@ func NewSequence[T any]() *Sequence[T] {
 
 // Snapshot returns the sequence as it is now, in constant time; both may be changed
 // afterwards, and neither sees the other's changes.
-func (q *Sequence[T]) Snapshot() *Sequence[T] {
-	s := *q
-	q.owner, s.owner = new(owner), new(owner)
+func (se *Sequence[T]) Snapshot() *Sequence[T] {
+	s := *se
+	se.owner, s.owner = new(owner), new(owner)
 	return &s
 }
 
 // Len is the number of elements.
-func (q *Sequence[T]) Len() int { return q.size }
+func (se *Sequence[T]) Len() int { return se.size }
 
 // At is the element at position i; 0 <= i < Len.
-func (q *Sequence[T]) At(i int) T {
-	n := q.root
+func (se *Sequence[T]) At(i int) T {
+	n := se.root
 	for len(n.kids) > 0 {
 		var j int
 		j, i = n.child(i)
@@ -63,9 +63,9 @@ func (q *Sequence[T]) At(i int) T {
 }
 
 // child finds the child that holds position i, and the position in it.
-func (n *chunk[T]) child(i int) (j, at int) {
-	for i >= n.kids[j].size {
-		i -= n.kids[j].size
+func (c *chunk[T]) child(i int) (j, at int) {
+	for i >= c.kids[j].size {
+		i -= c.kids[j].size
 		j++
 	}
 	return j, i
@@ -73,8 +73,8 @@ func (n *chunk[T]) child(i int) (j, at int) {
 
 // Search is the position of the first element that before is false of, Len if there is
 // none: before must be true of all elements up to a position and of none from there on.
-func (q *Sequence[T]) Search(before func(T) bool) int {
-	n, start := q.root, 0
+func (se *Sequence[T]) Search(before func(T) bool) int {
+	n, start := se.root, 0
 	for len(n.kids) > 0 {
 		j := sort.Search(len(n.kids)-1, func(j int) bool { return !before(n.kids[j+1].node.first()) })
 		for _, k := range n.kids[:j] {
@@ -85,20 +85,20 @@ func (q *Sequence[T]) Search(before func(T) bool) int {
 	return start + sort.Search(len(n.items), func(i int) bool { return !before(n.items[i]) })
 }
 
-// first is the first element below n, which has one.
-func (n *chunk[T]) first() T {
-	for len(n.kids) > 0 {
-		n = n.kids[0].node
+// first is the first element below c, which has one.
+func (c *chunk[T]) first() T {
+	for len(c.kids) > 0 {
+		c = c.kids[0].node
 	}
-	return n.items[0]
+	return c.items[0]
 }
 
-// own returns n, or a copy of it that q may change.
-func (q *Sequence[T]) own(n *chunk[T]) *chunk[T] {
-	if n.owner == q.owner {
+// own returns n, or a copy of it that se may change.
+func (se *Sequence[T]) own(n *chunk[T]) *chunk[T] {
+	if n.owner == se.owner {
 		return n
 	}
-	c := &chunk[T]{owner: q.owner}
+	c := &chunk[T]{owner: se.owner}
 	if len(n.kids) > 0 {
 		c.kids = append(make([]child[T], 0, min(maxLeaf+1, len(n.kids)+4)), n.kids...)
 	} else {
@@ -107,47 +107,47 @@ func (q *Sequence[T]) own(n *chunk[T]) *chunk[T] {
 	return c
 }
 
-// ownKid makes child j of n, which q owns, q's own too.
-func (q *Sequence[T]) ownKid(n *chunk[T], j int) *chunk[T] {
-	k := q.own(n.kids[j].node)
+// ownKid makes child j of n, which se owns, owned by se too.
+func (se *Sequence[T]) ownKid(n *chunk[T], j int) *chunk[T] {
+	k := se.own(n.kids[j].node)
 	n.kids[j].node = k
 	return k
 }
 
 // Set replaces the element at position i; 0 <= i < Len.
-func (q *Sequence[T]) Set(i int, v T) {
-	q.root = q.own(q.root)
-	n := q.root
+func (se *Sequence[T]) Set(i int, v T) {
+	se.root = se.own(se.root)
+	n := se.root
 	for len(n.kids) > 0 {
 		var j int
 		j, i = n.child(i)
-		n = q.ownKid(n, j)
+		n = se.ownKid(n, j)
 	}
 	n.items[i] = v
 }
 
 // Insert puts v at position i, before what stood there; 0 <= i <= Len.
-func (q *Sequence[T]) Insert(i int, v T) {
-	q.root = q.own(q.root)
-	if right := q.insert(q.root, i, v); right.node != nil {
-		left := child[T]{q.size + 1 - right.size, q.root}
-		q.root = &chunk[T]{owner: q.owner, kids: []child[T]{left, right}}
+func (se *Sequence[T]) Insert(i int, v T) {
+	se.root = se.own(se.root)
+	if right := se.insert(se.root, i, v); right.node != nil {
+		left := child[T]{se.size + 1 - right.size, se.root}
+		se.root = &chunk[T]{owner: se.owner, kids: []child[T]{left, right}}
 	}
-	q.size++
+	se.size++
 }
 
-// insert puts v into n, which q owns, and returns the part that n had no room for. A full
+// insert puts v into n, which se owns, and returns the part that n had no room for. A full
 // node splits where it grows, so that what only grows at an end is packed densely.
-func (q *Sequence[T]) insert(n *chunk[T], i int, v T) (right child[T]) {
+func (se *Sequence[T]) insert(n *chunk[T], i int, v T) (right child[T]) {
 	if len(n.kids) == 0 {
-		return q.insertItem(n, i, v)
+		return se.insertItem(n, i, v)
 	}
 	j := 0
 	for j < len(n.kids)-1 && i > n.kids[j].size {
 		i -= n.kids[j].size
 		j++
 	}
-	more := q.insert(q.ownKid(n, j), i, v)
+	more := se.insert(se.ownKid(n, j), i, v)
 	n.kids[j].size += 1 - more.size
 	if more.node == nil {
 		return right
@@ -163,18 +163,18 @@ func (q *Sequence[T]) insert(n *chunk[T], i int, v T) (right child[T]) {
 	case len(n.kids) - 2:
 		at = len(n.kids) - 1
 	}
-	r := &chunk[T]{owner: q.owner, kids: slices.Clone(n.kids[at:])}
+	r := &chunk[T]{owner: se.owner, kids: slices.Clone(n.kids[at:])}
 	clear(n.kids[at:])
 	n.kids = n.kids[:at]
 	return child[T]{r.count(), r}
 }
 
-func (q *Sequence[T]) insertItem(n *chunk[T], i int, v T) (right child[T]) {
+func (se *Sequence[T]) insertItem(n *chunk[T], i int, v T) (right child[T]) {
 	if len(n.items) < maxLeaf {
 		n.items = slices.Insert(n.items, i, v)
 		return right
 	}
-	r := &chunk[T]{owner: q.owner}
+	r := &chunk[T]{owner: se.owner}
 	switch i {
 	case len(n.items):
 		r.items = []T{v}
@@ -194,50 +194,50 @@ func (q *Sequence[T]) insertItem(n *chunk[T], i int, v T) (right child[T]) {
 	return child[T]{len(r.items), r}
 }
 
-// count is the number of elements below n.
-func (n *chunk[T]) count() int {
-	size := len(n.items)
-	for _, k := range n.kids {
+// count is the number of elements below c.
+func (c *chunk[T]) count() int {
+	size := len(c.items)
+	for _, k := range c.kids {
 		size += k.size
 	}
 	return size
 }
 
 // Delete removes the element at position i and returns it; 0 <= i < Len.
-func (q *Sequence[T]) Delete(i int) T {
-	q.root = q.own(q.root)
-	v := q.remove(q.root, i)
-	q.size--
-	q.shrink()
+func (se *Sequence[T]) Delete(i int) T {
+	se.root = se.own(se.root)
+	v := se.remove(se.root, i)
+	se.size--
+	se.shrink()
 	return v
 }
 
-// remove takes an element out of n, which q owns. A node that becomes empty goes, and a
+// remove takes an element out of n, which se owns. A node that becomes empty goes, and a
 // small one joins a neighbour if that has room to spare.
-func (q *Sequence[T]) remove(n *chunk[T], i int) T {
+func (se *Sequence[T]) remove(n *chunk[T], i int) T {
 	if len(n.kids) == 0 {
 		v := n.items[i]
 		n.items = slices.Delete(n.items, i, i+1)
 		return v
 	}
 	j, at := n.child(i)
-	k := q.ownKid(n, j)
-	v := q.remove(k, at)
+	k := se.ownKid(n, j)
+	v := se.remove(k, at)
 	n.kids[j].size--
 	switch {
 	case n.kids[j].size == 0:
 		n.kids = slices.Delete(n.kids, j, j+1)
 	case k.width() < minLeaf:
-		q.join(n, j)
+		se.join(n, j)
 	}
 	return v
 }
 
-// width is the number of items or children of n.
-func (n *chunk[T]) width() int { return len(n.items) + len(n.kids) }
+// width is the number of items and children of c.
+func (c *chunk[T]) width() int { return len(c.items) + len(c.kids) }
 
 // join puts child j of n and a neighbour together if they fit.
-func (q *Sequence[T]) join(n *chunk[T], j int) {
+func (se *Sequence[T]) join(n *chunk[T], j int) {
 	fits := func(j int) bool {
 		return j >= 0 && j+1 < len(n.kids) && n.kids[j].node.width()+n.kids[j+1].node.width() <= joinLeaf
 	}
@@ -246,34 +246,34 @@ func (q *Sequence[T]) join(n *chunk[T], j int) {
 			return
 		}
 	}
-	l, r := q.ownKid(n, j), n.kids[j+1]
+	l, r := se.ownKid(n, j), n.kids[j+1]
 	l.items, l.kids = append(l.items, r.node.items...), append(l.kids, r.node.kids...)
 	n.kids[j].size += r.size
 	n.kids = slices.Delete(n.kids, j+1, j+2)
 }
 
 // shrink takes away a root that has but one child or none.
-func (q *Sequence[T]) shrink() {
-	if q.size == 0 {
-		q.root = &chunk[T]{owner: q.owner}
+func (se *Sequence[T]) shrink() {
+	if se.size == 0 {
+		se.root = &chunk[T]{owner: se.owner}
 	}
-	for len(q.root.kids) == 1 {
-		q.root = q.root.kids[0].node
+	for len(se.root.kids) == 1 {
+		se.root = se.root.kids[0].node
 	}
 }
 
 // Keep removes all elements but those at positions from up to, not including, to;
 // 0 <= from <= to <= Len. Its cost does not depend on how many go.
-func (q *Sequence[T]) Keep(from, to int) {
-	q.size = to - from
-	if q.size > 0 {
-		q.root = q.keep(q.root, from, to)
+func (se *Sequence[T]) Keep(from, to int) {
+	se.size = to - from
+	if se.size > 0 {
+		se.root = se.keep(se.root, from, to)
 	}
-	q.shrink()
+	se.shrink()
 }
 
-func (q *Sequence[T]) keep(n *chunk[T], from, to int) *chunk[T] {
-	c := &chunk[T]{owner: q.owner}
+func (se *Sequence[T]) keep(n *chunk[T], from, to int) *chunk[T] {
+	c := &chunk[T]{owner: se.owner}
 	if len(n.kids) == 0 {
 		c.items = slices.Clone(n.items[from:to])
 		return c
@@ -287,27 +287,27 @@ func (q *Sequence[T]) keep(n *chunk[T], from, to int) *chunk[T] {
 		case hi-lo == k.size:
 			c.kids = append(c.kids, k)
 		default:
-			c.kids = append(c.kids, child[T]{hi - lo, q.keep(k.node, lo, hi)})
+			c.kids = append(c.kids, child[T]{hi - lo, se.keep(k.node, lo, hi)})
 		}
 	}
 	return c
 }
 
 // Ascend calls f for the elements from position i on until it returns false.
-func (q *Sequence[T]) Ascend(i int, f func(i int, v T) bool) {
-	if i < q.size {
-		q.root.ascend(0, max(i, 0), f)
+func (se *Sequence[T]) Ascend(i int, f func(i int, v T) bool) {
+	if i < se.size {
+		se.root.ascend(0, max(i, 0), f)
 	}
 }
 
-// ascend visits the elements of n, the first of which is at position start.
-func (n *chunk[T]) ascend(start, from int, f func(int, T) bool) bool {
-	for i := max(from-start, 0); i < len(n.items); i++ {
-		if !f(start+i, n.items[i]) {
+// ascend visits the elements of c, the first of which is at position start.
+func (c *chunk[T]) ascend(start, from int, f func(int, T) bool) bool {
+	for i := max(from-start, 0); i < len(c.items); i++ {
+		if !f(start+i, c.items[i]) {
 			return false
 		}
 	}
-	for _, k := range n.kids {
+	for _, k := range c.kids {
 		if start+k.size > from && !k.node.ascend(start, from, f) {
 			return false
 		}
@@ -317,22 +317,22 @@ func (n *chunk[T]) ascend(start, from int, f func(int, T) bool) bool {
 }
 
 // Descend calls f for the elements from position i down to 0 until it returns false.
-func (q *Sequence[T]) Descend(i int, f func(i int, v T) bool) {
+func (se *Sequence[T]) Descend(i int, f func(i int, v T) bool) {
 	if i >= 0 {
-		q.root.descend(q.size, min(i, q.size-1), f)
+		se.root.descend(se.size, min(i, se.size-1), f)
 	}
 }
 
-// descend visits the elements of n, the last of which is before position end.
-func (n *chunk[T]) descend(end, from int, f func(int, T) bool) bool {
-	start := end - len(n.items)
-	for i := min(from-start, len(n.items)-1); i >= 0; i-- {
-		if !f(start+i, n.items[i]) {
+// descend visits the elements of c, the last of which is before position end.
+func (c *chunk[T]) descend(end, from int, f func(int, T) bool) bool {
+	start := end - len(c.items)
+	for i := min(from-start, len(c.items)-1); i >= 0; i-- {
+		if !f(start+i, c.items[i]) {
 			return false
 		}
 	}
-	for j := len(n.kids) - 1; j >= 0; j-- {
-		k := n.kids[j]
+	for j := len(c.kids) - 1; j >= 0; j-- {
+		k := c.kids[j]
 		if end-k.size <= from && !k.node.descend(end, from, f) {
 			return false
 		}

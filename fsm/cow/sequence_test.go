@@ -35,7 +35,7 @@ func elements(t *rapid.T, q *Sequence[int]) []int {
 }
 
 // check fails if a count is wrong, a node too full, or a leaf at another depth.
-func (q *Sequence[T]) check(t *rapid.T) {
+func (se *Sequence[T]) check(t *rapid.T) {
 	leaf := -1
 	var walk func(n *chunk[T], depth int) int
 	walk = func(n *chunk[T], depth int) int {
@@ -59,8 +59,8 @@ func (q *Sequence[T]) check(t *rapid.T) {
 		}
 		return sum
 	}
-	if size := walk(q.root, 0); size != q.Len() {
-		t.Fatalf("length %d of %d", q.Len(), size)
+	if size := walk(se.root, 0); size != se.Len() {
+		t.Fatalf("length %d of %d", se.Len(), size)
 	}
 }
 

@@ -1,6 +1,6 @@
 package cow
 
-// WarmGroup is how many searches Warm makes side by side.
+// WarmGroup is the number of searches that Warm makes side by side.
 const WarmGroup = 16
 
 // Warm brings what look-ups of keys with these heads will read into the processor's

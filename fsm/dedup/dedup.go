@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// Retention is how long a reply is kept at least, in milliseconds of cluster time.
+	// Retention is the least time that a reply is kept, in milliseconds of cluster time.
 	Retention = 15 * 60 * 1000
 	// Capacity is the most logical bytes of all records.
 	Capacity = 64 << 20
@@ -37,10 +37,10 @@ type Digest [sha256.Size]byte
 // other; a scope is a user of a database.
 type Key struct{ Scope, ID string }
 
-// Record is what is remembered of a request that was applied.
+// Record remembers a request that was applied.
 type Record struct {
 	Hash Digest
-	// Expire is when the record is forgotten, in unix milliseconds.
+	// Expire is the time at which the record is forgotten, in unix milliseconds.
 	Expire int64
 	// Reply is the reply in the caller's coding; it must not be changed. Without Kept
 	// it was too long and is empty.
@@ -172,7 +172,7 @@ func cost(k Key, reply []byte) int64 {
 	return recordCost + int64(len(k.Scope)) + int64(len(k.ID)) + int64(len(reply))
 }
 
-// NextDue is when the next record falls due, in unix milliseconds.
+// NextDue returns the time at which the next record expires, in unix milliseconds.
 func (t *Table) NextDue() (unixms int64, ok bool) {
 	d, _, ok := t.dues.Min()
 	return d.at, ok

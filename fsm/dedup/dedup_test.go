@@ -162,7 +162,7 @@ func TestOwnersHaveShares(t *testing.T) {
 		}
 	}
 	table.Sweep(2*Retention, 1000)
-	if _, _, some := table.shares.Min(); some || table.Used() != 0 {
+	if _, _, ok := table.shares.Min(); ok || table.Used() != 0 {
 		t.Errorf("%d bytes are left, %d shares", table.Used(), table.shares.Len())
 	}
 }

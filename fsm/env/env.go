@@ -31,38 +31,27 @@ type Env struct {
 	// MaxInlineCost, OverBudget is set and its replies are discarded, because it is run once
 	// more on a fork, where no write waits for it.
 	Bounded, OverBudget bool
-	// Yield, if set, lets other goroutines run. Only reads on a fork have it, which keep nobody waiting: LookedAt calls it.
-	Yield func()
-	// Large, if set, is called once by a read on a fork that looks at more than largeCost.
-	Large func()
-	// Random, if set, fills bytes from this node's source of secrets. Only reads have it:
-	// what it returns must not reach the state.
-	Random func([]byte)
 	// NoTouch has look-ups not count as uses of keys; Looked says that one has found its key. Both are about what this
 	// node knows of the use of keys, never about the state.
 	NoTouch, Looked bool
-	// Counting has look-ups count how often keys are used too. Used, if set, is called for a use that was noted.
+	// Counting has look-ups count how often keys are used too.
 	Counting bool
-	Used     func(e *Env, key []byte)
-	// Session is that of the node which asked for this request, 0 if none is named.
+	// Session is the session of the node that proposed this request, 0 if none is named.
 	Session uint64
-	// Notifications are what this apply has for subscribers.
+	// Notifications are the messages of this apply for subscribers.
 	Notifications []Notification
 	// Watch, if set, is called for what the keyspace does by itself, as it does it. It depends on
 	// nothing but the replicated state, and changes none.
 	Watch func(KeyEvent, string)
 	// Database names the database that the request works on.
 	Database string
-	// Tracking, if set, reports whether this node wants to be told of keys that change. What
-	// it says never reaches the state.
-	Tracking func() bool
-	// Monitored, if set, reports whether this node wants to be told what scripts call. What it
-	// says never reaches the state either.
-	Monitored func() bool
 	// Row is the place of the command among those of its request.
 	Row int
 	// Scripted says that the row is a script, on a node that wants to be told of scripts.
 	Scripted bool
+	// Node is the node that runs the request, nil for none. Nothing else here differs between the nodes that apply it, but
+	// for Scripted and the Notifications that Node has asked for.
+	Node Node
 
 	seed  [16]byte
 	place uint32
@@ -73,7 +62,7 @@ type Env struct {
 	total int64 // what a read on a fork has looked at, in the steps of Charge
 }
 
-// MaxInlineCost is how much a bounded read may look at, in the steps of Charge: some tenths of a
+// MaxInlineCost is the largest cost of a bounded read, in the steps of Charge: some tenths of a
 // millisecond.
 const MaxInlineCost = 20_000
 
@@ -81,7 +70,7 @@ const MaxInlineCost = 20_000
 // whether a bounded read is over its budget. The caller may stop there and answer anything.
 func (e *Env) Charge(steps int64) (over bool) {
 	if !e.Bounded {
-		e.LookedAt(steps)
+		e.CountSteps(steps)
 		return false
 	}
 	e.cost += min(steps, 2*MaxInlineCost)
@@ -89,29 +78,29 @@ func (e *Env) Charge(steps int64) (over bool) {
 	return e.OverBudget
 }
 
-// yieldCost is how much a read on a fork looks at before it lets others run, in the steps of Charge: about a tenth of a
+// yieldCost is the cost after which a read on a fork yields the processor, in the steps of Charge: about a tenth of a
 // millisecond.
 const yieldCost = MaxInlineCost / 2
 
 // largeCost is from when on a read on a fork is a large one, in the steps of Charge: its reply takes megabytes.
 const largeCost = 50 * MaxInlineCost
 
-// LookedAt counts steps that a read has made, so that one on a fork lets other goroutines run now and then. It changes no
+// CountSteps counts steps of a read, so that one on a fork yields to other goroutines now and then. It changes no
 // result, and does nothing in applies and bounded reads.
-func (e *Env) LookedAt(steps int64) {
-	if e.Yield != nil {
+func (e *Env) CountSteps(steps int64) {
+	if e.Paced() {
 		e.pace(steps)
 	}
 }
 
 func (e *Env) pace(steps int64) {
-	if e.total += steps; e.total >= largeCost && e.Large != nil {
-		e.Large()
-		e.Large = nil
+	before := e.total
+	if e.total += steps; e.total >= largeCost && before < largeCost {
+		e.Node.Large()
 	}
 	if e.cost += steps; e.cost >= yieldCost {
 		e.cost = 0
-		e.Yield()
+		e.Node.Yield()
 	}
 }
 
@@ -132,8 +121,8 @@ const (
 	Missed
 )
 
-// Notification is what leaves an apply for the subscribers of this node: a message, or what
-// became of subscriptions at this place in the log.
+// Notification is the message of an apply to the subscribers of this node: a published message, or
+// a change of subscriptions at this place in the log.
 type Notification struct {
 	Kind NotificationKind
 	// DB, Channel and Message are those of a message.
@@ -190,9 +179,9 @@ func New(index uint64, now int64, level Level, seed [16]byte, place int) *Env {
 }
 
 // Reset makes e the environment of another request, so that an apply can use one
-// Env for all of an entry; the notes gathered so far stay.
+// Env for all of an entry. The node and the notifications so far stay.
 func (e *Env) Reset(index uint64, now int64, level Level, seed [16]byte, place int) {
-	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notifications: e.Notifications, Tracking: e.Tracking, Monitored: e.Monitored}
+	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notifications: e.Notifications, Node: e.Node}
 }
 
 // Uint64 is the next number of the apply's generator: SHA-256 in counter mode
@@ -230,9 +219,6 @@ func (e *Env) IntN(n int) int {
 func (e *Env) Place() int { return int(e.place) }
 
 const idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
-
-// Tracks reports whether this node wants to be told of keys that change.
-func (e *Env) Tracks() bool { return e.Tracking != nil && e.Tracking() }
 
 // Touch notes that something was stored under key, or removed, if this node wants to know.
 func (e *Env) Touch(key string) {

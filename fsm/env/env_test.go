@@ -58,8 +58,8 @@ func TestRandomIsFrozen(t *testing.T) {
 // TestResetBeginsAnew: one Env serves all requests of an entry.
 func TestResetBeginsAnew(t *testing.T) {
 	e := env.New(1, 1000, env.Base, seed, 0)
-	tracked := false
-	e.Tracking = func() bool { return tracked }
+	n := &node{}
+	e.Node = n
 	draw(e, 3)
 	e.ReadOnly, e.Bounded, e.Database, e.Session = true, true, "shop", 4
 	e.Charge(2 * env.MaxInlineCost)
@@ -71,7 +71,7 @@ func TestResetBeginsAnew(t *testing.T) {
 	if len(e.Notifications) != 1 {
 		t.Error("the notifications of the request before are lost")
 	}
-	if tracked = true; !e.Tracks() {
+	if n.tracking = true; !e.Tracks() {
 		t.Error("the node's wish to be told of keys is lost")
 	}
 	if got, want := draw(e, 10), draw(env.New(1, 1001, env.Latest+1, seed, 7), 10); !slices.Equal(got, want) {
@@ -152,10 +152,10 @@ func TestTouch(t *testing.T) {
 	if len(e.Notifications) != 0 {
 		t.Errorf("nobody asked, yet there is %v", e.Notifications)
 	}
-	wanted := false
-	e.Tracking = func() bool { return wanted }
+	n := &node{}
+	e.Node = n
 	e.Touch("k")
-	wanted = true
+	n.tracking = true
 	e.Touch("k")
 	e.TouchAll()
 	want := []env.Notification{

@@ -2,9 +2,6 @@ package env
 
 import "encoding/binary"
 
-// Monitors reports whether this node wants to be told what scripts call.
-func (e *Env) Monitors() bool { return e.Monitored != nil && e.Monitored() }
-
 // TellCall leaves a command that a script calls for monitors.
 func (e *Env) TellCall(words [][]byte) {
 	var text []byte

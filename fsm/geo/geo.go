@@ -62,7 +62,7 @@ func gather(x uint64) uint32 {
 	return uint32(x | x>>16)
 }
 
-// area is what a cell covers, in degrees.
+// area is the extent of a cell, in degrees.
 type area struct{ west, east, south, north float64 }
 
 func (c cell) area() area {

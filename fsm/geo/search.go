@@ -2,7 +2,7 @@ package geo
 
 import "math"
 
-// Shape is what a search looks in: a circle, or a box that stands upright on the map.
+// Shape is the area of a search: a circle, or a box that stands upright on the map.
 // Lengths are in metres.
 type Shape struct {
 	Center        Point
@@ -11,7 +11,7 @@ type Shape struct {
 	Width, Height float64
 }
 
-// Distance is how far p lies from the centre, in metres, if it lies in the shape.
+// Distance returns the distance of p from the centre, in metres, if p lies in the shape.
 func (s *Shape) Distance(p Point) (metres float64, in bool) {
 	if s.Box {
 		if latitudeDistance(p.Latitude, s.Center.Latitude) > s.Height/2 ||
@@ -89,7 +89,7 @@ func (s *Shape) bounds() area {
 	}
 }
 
-// step is how fine the cells may be that the shape and its neighbours fit in.
+// step returns the finest level of cells of which one and its neighbours cover the shape.
 func (s *Shape) step() uint {
 	reach := s.Radius
 	if s.Box {

@@ -26,19 +26,19 @@ func quickSum(a, b float64) dd { return pair(exact.QuickSum(a, b)) }
 
 func pair(hi, lo float64) dd { return dd{hi, lo} }
 
-func (a dd) add(b dd) dd {
-	s := twoSum(a.hi, b.hi)
-	return quickSum(s.hi, s.lo+(a.lo+b.lo))
+func (d dd) add(b dd) dd {
+	s := twoSum(d.hi, b.hi)
+	return quickSum(s.hi, s.lo+(d.lo+b.lo))
 }
 
-func (a dd) neg() dd { return dd{-a.hi, -a.lo} }
+func (d dd) neg() dd { return dd{-d.hi, -d.lo} }
 
-func (a dd) mul(b dd) dd {
-	p := twoProduct(a.hi, b.hi)
-	return quickSum(p.hi, p.lo+(float64(a.hi*b.lo)+float64(a.lo*b.hi)))
+func (d dd) mul(b dd) dd {
+	p := twoProduct(d.hi, b.hi)
+	return quickSum(p.hi, p.lo+(float64(d.hi*b.lo)+float64(d.lo*b.hi)))
 }
 
-func (a dd) value() float64 { return a.hi + a.lo }
+func (d dd) value() float64 { return d.hi + d.lo }
 
 const (
 	steps   = 64 // of the table in a unit

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// part is what stands between two stars: elements that stand for one byte each.
+// part is the text between two stars: elements that match one byte each.
 type part struct {
 	literal  bool   // all elements are one byte each
 	text     string // those bytes, or else the part of the pattern
@@ -15,7 +15,7 @@ type part struct {
 // set is the bytes that an element stands for.
 type set [4]uint64
 
-// size is how many bytes the set has.
+// size returns the number of bytes in the set.
 func (s *set) size() (n int) {
 	for _, word := range s {
 		n += bits.OnesCount64(word)
@@ -25,8 +25,8 @@ func (s *set) size() (n int) {
 
 func (s *set) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 
-// MaxSearched is how many elements may stand between two stars, if one of them is a class
-// or a question mark, for a pattern not to be Costly.
+// MaxSearched is the largest number of elements between two stars, if one of them is a class
+// or a question mark, of a pattern that is not Costly.
 const MaxSearched = 1024
 
 // Costly reports whether a match may take more than linear time: a long part between two
@@ -58,7 +58,7 @@ func split(pattern string) []part {
 	}
 }
 
-// firstPart is what stands before the first star, and what behind it.
+// firstPart splits a pattern at its first star.
 func firstPart(pattern string) (p part, rest string, more bool) {
 	end := 0
 	p.literal = true
@@ -94,7 +94,7 @@ func unescaped(source string) string {
 	return b.String()
 }
 
-// sets are what each element stands for.
+// sets returns the set of bytes that each element matches.
 func (p *part) sets() []set {
 	sets, source := make([]set, 0, p.elements), p.text
 	for len(source) > 0 {
@@ -192,7 +192,7 @@ func (p *part) begins(text string) bool {
 // tried is up to how many elements a part is tried at every place.
 const tried = 4
 
-// find is where the part stands first in the text, negative if nowhere.
+// find returns the first position of the part in the text, negative if it has none.
 func (p *part) find(text string) int {
 	switch {
 	case p.literal:

@@ -31,14 +31,14 @@ func ShapeOf(pattern string) (Shape, string) {
 	return Exact, p.text
 }
 
-// setupWork is what the search for a part with classes or question marks costs for each byte of the text, besides Cost:
+// setupWork is the cost of the search for a part with classes or question marks, for each byte of the text and in addition to Cost:
 // it makes a table of the part, which is no longer than the text.
 const setupWork = 32
 
 // special are the bytes that stand for something else in a pattern.
 const special = `*?[\`
 
-// readWork is what reading a pattern costs for each of its bytes, besides what it is compared with.
+// readWork is the cost of reading a pattern, for each of its bytes, in addition to the comparisons.
 const readWork = 4
 
 // PerByte returns about how many bytes a match looks at for each byte of a long text.

@@ -30,7 +30,7 @@ func (r *Registers) Count() uint64 {
 	return h.estimate()
 }
 
-// histogram is how many registers have each rank.
+// histogram counts the registers of each rank.
 type histogram [1 << width]int
 
 // estimate is Ertl's estimator of 2017 (arXiv 1702.01284). It needs only sums, products

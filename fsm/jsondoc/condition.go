@@ -2,8 +2,8 @@ package jsondoc
 
 import "regexp"
 
-func (c either) holds(s *search, v Value) bool {
-	for _, part := range c {
+func (e either) holds(s *search, v Value) bool {
+	for _, part := range e {
 		if part.holds(s, v) {
 			return true
 		}
@@ -11,8 +11,8 @@ func (c either) holds(s *search, v Value) bool {
 	return false
 }
 
-func (c both) holds(s *search, v Value) bool {
-	for _, part := range c {
+func (b both) holds(s *search, v Value) bool {
+	for _, part := range b {
 		if !part.holds(s, v) {
 			return false
 		}
@@ -20,20 +20,20 @@ func (c both) holds(s *search, v Value) bool {
 	return true
 }
 
-func (c not) holds(s *search, v Value) bool { return !c.condition.holds(s, v) }
+func (n not) holds(s *search, v Value) bool { return !n.condition.holds(s, v) }
 
 // holds is true of a path that finds anything, null and false included.
-func (c exists) holds(s *search, v Value) bool {
-	if c.path == nil {
-		return c.constant == Bool(true)
+func (e exists) holds(s *search, v Value) bool {
+	if e.path == nil {
+		return e.constant == Bool(true)
 	}
-	if c.path.Single() {
-		return s.side(c.operand, v) != nil
+	if e.path.Single() {
+		return s.side(e.operand, v) != nil
 	}
-	if c.absolute {
+	if e.absolute {
 		v = s.root
 	}
-	return len(s.find(v, c.path)) > 0
+	return len(s.find(v, e.path)) > 0
 }
 
 // holds compares. What is missing equals only what is missing, and has no order.

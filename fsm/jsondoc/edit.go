@@ -113,7 +113,7 @@ func (t *Tree) SetMember(m *Match, key string, v Value) bool {
 	return true
 }
 
-// Outermost are those of the matches that stand in no other.
+// Outermost returns the matches that are in no other.
 func Outermost(found []*Match) []*Match {
 	for _, m := range found {
 		m.found = true

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// condition is what a filter asks of a value.
+// condition is a filter's test of a value.
 type condition interface {
 	holds(s *search, v Value) bool
 }
@@ -83,7 +83,7 @@ func (p *pathParser) single() condition {
 	return p.comparison()
 }
 
-// operators are those of comparisons, longer ones first.
+// operators are the operators of comparisons, longer ones first.
 var operators = []string{"==", "!=", "<=", ">=", "=~", "<", ">"}
 
 func (p *pathParser) comparison() condition {

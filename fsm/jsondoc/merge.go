@@ -27,8 +27,8 @@ func (t *Tree) Merge(m *Match, patch Value) {
 	})
 }
 
-// WithoutNulls is what a merge patch makes of nothing: its objects without members that
-// are null.
+// WithoutNulls returns the result of a merge patch on nothing: its objects without members
+// that are null.
 func WithoutNulls(v Value) Value {
 	patch, ok := v.(*Object)
 	if !ok {

@@ -139,7 +139,7 @@ func (n *node) position(m *Match) int {
 	return slices.Index(n.keys, m.key)
 }
 
-// changes are what a Tree can do, on the tree and on its model.
+// changes make each change of a Tree on the tree and on its model.
 var changes = map[string]func(t *rapid.T, tree *Tree, root *node, found []*Match){
 	"replace": func(t *rapid.T, tree *Tree, root *node, found []*Match) {
 		v := draw(t, 1)
@@ -266,7 +266,7 @@ func merged(target, patch *node) *node {
 	return out
 }
 
-// paths are what the changes are tried on.
+// paths are the paths that the changes are tried on.
 var paths = []string{"$", "$.a", "$.*", "$..a", "$..*", "$[0]", "$[*].a", "$[1:]", "$.b..*", "$..a..b", "$[-1,0]", "$..['a','c']", "$..[0]"}
 
 // TestTreeAgainstModel changes documents and compares them, and copies taken on the way,

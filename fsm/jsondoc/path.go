@@ -344,7 +344,7 @@ func (p *pathParser) quoted() string {
 	return ""
 }
 
-// unescape reads the string of a JSON text; start is where it began.
+// unescape reads the string of a JSON text that began at start.
 func (p *pathParser) unescape(text []byte, start int) string {
 	inner := parser{text: text}
 	s, err := inner.string()

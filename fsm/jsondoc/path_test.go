@@ -109,7 +109,7 @@ func location(m *Match) string {
 	return fmt.Sprintf("%s[%q]", location(m.parent), m.key)
 }
 
-// parts are what random paths are made of.
+// parts are the steps that random paths are built from.
 var parts = []string{".a", ".b", "..a", "..b", "..*", ".*", "[0]", "[-1]", "[*]", "[1:3]", "[::-1]", "[-2:]", "[2:0:-1]", "['a','b','a']", "[0,-1,0:2]",
 	"..[0]", "..['b','a']", "[?(@.a)]", "[?(@==1||@.a<$.b)]", "..[?(@..a)]", "[?!(@.a && @.b)]", "[?@=~'a']"}
 

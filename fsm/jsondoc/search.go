@@ -4,7 +4,7 @@ import "regexp"
 
 // Match is a place in a document that a path has found.
 type Match struct {
-	// Value is what stood there when it was found.
+	// Value is the value that was found there.
 	Value Value
 
 	parent *Match
@@ -41,7 +41,7 @@ type search struct {
 	*memo
 }
 
-// memo is what the conditions of one evaluation need not find out twice.
+// memo keeps the results that the conditions of one evaluation share.
 type memo struct {
 	absolute map[*Path]Value // what paths from the root have found
 	pattern  string          // the last regular expression that came from the document
@@ -87,7 +87,7 @@ func First(root Value, p *Path, w *Work) (Value, error) {
 	return found[0].Value, nil
 }
 
-// follow is where a Single path leads from v, nil if nowhere.
+// follow returns the value at a Single path from v, nil if there is none.
 func (s *search) follow(v Value, p *Path) Value {
 	for _, st := range p.steps {
 		if !s.work.Spend(1) {
@@ -276,23 +276,23 @@ func (s *search) slice(m *Match, a *Array, sel sliced, f func(m *Match, key stri
 
 // bounds are the first position of a slice of n elements and the one behind its last, in
 // the direction of its step.
-func (sel sliced) bounds(n int) (from, to int) {
-	if sel.step < 0 {
+func (s sliced) bounds(n int) (from, to int) {
+	if s.step < 0 {
 		from, to = n-1, -1
-		if sel.hasStart {
-			from = min(max(absolute(sel.start, n), -1), n-1)
+		if s.hasStart {
+			from = min(max(absolute(s.start, n), -1), n-1)
 		}
-		if sel.hasEnd {
-			to = min(max(absolute(sel.end, n), -1), n-1)
+		if s.hasEnd {
+			to = min(max(absolute(s.end, n), -1), n-1)
 		}
 		return from, to
 	}
 	from, to = 0, n
-	if sel.hasStart {
-		from = min(max(absolute(sel.start, n), 0), n)
+	if s.hasStart {
+		from = min(max(absolute(s.start, n), 0), n)
 	}
-	if sel.hasEnd {
-		to = min(max(absolute(sel.end, n), 0), n)
+	if s.hasEnd {
+		to = min(max(absolute(s.end, n), 0), n)
 	}
 	return from, to
 }

@@ -172,7 +172,7 @@ func TestPower(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, y := rapid.Float64Range(0, 1e9).Draw(t, "x"), rapid.Float64Range(-40, 40).Draw(t, "y")
 		got, want := power(x, y), math.Pow(x, y)
-		near := 1e-15 * (1 + math.Abs(y*math.Log(x))) * want // that is how exact math.Pow is
+		near := 1e-15 * (1 + math.Abs(y*math.Log(x))) * want // the precision of math.Pow
 		if x > 0 && x < 0x1p-1022 {
 			return // math.Log, of which math.Pow makes use, is wrong for subnormal numbers on amd64
 		}

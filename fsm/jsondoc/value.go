@@ -1,6 +1,6 @@
 package jsondoc
 
-// MaxDepth is how deep arrays and objects may stand in one another.
+// MaxDepth is the greatest depth of nested arrays and objects.
 const MaxDepth = 128
 
 // Kind is the type of a value as JSON has it, with integers told from other numbers.
@@ -108,7 +108,7 @@ func (a *Array) Size() int64 { return a.size }
 // Size is that of the object and everything in it.
 func (o *Object) Size() int64 { return o.size }
 
-// Depth is how deep containers stand in one another below v, v included: 0 of a scalar.
+// Depth returns the depth of nested containers in v, v included: 0 for a scalar.
 func Depth(v Value) (depth int) {
 	switch v := v.(type) {
 	case *Array:

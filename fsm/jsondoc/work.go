@@ -5,11 +5,11 @@ import "errors"
 // ErrWork says that a path would look at more values than one command may.
 var ErrWork = errors.New("path looks at too many values")
 
-// MaxWork is how many values one command may look at: some hundred milliseconds, as
+// MaxWork is the largest number of values that one command may visit: some hundred milliseconds, as
 // setting a document of 10 MiB takes.
 const MaxWork = 5_000_000
 
-// Work is what is left of that number. The same command spends the same on every node.
+// Work holds the rest of that number. The same command spends the same on every node.
 type Work struct{ left int }
 
 // How much of a regular expression's program, times the bytes it is held against, counts as one value looked at: about
@@ -22,7 +22,7 @@ func NewWork() *Work { return NewWorkOf(MaxWork) }
 // NewWorkOf is work that may look at n values.
 func NewWorkOf(n int) *Work { return &Work{n} }
 
-// Left is how many values may still be looked at, negative once there were too many.
+// Left returns the number of values that may still be visited, negative once there were too many.
 func (w *Work) Left() int { return w.left }
 
 // Spend takes n values off and reports whether the command may go on.
@@ -35,7 +35,7 @@ func (w *Work) Spend(n int) bool {
 	return true
 }
 
-// parseStep is how many values looked at reading and compiling a byte of a regular expression counts as.
+// parseStep is the cost of reading and compiling a byte of a regular expression, in visited values.
 const parseStep = 4
 
 // spendParse is Spend for a regular expression of n bytes that is about to be read.

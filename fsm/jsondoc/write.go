@@ -12,7 +12,7 @@ var ErrTooLong = errors.New("document exceeds the maximum allowed size")
 // document: that of a string in Redis.
 const MaxText = 512 << 20
 
-// Format is how a text is laid out. The zero Format is without blanks.
+// Format is the layout of a text. The zero Format has no blanks.
 type Format struct {
 	Indent  string // before an element, once for each level
 	Newline string // before an element and before the end of a container

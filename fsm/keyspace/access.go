@@ -15,10 +15,10 @@ import (
 // other, so of two at once one may be lost. 0 means that the object comes from a snapshot and was not used since.
 
 const (
-	// accessBits is how many bits the counter has.
+	// accessBits is the width of the counter in bits.
 	accessBits = 8
-	// accessStep is how many milliseconds the time of the last use may be behind: a key that is read all the time is
-	// written to once in so many, so that its cache line can be shared.
+	// accessStep is the largest delay of the time of the last use, in milliseconds: a key that is read all the time is
+	// written to only once in that time, so that its cache line can be shared.
 	accessStep = 64
 	// newCounter is the counter of a new key, so that it isn't the first to go before it was used at all.
 	newCounter = 5
@@ -90,7 +90,7 @@ func (db *DB) MarkSaved() { db.saved = db.dirty }
 const (
 	// counterFactor slows the counter down: at n above newCounter one use in n times so many raises it.
 	counterFactor = 10
-	// counterDecay is how many milliseconds without a use lower it by one.
+	// counterDecay is the time without a use that lowers it by one, in milliseconds.
 	counterDecay = 60_000
 )
 

@@ -36,107 +36,107 @@ func newSlots() *cow.BTree[uint64, string] {
 func (*SparseArray) Type() Type { return Array }
 
 // Size is the logical size in bytes.
-func (s *SparseArray) Size() int64 { return s.size }
+func (sa *SparseArray) Size() int64 { return sa.size }
 
 // Clone copies the array in constant time.
-func (s *SparseArray) Clone() Container {
-	return &SparseArray{slots: s.slots.Snapshot(), next: s.next, size: s.size}
+func (sa *SparseArray) Clone() Container {
+	return &SparseArray{slots: sa.slots.Snapshot(), next: sa.next, size: sa.size}
 }
 
 // Len is the number of used slots.
-func (s *SparseArray) Len() int {
-	if s == nil {
+func (sa *SparseArray) Len() int {
+	if sa == nil {
 		return 0
 	}
-	return s.slots.Len()
+	return sa.slots.Len()
 }
 
 // Span is the greatest used index and one, 0 of an empty array.
-func (s *SparseArray) Span() uint64 {
-	if s.Len() == 0 {
+func (sa *SparseArray) Span() uint64 {
+	if sa.Len() == 0 {
 		return 0
 	}
-	last, _, _ := s.slots.Max()
+	last, _, _ := sa.slots.Max()
 	return last + 1
 }
 
 // Next is the index where the next append goes: 0 if nothing was appended, MaxIndex + 1 if
 // there is no room.
-func (s *SparseArray) Next() uint64 {
-	if s == nil {
+func (sa *SparseArray) Next() uint64 {
+	if sa == nil {
 		return 0
 	}
-	return s.next
+	return sa.next
 }
 
 // Seek makes i the index of the next append.
-func (s *SparseArray) Seek(i uint64) { s.next = i }
+func (sa *SparseArray) Seek(i uint64) { sa.next = i }
 
 // Get is the value at index i.
-func (s *SparseArray) Get(i uint64) (value string, used bool) {
-	if s == nil {
+func (sa *SparseArray) Get(i uint64) (value string, used bool) {
+	if sa == nil {
 		return "", false
 	}
-	return s.slots.Get(i)
+	return sa.slots.Get(i)
 }
 
 // Set stores a value at index i, at most MaxIndex, and reports whether the slot was unused.
-func (s *SparseArray) Set(i uint64, value string) (unused bool) {
-	slot, _, had := s.slots.Upsert(i, func(i uint64) uint64 { return i })
+func (sa *SparseArray) Set(i uint64, value string) (unused bool) {
+	slot, _, had := sa.slots.Upsert(i, func(i uint64) uint64 { return i })
 	if had {
-		s.size -= slotCost + int64(len(*slot))
+		sa.size -= slotCost + int64(len(*slot))
 	}
 	*slot = value
-	s.size += slotCost + int64(len(value))
+	sa.size += slotCost + int64(len(value))
 	return !had
 }
 
 // Delete removes the value at index i and reports whether there was one.
-func (s *SparseArray) Delete(i uint64) bool {
-	value, had := s.slots.Remove(i)
+func (sa *SparseArray) Delete(i uint64) bool {
+	value, had := sa.slots.Remove(i)
 	if had {
-		s.size -= slotCost + int64(len(value))
+		sa.size -= slotCost + int64(len(value))
 	}
 	return had
 }
 
 // Clear removes all values and keeps the index of the next append.
-func (s *SparseArray) Clear() { s.slots, s.size = newSlots(), 0 }
+func (sa *SparseArray) Clear() { sa.slots, sa.size = newSlots(), 0 }
 
 // Between is the number of used slots from index low up to high, both included.
-func (s *SparseArray) Between(low, high uint64) int {
-	if s == nil || low > high {
+func (sa *SparseArray) Between(low, high uint64) int {
+	if sa == nil || low > high {
 		return 0
 	}
-	return s.slots.RankHead(min(high, MaxIndex)+1) - s.slots.RankHead(low)
+	return sa.slots.RankHead(min(high, MaxIndex)+1) - sa.slots.RankHead(low)
 }
 
 // Ascend calls f for the used slots from index i on until it returns false.
-func (s *SparseArray) Ascend(i uint64, f func(i uint64, value string) bool) {
-	if s != nil {
-		s.slots.Ascend(i, f)
+func (sa *SparseArray) Ascend(i uint64, f func(i uint64, value string) bool) {
+	if sa != nil {
+		sa.slots.Ascend(i, f)
 	}
 }
 
 // Descend calls f for the used slots from index i down to 0 until it returns false. A step
 // takes the time of a look-up.
-func (s *SparseArray) Descend(i uint64, f func(i uint64, value string) bool) {
-	if s == nil {
+func (sa *SparseArray) Descend(i uint64, f func(i uint64, value string) bool) {
+	if sa == nil {
 		return
 	}
-	for n := s.slots.RankHead(min(i, MaxIndex)+1) - 1; n >= 0; n-- {
-		if !f(s.slots.At(n)) {
+	for n := sa.slots.RankHead(min(i, MaxIndex)+1) - 1; n >= 0; n-- {
+		if !f(sa.slots.At(n)) {
 			return
 		}
 	}
 }
 
 // Encode writes the index of the next append and the used slots in order.
-func (s *SparseArray) Encode(w *wire.Writer) {
-	w.Uvarint(s.next)
-	w.Uvarint(uint64(s.Len()))
+func (sa *SparseArray) Encode(w *wire.Writer) {
+	w.Uvarint(sa.next)
+	w.Uvarint(uint64(sa.Len()))
 	before := uint64(0)
-	s.slots.All(func(i uint64, value string) bool {
+	sa.slots.All(func(i uint64, value string) bool {
 		w.Uvarint(i - before)
 		w.String(value)
 		before = i

@@ -71,7 +71,7 @@ func compareObjects(a, b *Object) int { return strings.Compare(a.key(), b.key())
 
 func compareKey(o *Object, key string) int { return strings.Compare(o.key(), key) }
 
-// get is what is stored under key, expired or not, nil if there is nothing.
+// get returns the object stored under key, expired or not, nil if there is none.
 func (db *DB) get(key string) *Object {
 	o, _, _ := cow.GetBy(db.keys, hashOf(key), key, compareKey)
 	return o
@@ -103,8 +103,8 @@ const (
 // Cost is the logical size in bytes of key with o under it.
 func (o *Object) Cost(key []byte) int64 { return cost(Alias(key), o) }
 
-// Overhead is how much of the logical memory keys cost by themselves, and deadlines of
-// keys.
+// Overhead returns the bytes of the logical memory that keys take by themselves, and those
+// of their deadlines.
 func (db *DB) Overhead() (keys, deadlines int64) {
 	return keyCost * int64(db.Len()), expireCost * int64(db.Deadlines())
 }
@@ -133,8 +133,8 @@ func (db *DB) Find(e *env.Env, key []byte) *Object {
 	o := db.Peek(e, key)
 	switch {
 	case o != nil && !e.NoTouch:
-		if o.touch(e) && e.Used != nil {
-			e.Used(e, key)
+		if o.touch(e) {
+			e.TellUse(key)
 		}
 	case o == nil && e.Watch != nil:
 		e.Watch(env.Missed, string(key))
@@ -142,7 +142,7 @@ func (db *DB) Find(e *env.Env, key []byte) *Object {
 	return o
 }
 
-// Peek is Find without telling anybody of a miss, and no use of the key.
+// Peek is Find without a notification of a miss, and does not count as a use of the key.
 func (db *DB) Peek(e *env.Env, key []byte) *Object {
 	o := db.get(probe(key))
 	if o == nil || o.expired(e.Now) {
@@ -274,7 +274,7 @@ func (db *DB) Remove(e *env.Env, key []byte) bool {
 		return o != nil
 	}
 	db.expired++
-	farewell(e, string(key), o)
+	watchRemoved(e, string(key), o)
 	return false
 }
 
@@ -304,14 +304,14 @@ func (db *DB) Copy(e *env.Env, o *Object, key []byte) {
 		c = newHolder(string(key), data)
 	}
 	c.Expire = o.Expire
-	db.vacate(e, key)
+	db.removeIfWatched(e, key)
 	db.put(e, c)
 }
 
 // Move stores what o holds under key and removes it from where it was.
 func (db *DB) Move(e *env.Env, from []byte, o *Object, key []byte) {
 	db.Remove(e, from)
-	db.vacate(e, key)
+	db.removeIfWatched(e, key)
 	db.put(e, o.under(Alias(key)))
 }
 
@@ -330,10 +330,10 @@ func (db *DB) Flush(e *env.Env) {
 // collector's work, whichever command it was.
 func (db *DB) CountFreed(n int64) { db.freed += n }
 
-// Freed is how many objects this node has counted since it started or read a snapshot.
+// Freed returns the sum of CountFreed on this node since it started or read a snapshot.
 func (db *DB) Freed() int64 { return db.freed }
 
-// Expired is how many keys this node has removed because their time had come, since it started or
+// Expired counts the keys that this node has removed at or after their deadline since it started or
 // read a snapshot.
 func (db *DB) Expired() int64 { return db.expired }
 

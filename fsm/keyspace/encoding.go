@@ -70,12 +70,12 @@ func (o *Object) textEncoding() string {
 	return "embstr"
 }
 
-func (l *Elements) encoding(t Thresholds) string {
+func (e *Elements) encoding(t Thresholds) string {
 	if t.Redis7 {
 		return "quicklist"
 	}
 	size := listpack.EmptySize
-	l.Ascend(0, func(_ int, v string) bool {
+	e.Ascend(0, func(_ int, v string) bool {
 		size += listpack.EntrySize(v)
 		return size <= packedList
 	})
@@ -85,27 +85,27 @@ func (l *Elements) encoding(t Thresholds) string {
 	return "listpack"
 }
 
-func (h *Fields) encoding(t Thresholds) string {
-	loose := int64(h.cells.len()) > min(t.HashEntries, maxPacked)
-	h.cells.all(func(name string, c cell) bool {
+func (fi *Fields) encoding(t Thresholds) string {
+	loose := int64(fi.cells.len()) > min(t.HashEntries, maxPacked)
+	fi.cells.all(func(name string, c cell) bool {
 		loose = loose || int64(max(len(name), len(c.value))) > t.HashValue
 		return !loose
 	})
 	switch {
 	case loose:
 		return "hashtable"
-	case h.timed > 0:
+	case fi.timed > 0:
 		return "listpackex"
 	}
 	return "listpack"
 }
 
-func (z *ZSet) encoding(t Thresholds) string {
-	loose := z.loose || int64(z.Len()) > t.ZSetEntries
+func (zs *ZSet) encoding(t Thresholds) string {
+	loose := zs.loose || int64(zs.Len()) > t.ZSetEntries
 	if loose || t.ZSetValue >= packedMember {
 		return map[bool]string{true: "skiplist", false: "listpack"}[loose]
 	}
-	for _, s := range z.Range(0, z.Len()) { // packedMembers at most
+	for _, s := range zs.Range(0, zs.Len()) { // packedMembers at most
 		if int64(len(s.Member)) > t.ZSetValue {
 			return "skiplist"
 		}
@@ -113,9 +113,9 @@ func (z *ZSet) encoding(t Thresholds) string {
 	return "listpack"
 }
 
-func (s *Members) encoding(t Thresholds) string {
-	ints, short := int64(s.Len()) <= min(t.SetInts, maxPacked), !t.Redis7 && s.Len() <= packedMembers
-	s.All(func(member string) bool {
+func (m *Members) encoding(t Thresholds) string {
+	ints, short := int64(m.Len()) <= min(t.SetInts, maxPacked), !t.Redis7 && m.Len() <= packedMembers
+	m.All(func(member string) bool {
 		if ints {
 			_, ints = listpack.ParseInt(member)
 		}

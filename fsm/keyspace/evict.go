@@ -46,13 +46,13 @@ func (p Policy) Volatile() bool { return p >= VolatileLRU }
 // Counts reports whether the policy goes by how often keys are used.
 func (p Policy) Counts() bool { return p == AllKeysLFU || p == VolatileLFU }
 
-// DefaultSamples is how many keys are compared for each that is evicted.
+// DefaultSamples is the number of keys that are compared for each that is evicted.
 const DefaultSamples = 5
 
-// maxWalk is how many keys are looked at for one that may be evicted.
+// maxWalk is the largest number of keys that are visited to find one that may be evicted.
 const maxWalk = 1000
 
-// Evicted is how many keys were evicted since the database was made. It is part of the state.
+// Evicted counts the keys that were evicted since the database was made. It is part of the state.
 func (db *DB) Evicted() uint64 { return db.evicted }
 
 // Evict removes what is under key to make room, and returns how much that is.

@@ -17,11 +17,11 @@ const (
 	holding             // holder: every type but plain strings
 )
 
-// maxInline is how many bytes a key and a text have together in the inline form, so that a new
+// maxInline is the largest size of a key and a text together in the inline form, in bytes: a new
 // deadline for a text copies no more.
 const maxInline = 1024
 
-// inlineAt is where the key of the inline form begins.
+// inlineAt is the offset of the key in the inline form.
 const inlineAt = unsafe.Offsetof(Object{}.tail)
 
 // apartText is the allocation of an Object whose text, or key, is long.

@@ -8,7 +8,7 @@ import (
 // fieldCost is the logical overhead of a field in bytes; a deadline costs expireCost.
 const fieldCost = 64
 
-// cell is what a field holds.
+// cell is the value of a field, with its deadline.
 type cell struct {
 	value string
 	at    int64 // deadline in unix milliseconds, 0 for none
@@ -34,20 +34,20 @@ func NewFields() *Fields { return &Fields{} }
 func (*Fields) Type() Type { return Hash }
 
 // Size is the logical size in bytes.
-func (h *Fields) Size() int64 { return h.size }
+func (fi *Fields) Size() int64 { return fi.size }
 
 // Clone copies the hash in constant time, or up to 64 fields one by one.
-func (h *Fields) Clone() Container {
-	c := &Fields{cells: h.cells.clone(), timed: h.timed, size: h.size, known: h.known}
-	if h.dues != nil {
-		c.dues = h.dues.Snapshot()
+func (fi *Fields) Clone() Container {
+	c := &Fields{cells: fi.cells.clone(), timed: fi.timed, size: fi.size, known: fi.known}
+	if fi.dues != nil {
+		c.dues = fi.dues.Snapshot()
 	}
 	return c
 }
 
 // Encode writes the fields with their deadlines, expired ones too.
-func (h *Fields) Encode(w *wire.Writer) {
-	h.cells.encode(w, func(c cell) {
+func (fi *Fields) Encode(w *wire.Writer) {
+	fi.cells.encode(w, func(c cell) {
 		w.String(c.value)
 		w.Varint(c.at)
 	})
@@ -80,19 +80,19 @@ func cellSize(field string, c cell) int64 {
 }
 
 // Len is the number of fields at now.
-func (h *Fields) Len(now int64) int {
-	if h == nil {
+func (fi *Fields) Len(now int64) int {
+	if fi == nil {
 		return 0
 	}
-	return h.cells.len() - h.expired(now)
+	return fi.cells.len() - fi.expired(now)
 }
 
 // Get is the value of a field and its deadline in unix milliseconds, 0 for none.
-func (h *Fields) Get(now int64, field string) (value string, at int64, ok bool) {
-	if h == nil {
+func (fi *Fields) Get(now int64, field string) (value string, at int64, ok bool) {
+	if fi == nil {
 		return "", 0, false
 	}
-	c, ok := h.cells.get(field)
+	c, ok := fi.cells.get(field)
 	if !ok || c.expired(now) {
 		return "", 0, false
 	}
@@ -101,52 +101,52 @@ func (h *Fields) Get(now int64, field string) (value string, at int64, ok bool) 
 
 // Set gives a field a value and a deadline in unix milliseconds, or 0 for none, and tells
 // whether the field is new at now.
-func (h *Fields) Set(now int64, field string, value string, at int64) bool {
-	slot, stored, had := h.cells.slot(field)
-	if h.cells.large != nil && h.dues == nil && h.timed > 0 {
-		h.index() // it has just grown
+func (fi *Fields) Set(now int64, field string, value string, at int64) bool {
+	slot, stored, had := fi.cells.slot(field)
+	if fi.cells.large != nil && fi.dues == nil && fi.timed > 0 {
+		fi.index() // it has just grown
 	}
 	old := *slot
 	if had {
-		h.size -= cellSize(stored, old)
+		fi.size -= cellSize(stored, old)
 	}
 	*slot = cell{value, at}
-	h.size += cellSize(stored, *slot)
-	h.reschedule(stored, old.at, at)
+	fi.size += cellSize(stored, *slot)
+	fi.reschedule(stored, old.at, at)
 	return !had || old.expired(now)
 }
 
 // Delete removes a field and reports whether it was there at now.
-func (h *Fields) Delete(now int64, field string) bool {
-	old, had := h.cells.remove(field)
+func (fi *Fields) Delete(now int64, field string) bool {
+	old, had := fi.cells.remove(field)
 	if !had {
 		return false
 	}
-	h.size -= cellSize(field, old)
-	h.reschedule(field, old.at, 0)
+	fi.size -= cellSize(field, old)
+	fi.reschedule(field, old.at, 0)
 	return !old.expired(now)
 }
 
 // All calls f for every field at now, in order, until it returns false.
-func (h *Fields) All(now int64, f func(field, value string) bool) {
-	if h == nil {
+func (fi *Fields) All(now int64, f func(field, value string) bool) {
+	if fi == nil {
 		return
 	}
-	h.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value) })
+	fi.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value) })
 }
 
 // AllTimed is All with the deadline of each field in unix milliseconds, 0 for none.
-func (h *Fields) AllTimed(now int64, f func(field, value string, at int64) bool) {
-	h.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value, c.at) })
+func (fi *Fields) AllTimed(now int64, f func(field, value string, at int64) bool) {
+	fi.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value, c.at) })
 }
 
 // Timed reports whether any field has a deadline.
-func (h *Fields) Timed() bool { return h.timed > 0 }
+func (fi *Fields) Timed() bool { return fi.timed > 0 }
 
 // Scan calls f for fields from cursor on until it has passed count of them, and returns the
 // cursor to go on at, 0 at the end. Up to 64 fields are one page.
-func (h *Fields) Scan(now int64, cursor uint64, count int, f func(field, value string)) (next uint64) {
-	return h.cells.scan(cursor, count, func(field string, c cell) {
+func (fi *Fields) Scan(now int64, cursor uint64, count int, f func(field, value string)) (next uint64) {
+	return fi.cells.scan(cursor, count, func(field string, c cell) {
 		if !c.expired(now) {
 			f(field, c.value)
 		}
@@ -154,15 +154,15 @@ func (h *Fields) Scan(now int64, cursor uint64, count int, f func(field, value s
 }
 
 // Picker returns the i-th of the fields at now, 0 <= i < Len(now), in the hash's order.
-func (h *Fields) Picker(now int64) func(i int) (field, value string) {
-	if h.expired(now) == 0 {
+func (fi *Fields) Picker(now int64) func(i int) (field, value string) {
+	if fi.expired(now) == 0 {
 		return func(i int) (string, string) {
-			field, c := h.cells.at(i)
+			field, c := fi.cells.at(i)
 			return field, c.value
 		}
 	}
 	var live []string // field, value, field, value, as long as a sweep is due
-	h.All(now, func(field, value string) bool {
+	fi.All(now, func(field, value string) bool {
 		live = append(live, field, value)
 		return true
 	})

@@ -5,12 +5,12 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// schedule is when a key goes, and when its hash loses the first field, in unix
-// milliseconds; 0 for never.
+// schedule holds the times at which a key expires and at which its hash loses the first
+// field, in unix milliseconds; 0 for never.
 type schedule struct{ gone, field int64 }
 
-// schedule is what the indexes must hold for o. A key goes at its own deadline, or when
-// the last field of its hash goes.
+// schedule returns the times that the indexes must hold for o. A key expires at its own
+// deadline, or with the last field of its hash.
 func (o *Object) schedule() schedule {
 	s := schedule{gone: o.Expire}
 	if h, ok := o.Data().(*Fields); ok {
@@ -32,28 +32,28 @@ func (o *Object) settle() {
 	}
 }
 
-// schedule is when the hash loses its first and, if every field has a deadline, its last
-// field.
-func (h *Fields) schedule() (s schedule) {
-	first, last := h.deadlines()
+// schedule returns the times at which the hash loses its first field and, if every field has
+// a deadline, its last one.
+func (fi *Fields) schedule() (s schedule) {
+	first, last := fi.deadlines()
 	s.field = first
-	if h.timed == h.cells.len() {
+	if fi.timed == fi.cells.len() {
 		s.gone = last
 	}
 	return s
 }
 
 // deadlines are the first and the last of all fields, 0 if there are none.
-func (h *Fields) deadlines() (first, last int64) {
+func (fi *Fields) deadlines() (first, last int64) {
 	switch {
-	case h.timed == 0:
+	case fi.timed == 0:
 		return 0, 0
-	case h.dues != nil:
-		low, _, _ := h.dues.Min()
-		high, _, _ := h.dues.Max()
+	case fi.dues != nil:
+		low, _, _ := fi.dues.Min()
+		high, _, _ := fi.dues.Max()
 		return low.at, high.at
 	}
-	h.cells.all(func(_ string, c cell) bool {
+	fi.cells.all(func(_ string, c cell) bool {
 		if c.at != 0 && (first == 0 || c.at < first) {
 			first = c.at
 		}
@@ -65,16 +65,16 @@ func (h *Fields) deadlines() (first, last int64) {
 
 func (c cell) expired(now int64) bool { return c.at != 0 && c.at <= now }
 
-// expired is how many fields are past their deadline at now but not swept yet.
-func (h *Fields) expired(now int64) (n int) {
+// expired counts the fields past their deadline at now that are not swept yet.
+func (fi *Fields) expired(now int64) (n int) {
 	switch {
-	case h == nil || h.timed == 0:
+	case fi == nil || fi.timed == 0:
 		return 0
-	case h.dues != nil:
-		n, _ = h.dues.Rank(due{at: now + 1})
+	case fi.dues != nil:
+		n, _ = fi.dues.Rank(due{at: now + 1})
 		return n
 	}
-	h.cells.all(func(_ string, c cell) bool {
+	fi.cells.all(func(_ string, c cell) bool {
 		if c.expired(now) {
 			n++
 		}
@@ -84,61 +84,61 @@ func (h *Fields) expired(now int64) (n int) {
 }
 
 // reschedule notes that field has another deadline, where 0 means no deadline.
-func (h *Fields) reschedule(field string, from, to int64) {
+func (fi *Fields) reschedule(field string, from, to int64) {
 	if from == to {
 		return
 	}
 	if from != 0 {
-		h.timed--
+		fi.timed--
 	}
 	if to != 0 {
-		h.timed++
+		fi.timed++
 	}
-	if h.cells.large == nil {
+	if fi.cells.large == nil {
 		return
 	}
 	switch {
-	case h.dues != nil:
-		move(h.dues, field, from, to)
-	case h.timed == 1 && from == 0: // the first of all
-		h.dues = cow.NewBTree[due, struct{}](headOfDue, compareDue)
-		move(h.dues, field, from, to)
-	case h.timed > 0:
-		h.index() // the field's own deadline is in place already
+	case fi.dues != nil:
+		move(fi.dues, field, from, to)
+	case fi.timed == 1 && from == 0: // the first of all
+		fi.dues = cow.NewBTree[due, struct{}](headOfDue, compareDue)
+		move(fi.dues, field, from, to)
+	case fi.timed > 0:
+		fi.index() // the field's own deadline is in place already
 	}
 }
 
 // index makes the index of a large hash's deadlines.
-func (h *Fields) index() {
-	h.dues = cow.NewBTree[due, struct{}](headOfDue, compareDue)
-	h.cells.all(func(field string, c cell) bool {
+func (fi *Fields) index() {
+	fi.dues = cow.NewBTree[due, struct{}](headOfDue, compareDue)
+	fi.cells.all(func(field string, c cell) bool {
 		if c.at != 0 {
-			h.dues.Set(due{c.at, field}, struct{}{})
+			fi.dues.Set(due{c.at, field}, struct{}{})
 		}
 		return true
 	})
 }
 
 // sweep removes at most limit fields past their deadline and says how many.
-func (h *Fields) sweep(now int64, limit int) (removed int) {
+func (fi *Fields) sweep(now int64, limit int) (removed int) {
 	for removed < limit {
-		field, ok := h.overdue(now)
+		field, ok := fi.overdue(now)
 		if !ok {
 			break
 		}
-		h.Delete(now, field)
+		fi.Delete(now, field)
 		removed++
 	}
 	return removed
 }
 
 // overdue is a field past its deadline, the first one of all or of a small hash's order.
-func (h *Fields) overdue(now int64) (field string, ok bool) {
-	if h.dues != nil {
-		d, _, some := h.dues.Min()
-		return d.key, some && d.at <= now
+func (fi *Fields) overdue(now int64) (field string, ok bool) {
+	if fi.dues != nil {
+		d, _, found := fi.dues.Min()
+		return d.key, found && d.at <= now
 	}
-	h.cells.all(func(name string, c cell) bool {
+	fi.cells.all(func(name string, c cell) bool {
 		field, ok = name, c.expired(now)
 		return !ok
 	})

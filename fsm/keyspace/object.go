@@ -28,11 +28,11 @@ func (t Type) String() string {
 	return [...]string{"none", "string", "list", "hash", "set", "zset", "stream", "ReJSON-RL", "vectorindex", "array"}[t]
 }
 
-// Object is what a key holds, and the key itself. Objects are immutable: a change puts a new one
-// in place, so forks and replies may share them. What a Container holds may change in
-// place, but only while no fork sees it; see DB.Mutable.
+// Object is a key and its value. Objects are immutable: a change puts a new one in place, so
+// forks and replies may share them. The elements of a Container may change in place, but only
+// while no fork sees it; see DB.Mutable.
 //
-// An Object is the head of an allocation that goes on with what its form says; see forms.go.
+// An Object is the head of an allocation whose rest depends on its form; see forms.go.
 type Object struct {
 	// Expire is the deadline in unix milliseconds, 0 for none. At the deadline the
 	// key is gone.

@@ -62,8 +62,8 @@ func (db *DB) Deadlines() int { return db.dues.Len() }
 // NextDue is the earliest deadline of any key or field.
 func (db *DB) NextDue() (unixms int64, ok bool) {
 	key, _, ok := db.dues.Min()
-	field, _, also := db.fields.Min()
-	if also && (!ok || field.at < key.at) {
+	field, _, okField := db.fields.Min()
+	if okField && (!ok || field.at < key.at) {
 		return field.at, true
 	}
 	return key.at, ok
@@ -83,7 +83,7 @@ func (db *DB) Sweep(e *env.Env, limit int) (removed int) {
 			panic("keyspace: expiry index names a missing key")
 		}
 		db.expired++
-		farewell(e, d.key, o)
+		watchRemoved(e, d.key, o)
 		e.Touch(d.key)
 		removed++
 	}

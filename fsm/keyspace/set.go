@@ -32,13 +32,13 @@ func MembersOf(members []string) *Members {
 func (*Members) Type() Type { return Set }
 
 // Size is the logical size in bytes.
-func (s *Members) Size() int64 { return s.size }
+func (m *Members) Size() int64 { return m.size }
 
 // Clone copies the set in constant time, or up to 64 members one by one.
-func (s *Members) Clone() Container { return &Members{members: s.members.clone(), size: s.size} }
+func (m *Members) Clone() Container { return &Members{members: m.members.clone(), size: m.size} }
 
 // Encode writes the members.
-func (s *Members) Encode(w *wire.Writer) { s.members.encode(w, func(struct{}) {}) }
+func (m *Members) Encode(w *wire.Writer) { m.members.encode(w, func(struct{}) {}) }
 
 func decodeSet(r *wire.Reader) (Container, bool) {
 	s := NewMembers()
@@ -52,62 +52,62 @@ func decodeSet(r *wire.Reader) (Container, bool) {
 }
 
 // Len is the number of members.
-func (s *Members) Len() int {
-	if s == nil {
+func (m *Members) Len() int {
+	if m == nil {
 		return 0
 	}
-	return s.members.len()
+	return m.members.len()
 }
 
 // Has reports whether member is in the set.
-func (s *Members) Has(member string) bool {
-	if s == nil {
+func (m *Members) Has(member string) bool {
+	if m == nil {
 		return false
 	}
-	_, ok := s.members.get(member)
+	_, ok := m.members.get(member)
 	return ok
 }
 
 // Add puts a copy of member in and reports whether it is new.
-func (s *Members) Add(member string) bool {
-	if _, _, had := s.members.slot(member); had {
+func (m *Members) Add(member string) bool {
+	if _, _, had := m.members.slot(member); had {
 		return false
 	}
-	s.size += memberCost + int64(len(member))
+	m.size += memberCost + int64(len(member))
 	return true
 }
 
 // Delete takes member out and reports whether it was in.
-func (s *Members) Delete(member string) bool {
-	if _, had := s.members.remove(member); !had {
+func (m *Members) Delete(member string) bool {
+	if _, had := m.members.remove(member); !had {
 		return false
 	}
-	s.size -= memberCost + int64(len(member))
+	m.size -= memberCost + int64(len(member))
 	return true
 }
 
 // At is the member with i others before it in the set's order; 0 <= i < Len.
-func (s *Members) At(i int) string {
-	member, _ := s.members.at(i)
+func (m *Members) At(i int) string {
+	member, _ := m.members.at(i)
 	return member
 }
 
 // Pop takes a member out that e's generator draws; the set is not empty.
-func (s *Members) Pop(e *env.Env) string {
-	member := s.At(e.IntN(s.Len()))
-	s.Delete(member)
+func (m *Members) Pop(e *env.Env) string {
+	member := m.At(e.IntN(m.Len()))
+	m.Delete(member)
 	return member
 }
 
 // All calls f for every member in order until it returns false.
-func (s *Members) All(f func(member string) bool) {
-	if s != nil {
-		s.members.all(func(member string, _ struct{}) bool { return f(member) })
+func (m *Members) All(f func(member string) bool) {
+	if m != nil {
+		m.members.all(func(member string, _ struct{}) bool { return f(member) })
 	}
 }
 
 // Scan calls f for members from cursor on until it has passed count of them, and gives
 // the cursor to go on at, 0 at the end. Up to 64 members are one page.
-func (s *Members) Scan(cursor uint64, count int, f func(member string)) (next uint64) {
-	return s.members.scan(cursor, count, func(member string, _ struct{}) { f(member) })
+func (m *Members) Scan(cursor uint64, count int, f func(member string)) (next uint64) {
+	return m.members.scan(cursor, count, func(member string, _ struct{}) { f(member) })
 }

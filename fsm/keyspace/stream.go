@@ -97,141 +97,141 @@ func NewStreamLog() *StreamLog {
 func (*StreamLog) Type() Type { return Stream }
 
 // Size is the logical size in bytes.
-func (s *StreamLog) Size() int64 { return s.version.size }
+func (sl *StreamLog) Size() int64 { return sl.version.size }
 
 // Clone copies the stream in constant time.
-func (s *StreamLog) Clone() Container {
-	c := *s
+func (sl *StreamLog) Clone() Container {
+	c := *sl
 	c.Owned = Owned{}
-	c.entries, c.groups, c.version = s.entries.Snapshot(), s.groups.Snapshot(), &streamVersion{size: s.version.size}
-	if s.idempotence != nil {
-		c.idempotence = s.idempotence.clone()
+	c.entries, c.groups, c.version = sl.entries.Snapshot(), sl.groups.Snapshot(), &streamVersion{size: sl.version.size}
+	if sl.idempotence != nil {
+		c.idempotence = sl.idempotence.clone()
 	}
 	return &c
 }
 
 // Len is the number of entries.
-func (s *StreamLog) Len() int {
-	if s == nil {
+func (sl *StreamLog) Len() int {
+	if sl == nil {
 		return 0
 	}
-	return s.entries.Len()
+	return sl.entries.Len()
 }
 
 // First is the ID of the first entry, 0-0 without any.
-func (s *StreamLog) First() StreamID {
-	if s.Len() == 0 {
+func (sl *StreamLog) First() StreamID {
+	if sl.Len() == 0 {
 		return StreamID{}
 	}
-	return s.entries.At(0).ID
+	return sl.entries.At(0).ID
 }
 
 // Top is the ID of the last entry that is there, 0-0 without any.
-func (s *StreamLog) Top() StreamID {
-	if s.Len() == 0 {
+func (sl *StreamLog) Top() StreamID {
+	if sl.Len() == 0 {
 		return StreamID{}
 	}
-	return s.entries.At(s.Len() - 1).ID
+	return sl.entries.At(sl.Len() - 1).ID
 }
 
 // Last is the greatest ID that an entry ever had, or what XSETID made of it.
-func (s *StreamLog) Last() StreamID {
-	if s == nil {
+func (sl *StreamLog) Last() StreamID {
+	if sl == nil {
 		return StreamID{}
 	}
-	return s.last
+	return sl.last
 }
 
 // MaxDeleted is the greatest ID of an entry that was deleted from between others, 0-0 if
 // none was: trimming the head leaves no gap.
-func (s *StreamLog) MaxDeleted() StreamID { return s.deleted }
+func (sl *StreamLog) MaxDeleted() StreamID { return sl.deleted }
 
-// Added is how many entries were ever added.
-func (s *StreamLog) Added() int64 { return s.added }
+// Added counts the entries that were ever added.
+func (sl *StreamLog) Added() int64 { return sl.added }
 
 // SetLast sets the greatest ID, and the greatest deleted one unless it is 0-0, and how
 // many entries were ever added unless that is negative. last must not be below an
 // entry's.
-func (s *StreamLog) SetLast(last, deleted StreamID, added int64) {
-	s.last = last
+func (sl *StreamLog) SetLast(last, deleted StreamID, added int64) {
+	sl.last = last
 	if !deleted.Zero() {
-		s.deleted = deleted
+		sl.deleted = deleted
 	}
 	if added >= 0 {
-		s.added = added
+		sl.added = added
 	}
 }
 
 // Append adds an entry, whose ID is above Last.
-func (s *StreamLog) Append(e StreamEntry) {
-	s.entries.Insert(s.entries.Len(), e)
-	s.last = e.ID
-	s.added++
-	s.version.size += e.size()
+func (sl *StreamLog) Append(e StreamEntry) {
+	sl.entries.Insert(sl.entries.Len(), e)
+	sl.last = e.ID
+	sl.added++
+	sl.version.size += e.size()
 }
 
 // From is the position of the first entry whose ID is not below id.
-func (s *StreamLog) From(id StreamID) int {
-	if s.Len() == 0 || id.Zero() {
+func (sl *StreamLog) From(id StreamID) int {
+	if sl.Len() == 0 || id.Zero() {
 		return 0
 	}
-	return s.entries.Search(func(e StreamEntry) bool { return e.ID.Compare(id) < 0 })
+	return sl.entries.Search(func(e StreamEntry) bool { return e.ID.Compare(id) < 0 })
 }
 
 // At is the entry at a position; 0 <= i < Len.
-func (s *StreamLog) At(i int) StreamEntry { return s.entries.At(i) }
+func (sl *StreamLog) At(i int) StreamEntry { return sl.entries.At(i) }
 
 // Get is the entry of an ID.
-func (s *StreamLog) Get(id StreamID) (e StreamEntry, ok bool) {
-	i, ok := s.find(id)
+func (sl *StreamLog) Get(id StreamID) (e StreamEntry, ok bool) {
+	i, ok := sl.find(id)
 	if !ok {
 		return e, false
 	}
-	return s.entries.At(i), true
+	return sl.entries.At(i), true
 }
 
-func (s *StreamLog) find(id StreamID) (i int, ok bool) {
-	i = s.From(id)
-	return i, i < s.Len() && s.entries.At(i).ID == id
+func (sl *StreamLog) find(id StreamID) (i int, ok bool) {
+	i = sl.From(id)
+	return i, i < sl.Len() && sl.entries.At(i).ID == id
 }
 
 // Ascend calls f for the entries from a position on, in order, until it returns false.
-func (s *StreamLog) Ascend(from int, f func(e StreamEntry) bool) {
-	if s != nil {
-		s.entries.Ascend(from, func(_ int, e StreamEntry) bool { return f(e) })
+func (sl *StreamLog) Ascend(from int, f func(e StreamEntry) bool) {
+	if sl != nil {
+		sl.entries.Ascend(from, func(_ int, e StreamEntry) bool { return f(e) })
 	}
 }
 
 // Descend calls f for the entries from a position down to the first, until it returns
 // false.
-func (s *StreamLog) Descend(from int, f func(e StreamEntry) bool) {
-	if s != nil {
-		s.entries.Descend(from, func(_ int, e StreamEntry) bool { return f(e) })
+func (sl *StreamLog) Descend(from int, f func(e StreamEntry) bool) {
+	if sl != nil {
+		sl.entries.Descend(from, func(_ int, e StreamEntry) bool { return f(e) })
 	}
 }
 
 // Delete removes the entry of an ID and reports whether there was one.
-func (s *StreamLog) Delete(id StreamID) bool {
-	i, ok := s.find(id)
+func (sl *StreamLog) Delete(id StreamID) bool {
+	i, ok := sl.find(id)
 	if !ok {
 		return false
 	}
-	e := s.entries.Delete(i)
-	s.version.size -= e.size()
-	if id.Compare(s.deleted) > 0 {
-		s.deleted = id
+	e := sl.entries.Delete(i)
+	sl.version.size -= e.size()
+	if id.Compare(sl.deleted) > 0 {
+		sl.deleted = id
 	}
 	return true
 }
 
 // DropFirst removes the first n entries; 0 <= n <= Len.
-func (s *StreamLog) DropFirst(n int) {
+func (sl *StreamLog) DropFirst(n int) {
 	if n == 0 {
 		return
 	}
-	s.entries.Ascend(0, func(i int, e StreamEntry) bool {
-		s.version.size -= e.size()
+	sl.entries.Ascend(0, func(i int, e StreamEntry) bool {
+		sl.version.size -= e.size()
 		return i+1 < n
 	})
-	s.entries.Keep(n, s.entries.Len())
+	sl.entries.Keep(n, sl.entries.Len())
 }

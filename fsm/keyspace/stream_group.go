@@ -13,8 +13,8 @@ type StreamGroup struct {
 	Name string
 	// Last is the ID of the last entry delivered.
 	Last StreamID
-	// Read is how many entries of all that were ever added lie up to Last, UnknownRead if
-	// that can't be told.
+	// Read counts the entries ever added up to Last, UnknownRead if that number is not
+	// known.
 	Read int64
 
 	version   *streamVersion
@@ -30,9 +30,9 @@ const UnknownRead = -1
 type StreamPending struct {
 	ID       StreamID
 	Consumer string
-	// Delivered is when it was delivered last, in unix milliseconds.
+	// Delivered is the time of the last delivery, in unix milliseconds.
 	Delivered int64
-	// Count is how often it was delivered.
+	// Count is the number of deliveries.
 	Count int64
 	// Unowned reports whether it was given back and belongs to no consumer.
 	Unowned bool
@@ -43,10 +43,10 @@ type StreamPending struct {
 type StreamConsumer struct {
 	// Name is the consumer's.
 	Name string
-	// Seen is when it last asked for something, in unix milliseconds.
+	// Seen is the time of its last command, in unix milliseconds.
 	Seen int64
-	// Active is when it was last given something to acknowledge, in unix milliseconds, -1
-	// for never.
+	// Active is the time at which it last got an entry to acknowledge, in unix milliseconds,
+	// -1 for never.
 	Active int64
 
 	version *streamVersion
@@ -54,62 +54,62 @@ type StreamConsumer struct {
 }
 
 // Groups is the number of groups.
-func (s *StreamLog) Groups() int { return s.groups.Len() }
+func (sl *StreamLog) Groups() int { return sl.groups.Len() }
 
 // EachGroup calls f for every group in the order of their names, until it returns false.
-func (s *StreamLog) EachGroup(f func(g *StreamGroup) bool) {
-	s.groups.Ascend(0, func(_ int, g *StreamGroup) bool { return f(g) })
+func (sl *StreamLog) EachGroup(f func(g *StreamGroup) bool) {
+	sl.groups.Ascend(0, func(_ int, g *StreamGroup) bool { return f(g) })
 }
 
-func (s *StreamLog) findGroup(name string) (i int, ok bool) {
-	i = s.groups.Search(func(g *StreamGroup) bool { return g.Name < name })
-	return i, i < s.groups.Len() && s.groups.At(i).Name == name
+func (sl *StreamLog) findGroup(name string) (i int, ok bool) {
+	i = sl.groups.Search(func(g *StreamGroup) bool { return g.Name < name })
+	return i, i < sl.groups.Len() && sl.groups.At(i).Name == name
 }
 
 // Group is the group of a name, nil if there is none.
-func (s *StreamLog) Group(name string) *StreamGroup {
-	if s == nil {
+func (sl *StreamLog) Group(name string) *StreamGroup {
+	if sl == nil {
 		return nil
 	}
-	if i, ok := s.findGroup(name); ok {
-		return s.groups.At(i)
+	if i, ok := sl.findGroup(name); ok {
+		return sl.groups.At(i)
 	}
 	return nil
 }
 
 // Own is the group of a name, which is there, for changing it.
-func (s *StreamLog) Own(name string) *StreamGroup {
-	i, _ := s.findGroup(name)
-	return s.own(i)
+func (sl *StreamLog) Own(name string) *StreamGroup {
+	i, _ := sl.findGroup(name)
+	return sl.own(i)
 }
 
-func (s *StreamLog) own(i int) *StreamGroup {
-	g := s.groups.At(i)
-	if g.version == s.version {
+func (sl *StreamLog) own(i int) *StreamGroup {
+	g := sl.groups.At(i)
+	if g.version == sl.version {
 		return g
 	}
 	c := *g
-	c.version, c.pending, c.consumers = s.version, g.pending.Snapshot(), g.consumers.Snapshot()
-	s.groups.Set(i, &c)
+	c.version, c.pending, c.consumers = sl.version, g.pending.Snapshot(), g.consumers.Snapshot()
+	sl.groups.Set(i, &c)
 	return &c
 }
 
 // AddGroup makes a group, whose name is copied; there must be none of that name.
-func (s *StreamLog) AddGroup(name string, last StreamID, read int64) {
-	i, _ := s.findGroup(name)
-	s.groups.Insert(i, &StreamGroup{Name: strings.Clone(name), Last: last, Read: read, version: s.version,
+func (sl *StreamLog) AddGroup(name string, last StreamID, read int64) {
+	i, _ := sl.findGroup(name)
+	sl.groups.Insert(i, &StreamGroup{Name: strings.Clone(name), Last: last, Read: read, version: sl.version,
 		pending: cow.NewSequence[StreamPending](), consumers: cow.NewSequence[*StreamConsumer]()})
-	s.version.size += groupCost + int64(len(name))
+	sl.version.size += groupCost + int64(len(name))
 }
 
 // DropGroup removes a group with all it knows, and reports whether there was one.
-func (s *StreamLog) DropGroup(name string) bool {
-	i, ok := s.findGroup(name)
+func (sl *StreamLog) DropGroup(name string) bool {
+	i, ok := sl.findGroup(name)
 	if !ok {
 		return false
 	}
-	s.version.size -= s.groups.At(i).size()
-	s.groups.Delete(i)
+	sl.version.size -= sl.groups.At(i).size()
+	sl.groups.Delete(i)
 	return true
 }
 

@@ -21,10 +21,10 @@ const (
 // additionCost is the logical overhead of a remembered addition in bytes.
 const additionCost = 160
 
-// StreamIdempotence is what a stream remembers of additions that carried an id of their
-// producer's: which entry each made.
+// StreamIdempotence remembers the entry of each addition that carried an id of its
+// producer's.
 type StreamIdempotence struct {
-	// Seconds is how long an addition is remembered, IDs how many of one producer are.
+	// Seconds is the time that an addition is remembered, IDs the number remembered of one producer.
 	Seconds, IDs int64
 	// Added and Duplicates count additions that were made, and that were not because they had
 	// been made before.
@@ -56,15 +56,15 @@ func newIdempotence() *StreamIdempotence {
 	return m
 }
 
-func (m *StreamIdempotence) clear() {
-	m.byID = cow.NewBTree[additionID, addition](func(k additionID) uint64 { return headOfText(k.producer) }, func(a, b additionID) int {
+func (si *StreamIdempotence) clear() {
+	si.byID = cow.NewBTree[additionID, addition](func(k additionID) uint64 { return headOfText(k.producer) }, func(a, b additionID) int {
 		return cmp.Or(strings.Compare(a.producer, b.producer), strings.Compare(a.id, b.id))
 	})
-	m.oldest = cow.NewBTree[uint64, additionID](func(n uint64) uint64 { return n }, cmp.Compare[uint64])
-	m.recent = cow.NewBTree[additionNumber, string](func(k additionNumber) uint64 { return headOfText(k.producer) }, func(a, b additionNumber) int {
+	si.oldest = cow.NewBTree[uint64, additionID](func(n uint64) uint64 { return n }, cmp.Compare[uint64])
+	si.recent = cow.NewBTree[additionNumber, string](func(k additionNumber) uint64 { return headOfText(k.producer) }, func(a, b additionNumber) int {
 		return cmp.Or(strings.Compare(a.producer, b.producer), cmp.Compare(a.number, b.number))
 	})
-	m.pids = 0
+	si.pids = 0
 }
 
 // headOfText orders texts by their first eight bytes.
@@ -78,51 +78,51 @@ func headOfText(s string) (head uint64) {
 	return head
 }
 
-func (m *StreamIdempotence) clone() *StreamIdempotence {
-	c := *m
-	c.byID, c.oldest, c.recent = m.byID.Snapshot(), m.oldest.Snapshot(), m.recent.Snapshot()
+func (si *StreamIdempotence) clone() *StreamIdempotence {
+	c := *si
+	c.byID, c.oldest, c.recent = si.byID.Snapshot(), si.oldest.Snapshot(), si.recent.Snapshot()
 	return &c
 }
 
-// Producers is how many producers have additions that are remembered, Remembered how many
-// additions are. Those past their time may be among them until the next addition.
-func (m *StreamIdempotence) Producers() int { return m.pids }
+// Producers counts the producers with remembered additions, Remembered the remembered
+// additions. Those past their time may be among them until the next addition.
+func (si *StreamIdempotence) Producers() int { return si.pids }
 
 // Remembered is the number of additions; see Producers.
-func (m *StreamIdempotence) Remembered() int { return m.byID.Len() }
+func (si *StreamIdempotence) Remembered() int { return si.byID.Len() }
 
 // ends reports whether an addition's time has passed at now.
-func (m *StreamIdempotence) ends(a addition, now int64) bool { return now-a.at >= 1000*m.Seconds }
+func (si *StreamIdempotence) ends(a addition, now int64) bool { return now-a.at >= 1000*si.Seconds }
 
-// Idempotence is what the stream remembers, nil if it was never asked to remember anything.
-func (s *StreamLog) Idempotence() *StreamIdempotence { return s.idempotence }
+// Idempotence returns the additions that the stream remembers, nil if it was never asked to remember any.
+func (sl *StreamLog) Idempotence() *StreamIdempotence { return sl.idempotence }
 
 // OwnIdempotence is Idempotence of a stream that may be changed, made if there is none.
-func (s *StreamLog) OwnIdempotence() *StreamIdempotence {
-	if s.idempotence == nil {
-		s.idempotence = newIdempotence()
+func (sl *StreamLog) OwnIdempotence() *StreamIdempotence {
+	if sl.idempotence == nil {
+		sl.idempotence = newIdempotence()
 	}
-	return s.idempotence
+	return sl.idempotence
 }
 
 // AddedBefore is the entry that an addition has made before now.
-func (s *StreamLog) AddedBefore(producer, id string, now int64) (entry StreamID, ok bool) {
-	if s == nil || s.idempotence == nil {
+func (sl *StreamLog) AddedBefore(producer, id string, now int64) (entry StreamID, ok bool) {
+	if sl == nil || sl.idempotence == nil {
 		return entry, false
 	}
-	a, ok := s.idempotence.byID.Get(additionID{producer, id})
-	if !ok || s.idempotence.ends(a, now) {
+	a, ok := sl.idempotence.byID.Get(additionID{producer, id})
+	if !ok || sl.idempotence.ends(a, now) {
 		return entry, false
 	}
 	return a.entry, true
 }
 
-// maxForgotten is how many additions past their time go with a new one.
+// maxForgotten is the largest number of expired additions that a new one removes.
 const maxForgotten = 64
 
 // Remember records what an addition has made at now. Names are copied.
-func (s *StreamLog) Remember(producer, id string, entry StreamID, now int64) {
-	m := s.OwnIdempotence()
+func (sl *StreamLog) Remember(producer, id string, entry StreamID, now int64) {
+	m := sl.OwnIdempotence()
 	for range maxForgotten {
 		_, k, ok := m.oldest.Min()
 		if !ok {
@@ -131,20 +131,20 @@ func (s *StreamLog) Remember(producer, id string, entry StreamID, now int64) {
 		if a, _ := m.byID.Get(k); !m.ends(a, now) {
 			break
 		}
-		s.forgetAddition(k)
+		sl.forgetAddition(k)
 	}
-	s.forgetAddition(additionID{producer, id})
+	sl.forgetAddition(additionID{producer, id})
 	if n := m.ofProducer(producer); int64(n) >= m.IDs {
 		first, _ := m.recent.At(m.before(producer))
 		old, _ := m.recent.Get(first)
-		s.forgetAddition(additionID{producer, old})
+		sl.forgetAddition(additionID{producer, old})
 	}
-	s.remember(additionID{strings.Clone(producer), strings.Clone(id)}, addition{number: m.next, entry: entry, at: now})
+	sl.remember(additionID{strings.Clone(producer), strings.Clone(id)}, addition{number: m.next, entry: entry, at: now})
 	m.Added++
 }
 
-func (s *StreamLog) remember(k additionID, a addition) {
-	m := s.idempotence
+func (sl *StreamLog) remember(k additionID, a addition) {
+	m := sl.idempotence
 	if m.ofProducer(k.producer) == 0 {
 		m.pids++
 	}
@@ -152,25 +152,25 @@ func (s *StreamLog) remember(k additionID, a addition) {
 	m.byID.Set(k, a)
 	m.oldest.Set(a.number, k)
 	m.recent.Set(additionNumber{k.producer, a.number}, k.id)
-	s.version.size += k.size()
+	sl.version.size += k.size()
 }
 
-func (k additionID) size() int64 { return additionCost + int64(len(k.producer)+len(k.id)) }
+func (ai additionID) size() int64 { return additionCost + int64(len(ai.producer)+len(ai.id)) }
 
 // before is the place of a producer's first addition in recent.
-func (m *StreamIdempotence) before(producer string) int {
-	i, _ := m.recent.Rank(additionNumber{producer: producer})
+func (si *StreamIdempotence) before(producer string) int {
+	i, _ := si.recent.Rank(additionNumber{producer: producer})
 	return i
 }
 
-// ofProducer is how many additions of a producer are remembered.
-func (m *StreamIdempotence) ofProducer(producer string) int {
-	end, _ := m.recent.Rank(additionNumber{producer, math.MaxUint64})
-	return end - m.before(producer)
+// ofProducer returns the number of a producer's additions that are remembered.
+func (si *StreamIdempotence) ofProducer(producer string) int {
+	end, _ := si.recent.Rank(additionNumber{producer, math.MaxUint64})
+	return end - si.before(producer)
 }
 
-func (s *StreamLog) forgetAddition(k additionID) {
-	m := s.idempotence
+func (sl *StreamLog) forgetAddition(k additionID) {
+	m := sl.idempotence
 	a, had := m.byID.Remove(k)
 	if !had {
 		return
@@ -180,18 +180,18 @@ func (s *StreamLog) forgetAddition(k additionID) {
 	if m.ofProducer(k.producer) == 0 {
 		m.pids--
 	}
-	s.version.size -= k.size()
+	sl.version.size -= k.size()
 }
 
 // Configure sets how long additions are remembered and how many of a producer; other values
 // than before clear what is remembered.
-func (s *StreamLog) Configure(seconds, ids int64) {
-	m := s.OwnIdempotence()
+func (sl *StreamLog) Configure(seconds, ids int64) {
+	m := sl.OwnIdempotence()
 	if m.Seconds == seconds && m.IDs == ids {
 		return
 	}
 	m.byID.All(func(k additionID, _ addition) bool {
-		s.version.size -= k.size()
+		sl.version.size -= k.size()
 		return true
 	})
 	m.clear()
@@ -199,14 +199,14 @@ func (s *StreamLog) Configure(seconds, ids int64) {
 }
 
 // encode writes the settings, the counters, and the additions from the oldest to the newest.
-func (m *StreamIdempotence) encode(w *wire.Writer) {
-	w.Uvarint(uint64(m.Seconds))
-	w.Uvarint(uint64(m.IDs))
-	w.Uvarint(uint64(m.Added))
-	w.Uvarint(uint64(m.Duplicates))
-	w.Uvarint(uint64(m.oldest.Len()))
-	m.oldest.All(func(_ uint64, k additionID) bool {
-		a, _ := m.byID.Get(k)
+func (si *StreamIdempotence) encode(w *wire.Writer) {
+	w.Uvarint(uint64(si.Seconds))
+	w.Uvarint(uint64(si.IDs))
+	w.Uvarint(uint64(si.Added))
+	w.Uvarint(uint64(si.Duplicates))
+	w.Uvarint(uint64(si.oldest.Len()))
+	si.oldest.All(func(_ uint64, k additionID) bool {
+		a, _ := si.byID.Get(k)
 		w.String(k.producer)
 		w.String(k.id)
 		writeID(w, StreamID{}, a.entry)
@@ -216,9 +216,9 @@ func (m *StreamIdempotence) encode(w *wire.Writer) {
 	w.Bool(true)
 }
 
-func (s *StreamLog) readIdempotence(r *wire.Reader) bool {
+func (sl *StreamLog) readIdempotence(r *wire.Reader) bool {
 	m := newIdempotence()
-	s.idempotence = m
+	sl.idempotence = m
 	m.Seconds, m.IDs = int64(r.Uvarint()), int64(r.Uvarint())
 	m.Added, m.Duplicates = int64(r.Uvarint()), int64(r.Uvarint())
 	if m.Seconds < 1 || m.Seconds > MaxIdempotenceSeconds || m.IDs < 1 || m.IDs > MaxIdempotenceIDs || m.Added < 0 || m.Duplicates < 0 {
@@ -230,7 +230,7 @@ func (s *StreamLog) readIdempotence(r *wire.Reader) bool {
 		if _, twice := m.byID.Get(k); twice || r.Err() != nil || int64(m.ofProducer(k.producer)) >= m.IDs {
 			return false
 		}
-		s.remember(k, a)
+		sl.remember(k, a)
 	}
 	return r.Bool() && r.Err() == nil
 }

@@ -13,7 +13,7 @@ func (g *StreamGroup) findPending(id StreamID) (i int, ok bool) {
 	return i, i < g.pending.Len() && g.pending.At(i).ID == id
 }
 
-// FindPending is what is pending of an ID.
+// FindPending returns the pending entry of an ID.
 func (g *StreamGroup) FindPending(id StreamID) (p StreamPending, ok bool) {
 	i, ok := g.findPending(id)
 	if !ok {
@@ -34,7 +34,7 @@ func (g *StreamGroup) PendingFrom(id StreamID) int {
 	return i
 }
 
-// PendingAt is what is pending at a position; 0 <= i < Pending.
+// PendingAt returns the pending entry at a position; 0 <= i < Pending.
 func (g *StreamGroup) PendingAt(i int) StreamPending { return g.pending.At(i) }
 
 // EachPendingOf calls f for what is pending of one consumer, as EachPending does.
@@ -114,30 +114,30 @@ func (g *StreamGroup) Release(id StreamID, count int64) {
 }
 
 // Forget removes what is pending of an ID in every group.
-func (s *StreamLog) Forget(id StreamID) {
-	for i := range s.groups.Len() {
-		if _, ok := s.groups.At(i).findPending(id); ok {
-			s.own(i).Acknowledge(id)
+func (sl *StreamLog) Forget(id StreamID) {
+	for i := range sl.groups.Len() {
+		if _, ok := sl.groups.At(i).findPending(id); ok {
+			sl.own(i).Acknowledge(id)
 		}
 	}
 }
 
 // Referenced reports whether some group still has to do with an ID: it was not delivered
 // to the group yet, or not acknowledged.
-func (s *StreamLog) Referenced(id StreamID) (yes bool) {
-	s.EachGroup(func(g *StreamGroup) bool {
+func (sl *StreamLog) Referenced(id StreamID) (referenced bool) {
+	sl.EachGroup(func(g *StreamGroup) bool {
 		_, pending := g.findPending(id)
-		yes = pending || id.Compare(g.Last) > 0
-		return !yes
+		referenced = pending || id.Compare(g.Last) > 0
+		return !referenced
 	})
-	return yes
+	return referenced
 }
 
 // ReadByAll is the ID up to which entries were delivered to every group, the greatest
 // there can be without groups.
-func (s *StreamLog) ReadByAll() StreamID {
+func (sl *StreamLog) ReadByAll() StreamID {
 	least := MaxStreamID
-	s.EachGroup(func(g *StreamGroup) bool {
+	sl.EachGroup(func(g *StreamGroup) bool {
 		if g.Last.Compare(least) < 0 {
 			least = g.Last
 		}

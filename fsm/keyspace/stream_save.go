@@ -7,26 +7,26 @@ import (
 
 // Encode writes the counters, the entries, the groups, and what is remembered of additions if
 // anything ever was, all in order.
-func (s *StreamLog) Encode(w *wire.Writer) {
-	writeID(w, StreamID{}, s.last)
-	writeID(w, StreamID{}, s.deleted)
-	w.Varint(s.added)
-	w.Uvarint(uint64(s.Len()))
+func (sl *StreamLog) Encode(w *wire.Writer) {
+	writeID(w, StreamID{}, sl.last)
+	writeID(w, StreamID{}, sl.deleted)
+	w.Varint(sl.added)
+	w.Uvarint(uint64(sl.Len()))
 	before := StreamID{}
-	s.Ascend(0, func(e StreamEntry) bool {
+	sl.Ascend(0, func(e StreamEntry) bool {
 		writeID(w, before, e.ID)
 		w.String(e.packed)
 		before = e.ID
 		return true
 	})
-	w.Uvarint(uint64(s.Groups()))
-	s.EachGroup(func(g *StreamGroup) bool {
+	w.Uvarint(uint64(sl.Groups()))
+	sl.EachGroup(func(g *StreamGroup) bool {
 		g.encode(w)
 		return true
 	})
 	w.Bool(true) // a record that is cut reads as zeros
-	if s.idempotence != nil {
-		s.idempotence.encode(w)
+	if sl.idempotence != nil {
+		sl.idempotence.encode(w)
 	}
 }
 
@@ -92,7 +92,7 @@ func decodeStream(r *wire.Reader) (Container, bool) {
 	return s, r.Len() == 0 || s.readIdempotence(r)
 }
 
-func (s *StreamLog) readEntries(r *wire.Reader) bool {
+func (sl *StreamLog) readEntries(r *wire.Reader) bool {
 	before := StreamID{}
 	for range r.Count(3) {
 		if r.Len() == 0 {
@@ -102,11 +102,11 @@ func (s *StreamLog) readEntries(r *wire.Reader) bool {
 		if e.ID.Compare(before) <= 0 || !e.whole() {
 			return false
 		}
-		s.entries.Insert(s.entries.Len(), e)
-		s.version.size += e.size()
+		sl.entries.Insert(sl.entries.Len(), e)
+		sl.version.size += e.size()
 		before = e.ID
 	}
-	return before.Compare(s.last) <= 0
+	return before.Compare(sl.last) <= 0
 }
 
 // whole reports whether the words of an entry fill it, in pairs.
@@ -118,14 +118,14 @@ func (e StreamEntry) whole() bool {
 	return ok && words > 0 && words%2 == 0
 }
 
-func (s *StreamLog) readGroup(r *wire.Reader) (*StreamGroup, bool) {
-	g := &StreamGroup{Name: r.String(), Last: readID(r, StreamID{}), Read: r.Varint(), version: s.version,
+func (sl *StreamLog) readGroup(r *wire.Reader) (*StreamGroup, bool) {
+	g := &StreamGroup{Name: r.String(), Last: readID(r, StreamID{}), Read: r.Varint(), version: sl.version,
 		pending: cow.NewSequence[StreamPending](), consumers: cow.NewSequence[*StreamConsumer]()}
 	if g.Read < UnknownRead {
 		return nil, false
 	}
 	for i := range r.Count(3) {
-		c := &StreamConsumer{Name: r.String(), Seen: r.Varint(), Active: r.Varint(), version: s.version, pending: cow.NewSequence[StreamID]()}
+		c := &StreamConsumer{Name: r.String(), Seen: r.Varint(), Active: r.Varint(), version: sl.version, pending: cow.NewSequence[StreamID]()}
 		if i > 0 && g.consumers.At(i-1).Name >= c.Name || r.Err() != nil {
 			return nil, false
 		}

@@ -65,13 +65,13 @@ type simpleStream struct {
 	groups  map[string]*simpleGroup
 }
 
-func (m *simpleStream) ids() []StreamID {
-	return slices.SortedFunc(maps.Keys(m.entries), StreamID.Compare)
+func (ss *simpleStream) ids() []StreamID {
+	return slices.SortedFunc(maps.Keys(ss.entries), StreamID.Compare)
 }
 
-func (m *simpleStream) clone() *simpleStream {
-	c := &simpleStream{maps.Clone(m.entries), map[string]*simpleGroup{}}
-	for name, g := range m.groups {
+func (ss *simpleStream) clone() *simpleStream {
+	c := &simpleStream{maps.Clone(ss.entries), map[string]*simpleGroup{}}
+	for name, g := range ss.groups {
 		c.groups[name] = &simpleGroup{g.last, maps.Clone(g.pending), maps.Clone(g.consumers)}
 	}
 	return c
@@ -133,9 +133,9 @@ func changeStream(t *rapid.T, s *StreamLog, m *simpleStream, now int64) {
 		s.DropFirst(n)
 	case op == 3:
 		id := drawID(t)
-		_, there := m.entries[id]
-		if _, ok := s.Get(id); ok != there || s.Delete(id) != there {
-			t.Fatalf("%v is there: %v", id, there)
+		_, found := m.entries[id]
+		if _, ok := s.Get(id); ok != found || s.Delete(id) != found {
+			t.Fatalf("%v is there: %v", id, found)
 		}
 		delete(m.entries, id)
 	case g == nil:

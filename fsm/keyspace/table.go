@@ -10,10 +10,10 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// smallMax is how many names a table keeps in a slice. A fork clones at most as many.
+// smallMax is the largest number of names that a table keeps in a slice. A fork clones at most as many.
 const smallMax = 64
 
-// SmallSet is how many members a set has at most whose order is that in which they were put in.
+// SmallSet is the largest number of members of a set that keeps them in the order of their insertion.
 const SmallSet = smallMax
 
 // table maps the names of a hash's fields or a set's members to values. Up to smallMax

@@ -5,18 +5,18 @@ import (
 	"github.com/trireme-dev/trireme/fsm/vector"
 )
 
-// blockBytes is the most bytes of a block, blockMost how many vectors at most; both are powers of two, and so is how many
-// vectors a full block has. What follows in memory, the processor fetches ahead: vectors of 1,536 bytes that were allocated
+// blockBytes is the largest size of a block in bytes, maxBlockVectors its largest number of vectors; both are powers of two, and so is
+// the number of vectors of a full block. The processor prefetches adjacent memory: vectors of 1,536 bytes that were allocated
 // one by one took twice as long to compare as those of a block of 32, and four times as long in the order of their ids,
 // which is random. A write after a fork copies a block.
 const (
-	blockBytes = 64 << 10
-	blockMost  = 256
+	blockBytes      = 64 << 10
+	maxBlockVectors = 256
 )
 
 // vectorList is a list of vectors with their ids, in blocks that all but the last are full.
 type vectorList struct {
-	dim, room int // room is how many vectors a full block has
+	dim, room int // room is the number of vectors of a full block
 	n         int
 	blocks    *cow.Sequence[*vectorBlock]
 	owner     *listOwner // of the blocks that may be changed
@@ -33,7 +33,7 @@ type vectorBlock struct {
 }
 
 func newVectorList(dim int) vectorList {
-	room := blockMost
+	room := maxBlockVectors
 	for room > 1 && room*4*dim > blockBytes {
 		room /= 2
 	}

@@ -31,74 +31,74 @@ func NewVectors(dim int, m vector.Metric) *Vectors {
 func (*Vectors) Type() Type { return VectorIndex }
 
 // Size is the logical size in bytes.
-func (x *Vectors) Size() int64 { return x.size }
+func (ve *Vectors) Size() int64 { return ve.size }
 
 // Clone copies the index in constant time, or up to 64 vectors one by one. Vectors are
 // immutable and shared.
-func (x *Vectors) Clone() Container {
-	return &Vectors{dim: x.dim, metric: x.metric, places: x.places.clone(), all: x.all.clone(), size: x.size}
+func (ve *Vectors) Clone() Container {
+	return &Vectors{dim: ve.dim, metric: ve.metric, places: ve.places.clone(), all: ve.all.clone(), size: ve.size}
 }
 
 // Dim is the number of elements of each vector.
-func (x *Vectors) Dim() int { return x.dim }
+func (ve *Vectors) Dim() int { return ve.dim }
 
-// Metric is how vectors are compared.
-func (x *Vectors) Metric() vector.Metric { return x.metric }
+// Metric returns the measure of distance by which vectors are compared.
+func (ve *Vectors) Metric() vector.Metric { return ve.metric }
 
 // Len is the number of vectors.
-func (x *Vectors) Len() int { return x.all.n }
+func (ve *Vectors) Len() int { return ve.all.n }
 
 // Get is the vector under id.
-func (x *Vectors) Get(id string) (v vector.Vector, ok bool) {
-	at, ok := x.places.get(id)
+func (ve *Vectors) Get(id string) (v vector.Vector, ok bool) {
+	at, ok := ve.places.get(id)
 	if !ok {
 		return v, false
 	}
-	_, v = x.all.at(at)
+	_, v = ve.all.at(at)
 	return v, true
 }
 
 // Put stores v, which has Dim elements, under id, and reports whether the id is new.
-func (x *Vectors) Put(id string, v vector.Vector) bool {
-	at, id, had := x.places.slot(id)
+func (ve *Vectors) Put(id string, v vector.Vector) bool {
+	at, id, had := ve.places.slot(id)
 	if had {
-		x.all.set(*at, id, v)
+		ve.all.set(*at, id, v)
 		return false
 	}
-	*at = x.all.push(id, v)
-	x.size += vectorCost + int64(len(id)) + 4*int64(x.dim)
+	*at = ve.all.push(id, v)
+	ve.size += vectorCost + int64(len(id)) + 4*int64(ve.dim)
 	return true
 }
 
 // Delete removes the vector under id and reports whether there was one.
-func (x *Vectors) Delete(id string) bool {
-	at, had := x.places.remove(id)
+func (ve *Vectors) Delete(id string) bool {
+	at, had := ve.places.remove(id)
 	if !had {
 		return false
 	}
-	if moved, moves := x.all.remove(at); moves {
-		place, _, _ := x.places.slot(moved)
+	if moved, moves := ve.all.remove(at); moves {
+		place, _, _ := ve.places.slot(moved)
 		*place = at
 	}
-	x.size -= vectorCost + int64(len(id)) + 4*int64(x.dim)
+	ve.size -= vectorCost + int64(len(id)) + 4*int64(ve.dim)
 	return true
 }
 
 // Nearest are the most vectors nearest to q, which has Dim elements; see vector.Search.
-func (x *Vectors) Nearest(q vector.Vector, most int) []vector.Hit {
-	s := vector.NewSearch(x.metric, q, min(most, x.Len()))
-	x.all.each(s.See)
+func (ve *Vectors) Nearest(q vector.Vector, most int) []vector.Hit {
+	s := vector.NewSearch(ve.metric, q, min(most, ve.Len()))
+	ve.all.each(s.See)
 	return s.Hits()
 }
 
 // Encode writes the dimension, the metric, and the vectors if there are any.
-func (x *Vectors) Encode(w *wire.Writer) {
-	w.Uvarint(uint64(x.dim))
-	w.Uvarint(uint64(x.metric))
-	w.Bool(x.Len() > 0)
-	if x.Len() > 0 {
-		x.places.encode(w, func(at int) {
-			_, v := x.all.at(at)
+func (ve *Vectors) Encode(w *wire.Writer) {
+	w.Uvarint(uint64(ve.dim))
+	w.Uvarint(uint64(ve.metric))
+	w.Bool(ve.Len() > 0)
+	if ve.Len() > 0 {
+		ve.places.encode(w, func(at int) {
+			_, v := ve.all.at(at)
 			w.B = v.Append(w.B)
 		})
 	}

@@ -2,7 +2,7 @@ package keyspace
 
 import "github.com/trireme-dev/trireme/fsm/cow"
 
-// WarmGroup is how many keys Warm takes at a time.
+// WarmGroup is the number of keys that Warm takes at a time.
 const WarmGroup = cow.WarmGroup
 
 // Warm reads what commands on these keys will read, at most WarmGroup of them, side by

@@ -6,8 +6,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// farewell tells a watcher that o, which was under key, is gone because its time has come.
-func farewell(e *env.Env, key string, o *Object) {
+// watchRemoved notifies the watcher that o, which was under key, has expired.
+func watchRemoved(e *env.Env, key string, o *Object) {
 	switch {
 	case e.Watch == nil:
 	case o.Expire != 0 && o.Expire <= e.Now:
@@ -17,21 +17,21 @@ func farewell(e *env.Env, key string, o *Object) {
 	}
 }
 
-// watchPut tells a watcher what storing a value under key in place of old means, which is nil if
+// watchPut notifies the watcher of a value stored under key in place of old, which is nil if
 // there was none, and may be expired.
 func watchPut(e *env.Env, key string, old *Object) {
 	if old != nil && !old.expired(e.Now) {
 		return
 	}
 	if old != nil {
-		farewell(e, key, old)
+		watchRemoved(e, key, old)
 	}
 	e.Watch(env.Created, strings.Clone(key))
 }
 
-// vacate removes what is under key before another key's value moves there, so that a
-// watcher sees the key come to be, as in Redis. Without a watcher there is no need.
-func (db *DB) vacate(e *env.Env, key []byte) {
+// removeIfWatched removes the value under key before another key's value moves there, so that a
+// watcher sees the key created, as in Redis. Without a watcher it does nothing.
+func (db *DB) removeIfWatched(e *env.Env, key []byte) {
 	if e.Watch != nil {
 		db.Remove(e, key)
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// history is what a database remembers of its changes, so that a transaction can be told
-// whether a key stayed as it was. It is part of the replicated state.
+// history remembers the changes of a database, so that a transaction learns whether a key
+// has changed. It is part of the replicated state.
 type history struct {
 	// changes counts what was stored or changed in place: an object's version is the
 	// count of its last change.
@@ -21,8 +21,8 @@ type history struct {
 	evicted uint64
 }
 
-// goneSlots is how many groups removed keys are remembered in. A watched key that is
-// missing counts as changed when a key of its group came and went meanwhile.
+// goneSlots is the number of groups in which removed keys are remembered. A watched key that
+// is missing counts as changed when a key of its group was made and removed meanwhile.
 const goneSlots = 1024
 
 func slotOf(key string) int { return int(hashOf(key) % goneSlots) }
@@ -51,7 +51,7 @@ func (db *DB) bury(key string, o *Object) {
 
 // Mark is the version of a key that a watcher saw.
 type Mark struct {
-	// Version is that of what was under the key, 0 if there was nothing.
+	// Version is the version of the object under the key, 0 if there was none.
 	Version uint64
 	// Seen is the database's count of changes at that moment, Now the time.
 	Seen uint64
@@ -73,9 +73,9 @@ func (db *DB) Mark(e *env.Env, key []byte) Mark {
 // key shares its group with another that came and went.
 func (db *DB) Same(e *env.Env, key []byte, m Mark) bool {
 	o := db.get(probe(key))
-	there := o != nil
-	if !there || o.expired(e.Now) {
-		return m.Version == 0 && (!there || o.Version <= m.Seen) && db.neverThere(key, m.Seen)
+	found := o != nil
+	if !found || o.expired(e.Now) {
+		return m.Version == 0 && (!found || o.Version <= m.Seen) && db.neverThere(key, m.Seen)
 	}
 	if field := o.schedule().field; field > m.Now && field <= e.Now {
 		return false

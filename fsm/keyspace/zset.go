@@ -83,51 +83,51 @@ func ZSetOf(members []Scored) *ZSet {
 }
 
 // Type is SortedSet.
-func (z *ZSet) Type() Type { return SortedSet }
+func (zs *ZSet) Type() Type { return SortedSet }
 
 // Size is the logical size in bytes.
-func (z *ZSet) Size() int64 { return z.size }
+func (zs *ZSet) Size() int64 { return zs.size }
 
 // Loose reports whether Redis would have stopped packing the set: it once held more
 // than 128 members or one of more than 64 bytes. It is part of the state, because
 // clients can see it: in OBJECT ENCODING, in the pages of ZSCAN and in the sign of
 // zeros.
-func (z *ZSet) Loose() bool { return z.loose }
+func (zs *ZSet) Loose() bool { return zs.loose }
 
 // Clone is a copy in constant time, or in at most 64 elements.
-func (z *ZSet) Clone() Container {
-	c := &ZSet{size: z.size, loose: z.loose}
-	if z.ranked == nil {
-		c.small = slices.Clone(z.small)
+func (zs *ZSet) Clone() Container {
+	c := &ZSet{size: zs.size, loose: zs.loose}
+	if zs.ranked == nil {
+		c.small = slices.Clone(zs.small)
 	} else {
-		c.members, c.ranked = z.members.Snapshot(), z.ranked.Snapshot()
+		c.members, c.ranked = zs.members.Snapshot(), zs.ranked.Snapshot()
 	}
 	return c
 }
 
 // Len is the number of members.
-func (z *ZSet) Len() int {
-	if z.ranked != nil {
-		return z.ranked.Len()
+func (zs *ZSet) Len() int {
+	if zs.ranked != nil {
+		return zs.ranked.Len()
 	}
-	return len(z.small)
+	return len(zs.small)
 }
 
 // Score is the score of a member.
-func (z *ZSet) Score(member []byte) (score float64, ok bool) {
-	if z.ranked != nil {
-		return z.members.Get(Alias(member))
+func (zs *ZSet) Score(member []byte) (score float64, ok bool) {
+	if zs.ranked != nil {
+		return zs.members.Get(Alias(member))
 	}
-	if i := z.find(member); i >= 0 {
-		return z.small[i].Score, true
+	if i := zs.find(member); i >= 0 {
+		return zs.small[i].Score, true
 	}
 	return 0, false
 }
 
 // find is the place of a member in the slice form, -1 if it is not there.
-func (z *ZSet) find(member []byte) int {
-	for i := range z.small {
-		if z.small[i].Member == string(member) {
+func (zs *ZSet) find(member []byte) int {
+	for i := range zs.small {
+		if zs.small[i].Member == string(member) {
 			return i
 		}
 	}
@@ -136,139 +136,139 @@ func (z *ZSet) find(member []byte) int {
 
 // Put gives a member a score and reports whether the member is new. A score that is
 // equal to the old one changes nothing.
-func (z *ZSet) Put(member []byte, score float64) (added bool) {
-	old, had := z.Score(member)
+func (zs *ZSet) Put(member []byte, score float64) (added bool) {
+	old, had := zs.Score(member)
 	if had && old == score {
 		return false
 	}
 	if !had {
-		z.loose = z.loose || z.Len()+1 > packedMembers || len(member) > packedMember
-		z.size += scoredCost + int64(len(member))
+		zs.loose = zs.loose || zs.Len()+1 > packedMembers || len(member) > packedMember
+		zs.size += scoredCost + int64(len(member))
 	}
-	if score == 0 && !z.loose {
+	if score == 0 && !zs.loose {
 		score = 0 // packed scores are integers where they can be, and have one zero
 	}
 	switch {
-	case z.ranked == nil && (had || len(z.small) < smallZSet):
-		z.putSmall(member, score, had)
-	case z.ranked == nil:
-		z.grow()
+	case zs.ranked == nil && (had || len(zs.small) < smallZSet):
+		zs.putSmall(member, score, had)
+	case zs.ranked == nil:
+		zs.grow()
 		fallthrough
 	default:
-		z.putLarge(member, old, score, had)
+		zs.putLarge(member, old, score, had)
 	}
 	return !had
 }
 
-func (z *ZSet) putSmall(member []byte, score float64, had bool) {
+func (zs *ZSet) putSmall(member []byte, score float64, had bool) {
 	s := Scored{score, ""}
 	if had {
-		i := z.find(member)
-		s.Member = z.small[i].Member
-		z.small = slices.Delete(z.small, i, i+1)
+		i := zs.find(member)
+		s.Member = zs.small[i].Member
+		zs.small = slices.Delete(zs.small, i, i+1)
 	} else {
 		s.Member = string(member)
 	}
-	at, _ := slices.BinarySearchFunc(z.small, s, compareScored)
-	z.small = slices.Insert(z.small, at, s)
+	at, _ := slices.BinarySearchFunc(zs.small, s, compareScored)
+	zs.small = slices.Insert(zs.small, at, s)
 }
 
-func (z *ZSet) putLarge(member []byte, old, score float64, had bool) {
-	slot, stored, _ := z.members.Upsert(Alias(member), strings.Clone)
+func (zs *ZSet) putLarge(member []byte, old, score float64, had bool) {
+	slot, stored, _ := zs.members.Upsert(Alias(member), strings.Clone)
 	*slot = score
 	if had {
-		z.ranked.Delete(Scored{old, stored})
+		zs.ranked.Delete(Scored{old, stored})
 	}
-	z.ranked.Set(Scored{score, stored}, struct{}{})
+	zs.ranked.Set(Scored{score, stored}, struct{}{})
 }
 
 // grow moves the slice into trees.
-func (z *ZSet) grow() {
-	z.members = cow.NewBTree[string, float64](hashOf, strings.Compare)
-	z.ranked = cow.NewBTree[Scored, struct{}](headOfScore, compareScored)
-	for _, s := range z.small {
-		z.members.Set(s.Member, s.Score)
-		z.ranked.Set(s, struct{}{})
+func (zs *ZSet) grow() {
+	zs.members = cow.NewBTree[string, float64](hashOf, strings.Compare)
+	zs.ranked = cow.NewBTree[Scored, struct{}](headOfScore, compareScored)
+	for _, s := range zs.small {
+		zs.members.Set(s.Member, s.Score)
+		zs.ranked.Set(s, struct{}{})
 	}
-	z.small = nil
+	zs.small = nil
 }
 
 // Remove takes a member out and reports whether it was there.
-func (z *ZSet) Remove(member []byte) bool {
-	if z.ranked == nil {
-		i := z.find(member)
+func (zs *ZSet) Remove(member []byte) bool {
+	if zs.ranked == nil {
+		i := zs.find(member)
 		if i < 0 {
 			return false
 		}
-		z.small = slices.Delete(z.small, i, i+1)
+		zs.small = slices.Delete(zs.small, i, i+1)
 	} else {
-		score, had := z.members.Remove(Alias(member))
+		score, had := zs.members.Remove(Alias(member))
 		if !had {
 			return false
 		}
-		z.ranked.Delete(Scored{score, Alias(member)})
+		zs.ranked.Delete(Scored{score, Alias(member)})
 	}
-	z.size -= scoredCost + int64(len(member))
+	zs.size -= scoredCost + int64(len(member))
 	return true
 }
 
 // RemoveRange takes out the members of the ranks from to to, to excluded.
-func (z *ZSet) RemoveRange(from, to int) {
-	for _, s := range z.Range(from, to) {
-		z.Remove([]byte(s.Member))
+func (zs *ZSet) RemoveRange(from, to int) {
+	for _, s := range zs.Range(from, to) {
+		zs.Remove([]byte(s.Member))
 	}
 }
 
 // Rank is the number of members before a member in the set's order.
-func (z *ZSet) Rank(member []byte) (rank int, ok bool) {
-	if z.ranked == nil {
-		rank = z.find(member)
+func (zs *ZSet) Rank(member []byte) (rank int, ok bool) {
+	if zs.ranked == nil {
+		rank = zs.find(member)
 		return rank, rank >= 0
 	}
-	score, ok := z.Score(member)
+	score, ok := zs.Score(member)
 	if !ok {
 		return 0, false
 	}
-	return z.ranked.Rank(Scored{score, Alias(member)})
+	return zs.ranked.Rank(Scored{score, Alias(member)})
 }
 
 // Below is the number of members with a score less than score, or at most score.
-func (z *ZSet) Below(score float64, orEqual bool) int {
+func (zs *ZSet) Below(score float64, orEqual bool) int {
 	h := headOfScore(Scored{Score: score})
 	if orEqual {
 		h++
 	}
-	if z.ranked != nil {
-		return z.ranked.RankHead(h)
+	if zs.ranked != nil {
+		return zs.ranked.RankHead(h)
 	}
-	for i, s := range z.small {
+	for i, s := range zs.small {
 		if headOfScore(s) >= h {
 			return i
 		}
 	}
-	return len(z.small)
+	return len(zs.small)
 }
 
 // At is the member at a rank; 0 <= rank < Len.
-func (z *ZSet) At(rank int) Scored {
-	if z.ranked == nil {
-		return z.small[rank]
+func (zs *ZSet) At(rank int) Scored {
+	if zs.ranked == nil {
+		return zs.small[rank]
 	}
-	s, _ := z.ranked.At(rank)
+	s, _ := zs.ranked.At(rank)
 	return s
 }
 
 // Range are the members of the ranks from to to, to excluded, in a slice that the
 // caller may keep.
-func (z *ZSet) Range(from, to int) []Scored {
+func (zs *ZSet) Range(from, to int) []Scored {
 	if from >= to {
 		return nil
 	}
-	if z.ranked == nil {
-		return slices.Clone(z.small[from:to])
+	if zs.ranked == nil {
+		return slices.Clone(zs.small[from:to])
 	}
 	out := make([]Scored, 0, to-from)
-	z.Each(from, func(s Scored) bool {
+	zs.Each(from, func(s Scored) bool {
 		out = append(out, s)
 		return len(out) < to-from
 	})
@@ -276,15 +276,15 @@ func (z *ZSet) Range(from, to int) []Scored {
 }
 
 // Each calls f for the members from a rank on, in order, until it returns false.
-func (z *ZSet) Each(from int, f func(Scored) bool) {
-	if from >= z.Len() {
+func (zs *ZSet) Each(from int, f func(Scored) bool) {
+	if from >= zs.Len() {
 		return
 	}
-	if z.ranked != nil {
-		z.ranked.Ascend(z.At(from), func(s Scored, _ struct{}) bool { return f(s) })
+	if zs.ranked != nil {
+		zs.ranked.Ascend(zs.At(from), func(s Scored, _ struct{}) bool { return f(s) })
 		return
 	}
-	for _, s := range z.small[from:] {
+	for _, s := range zs.small[from:] {
 		if !f(s) {
 			return
 		}
@@ -294,16 +294,16 @@ func (z *ZSet) Each(from int, f func(Scored) bool) {
 // Scan calls f for members from cursor on until it has passed count of them, and
 // gives the cursor to go on at, 0 at the end. A packed set is one page. The cursor is
 // a place in the order of the members' hashes, as in DB.Scan.
-func (z *ZSet) Scan(cursor uint64, count int, f func(Scored)) (next uint64) {
-	if !z.loose {
-		z.Each(0, func(s Scored) bool {
+func (zs *ZSet) Scan(cursor uint64, count int, f func(Scored)) (next uint64) {
+	if !zs.loose {
+		zs.Each(0, func(s Scored) bool {
 			f(s)
 			return true
 		})
 		return 0
 	}
 	seen, last := 0, uint64(0)
-	z.byHash(cursor, func(member string, score float64) bool {
+	zs.byHash(cursor, func(member string, score float64) bool {
 		hash := hashOf(member)
 		if seen >= count && hash != last {
 			next = hash
@@ -318,12 +318,12 @@ func (z *ZSet) Scan(cursor uint64, count int, f func(Scored)) (next uint64) {
 
 // byHash calls f for the members from a hash on, in the order of their hashes, until
 // it returns false. Which form the set has in memory makes no difference.
-func (z *ZSet) byHash(from uint64, f func(member string, score float64) bool) {
-	if z.ranked != nil {
-		z.members.AscendHead(from, f)
+func (zs *ZSet) byHash(from uint64, f func(member string, score float64) bool) {
+	if zs.ranked != nil {
+		zs.members.AscendHead(from, f)
 		return
 	}
-	for _, m := range byHash(z.small) {
+	for _, m := range byHash(zs.small) {
 		if m.hash >= from && !f(m.Member, m.Score) {
 			return
 		}

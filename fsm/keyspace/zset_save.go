@@ -12,10 +12,10 @@ import (
 )
 
 // Encode writes the members in order, each behind the bits of its score.
-func (z *ZSet) Encode(w *wire.Writer) {
-	w.Bool(z.loose)
-	w.Uvarint(uint64(z.Len()))
-	z.Each(0, func(s Scored) bool {
+func (zs *ZSet) Encode(w *wire.Writer) {
+	w.Bool(zs.loose)
+	w.Uvarint(uint64(zs.Len()))
+	zs.Each(0, func(s Scored) bool {
 		var bits [8]byte
 		binary.LittleEndian.PutUint64(bits[:], math.Float64bits(s.Score))
 		w.Fixed(bits[:])
@@ -46,21 +46,21 @@ func decodeZSet(r *wire.Reader) (Container, bool) {
 
 // index builds the form for so many members, and reports whether each stands there
 // once.
-func (z *ZSet) index() bool {
+func (zs *ZSet) index() bool {
 	members := cow.NewBuilder[string, float64](hashOf, strings.Compare)
-	for _, m := range byHash(z.small) {
+	for _, m := range byHash(zs.small) {
 		if !members.Add(m.Member, m.Score) {
 			return false
 		}
 	}
-	if len(z.small) <= smallZSet {
+	if len(zs.small) <= smallZSet {
 		return true
 	}
 	ranked := cow.NewBuilder[Scored, struct{}](headOfScore, compareScored)
-	for _, s := range z.small {
+	for _, s := range zs.small {
 		ranked.Add(s, struct{}{})
 	}
-	z.members, z.ranked, z.small = members.Tree(), ranked.Tree(), nil
+	zs.members, zs.ranked, zs.small = members.Tree(), ranked.Tree(), nil
 	return true
 }
 

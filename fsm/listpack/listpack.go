@@ -32,66 +32,66 @@ type Builder struct {
 }
 
 // Add appends an entry, as an integer if it is one in its shortest decimal form.
-func (p *Builder) Add(s string) {
+func (b *Builder) Add(s string) {
 	if n, ok := ParseInt(s); ok {
-		p.AddInt(n)
+		b.AddInt(n)
 		return
 	}
-	p.open()
-	start := len(p.b)
+	b.open()
+	start := len(b.b)
 	switch n := len(s); {
 	case n < 1<<6:
-		p.b = append(p.b, 0x80|byte(n))
+		b.b = append(b.b, 0x80|byte(n))
 	case n < 1<<12:
-		p.b = append(p.b, 0xE0|byte(n>>8), byte(n))
+		b.b = append(b.b, 0xE0|byte(n>>8), byte(n))
 	default:
-		p.b = binary.LittleEndian.AppendUint32(append(p.b, text32), uint32(n))
+		b.b = binary.LittleEndian.AppendUint32(append(b.b, text32), uint32(n))
 	}
-	p.b = append(p.b, s...)
-	p.close(start)
+	b.b = append(b.b, s...)
+	b.close(start)
 }
 
 // AddInt appends an integer.
-func (p *Builder) AddInt(n int64) {
-	p.open()
-	start := len(p.b)
+func (b *Builder) AddInt(n int64) {
+	b.open()
+	start := len(b.b)
 	switch {
 	case n >= 0 && n < 1<<7:
-		p.b = append(p.b, byte(n))
+		b.b = append(b.b, byte(n))
 	case n >= -1<<12 && n < 1<<12:
 		u := uint16(n) & 0x1FFF
-		p.b = append(p.b, 0xC0|byte(u>>8), byte(u))
+		b.b = append(b.b, 0xC0|byte(u>>8), byte(u))
 	case n >= -1<<15 && n < 1<<15:
-		p.b = binary.LittleEndian.AppendUint16(append(p.b, int16s), uint16(n))
+		b.b = binary.LittleEndian.AppendUint16(append(b.b, int16s), uint16(n))
 	case n >= -1<<23 && n < 1<<23:
-		p.b = append(p.b, int24s, byte(n), byte(n>>8), byte(n>>16))
+		b.b = append(b.b, int24s, byte(n), byte(n>>8), byte(n>>16))
 	case n >= -1<<31 && n < 1<<31:
-		p.b = binary.LittleEndian.AppendUint32(append(p.b, int32s), uint32(n))
+		b.b = binary.LittleEndian.AppendUint32(append(b.b, int32s), uint32(n))
 	default:
-		p.b = binary.LittleEndian.AppendUint64(append(p.b, int64s), uint64(n))
+		b.b = binary.LittleEndian.AppendUint64(append(b.b, int64s), uint64(n))
 	}
-	p.close(start)
+	b.close(start)
 }
 
-func (p *Builder) open() {
-	if p.b == nil {
-		p.b = make([]byte, headerSize, 64)
+func (b *Builder) open() {
+	if b.b == nil {
+		b.b = make([]byte, headerSize, 64)
 	}
 }
 
 // close writes the length of the entry that begins at start behind it, the way a reader
 // from the back needs it.
-func (p *Builder) close(start int) {
-	p.n++
-	n := len(p.b) - start
+func (b *Builder) close(start int) {
+	b.n++
+	n := len(b.b) - start
 	mark := byte(0) // on all bytes but the first
 	for i := backSize(n) - 1; i >= 0; i-- {
-		p.b = append(p.b, byte(n>>(7*i))&0x7F|mark)
+		b.b = append(b.b, byte(n>>(7*i))&0x7F|mark)
 		mark = 0x80
 	}
 }
 
-// backSize is how many bytes the length of an entry of n bytes takes behind it.
+// backSize returns the number of bytes of the length that follows an entry of n bytes.
 func backSize(n int) int {
 	switch {
 	case n <= 127:
@@ -107,24 +107,24 @@ func backSize(n int) int {
 }
 
 // Len is the number of entries.
-func (p *Builder) Len() int { return p.n }
+func (b *Builder) Len() int { return b.n }
 
 // Size is the length that the listpack has now, in bytes.
-func (p *Builder) Size() int { return max(len(p.b), headerSize) + 1 }
+func (b *Builder) Size() int { return max(len(b.b), headerSize) + 1 }
 
 // Bytes is the listpack. The builder must not be used any more.
-func (p *Builder) Bytes() []byte {
-	p.open()
-	p.b = append(p.b, end)
-	binary.LittleEndian.PutUint32(p.b, uint32(len(p.b)))
-	binary.LittleEndian.PutUint16(p.b[4:], uint16(min(p.n, manyEntries)))
-	return p.b
+func (b *Builder) Bytes() []byte {
+	b.open()
+	b.b = append(b.b, end)
+	binary.LittleEndian.PutUint32(b.b, uint32(len(b.b)))
+	binary.LittleEndian.PutUint16(b.b[4:], uint16(min(b.n, manyEntries)))
+	return b.b
 }
 
 // EmptySize is the length of a listpack without entries, in bytes.
 const EmptySize = headerSize + 1
 
-// EntrySize is how many bytes an entry takes.
+// EntrySize returns the size of an entry in bytes.
 func EntrySize(s string) int {
 	n := len(s)
 	if v, ok := ParseInt(s); ok {

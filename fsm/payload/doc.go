@@ -2,8 +2,8 @@
 // and which are read again seldom, often after days.
 //
 // A Payload is an immutable byte string. Where its bytes are is no part of the state: a Keeper, which belongs to the node,
-// may have moved them to its disk. What is equal on all nodes is what the bytes are, and with that their length and their
-// Digest. So nothing that changes the state may depend on where they are, and nothing here does I/O: Keeper is an interface.
+// may have moved them to its disk. Equal on all nodes are the bytes themselves, and with them their length and their
+// Digest. So nothing that changes the state may depend on their place, and nothing here does I/O: Keeper is an interface.
 //
 // From Apart bytes on a string is stored as a Payload of its own on every node, whatever its keeper does, since the
 // digest of a state and the memory that it counts must be equal everywhere. See docs/design/payloads.md.

@@ -58,7 +58,7 @@ func inline(s string) Payload {
 	return Payload{at: unsafe.Pointer(unsafe.StringData(s)), n: len(s)}
 }
 
-// kept is what a Keeper holds, or nil.
+// kept returns the handle of a payload that a Keeper holds, or nil.
 func (p Payload) kept() *held {
 	if p.n >= 0 {
 		return nil
@@ -82,7 +82,7 @@ func (p Payload) Len() int {
 	return p.n
 }
 
-// Digest is that of the bytes.
+// Digest returns the digest of the bytes.
 func (p Payload) Digest() Digest {
 	if k := p.kept(); k != nil {
 		return k.Digest()
@@ -90,7 +90,7 @@ func (p Payload) Digest() Digest {
 	return DigestOf(p.Bytes())
 }
 
-// Uncounted is how many of n bytes do not count as memory if they are stored as one Payload.
+// Uncounted returns the bytes of n that do not count as memory if they are stored as one Payload.
 func Uncounted(n int) int64 {
 	if n < Apart {
 		return 0
@@ -98,7 +98,7 @@ func Uncounted(n int) int64 {
 	return int64(n - n/countedShare)
 }
 
-// Uncounted is that of the payload.
+// Uncounted returns the bytes of the payload that do not count as memory.
 func (p Payload) Uncounted() int64 { return Uncounted(p.Len()) }
 
 // Field writes or reads the payload as bytes with their length; what is read aliases its source and has no keeper yet. If

@@ -13,8 +13,8 @@ type elsewhere struct{ from int }
 
 type kept []byte
 
-func (k elsewhere) Keep(b []byte) payload.Kept {
-	if len(b) < k.from {
+func (e elsewhere) Keep(b []byte) payload.Kept {
+	if len(b) < e.from {
 		return nil
 	}
 	return kept(bytes.Clone(b))

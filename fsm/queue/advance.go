@@ -2,7 +2,7 @@ package queue
 
 import "github.com/trireme-dev/trireme/fsm/env"
 
-// Demand is what a deliverer asks of Advance.
+// Demand states the claims and ticks that a leader asks Advance for.
 type Demand struct {
 	// Term and Epoch are those of the leader that asks.
 	Epoch, Term uint64
@@ -15,7 +15,7 @@ type Demand struct {
 	KeepSendersFree bool
 	// Hosts are limits below HostShare, of hosts that answer slowly or refuse.
 	Hosts []HostLimit
-	// Ticks are those of the schedules that are due.
+	// Ticks lists the ticks of the schedules that are due.
 	Ticks []Tick
 	// MaxTick is the most work of one tick in steps, 0 for no limit. Paced says that other databases wait while ticks make messages.
 	MaxTick int64
@@ -51,7 +51,7 @@ type advance struct {
 	d          Demand
 	free, work int
 	claimed    []Attempt
-	// limits are those of hosts, by name.
+	// limits are the limits of hosts, by name.
 	limits map[string]int
 }
 
@@ -87,20 +87,20 @@ func (a *advance) hostIsFull(name string) bool {
 // step moves the message, or the flow-control key, whose turn it is: those that have been due for longest come first.
 func (a *advance) step() bool {
 	s, now := a.s, a.e.Now
-	at, _, some := s.due.Min()
+	at, _, ok := s.due.Min()
 	opening, no, open := s.openings.Min()
-	some, open = some && at.At <= now, open && opening.At <= now
+	ok, open = ok && at.At <= now, open && opening.At <= now
 	switch {
-	case open && (!some || opening.At <= at.At):
+	case open && (!ok || opening.At <= at.At):
 		seq, _ := first(s.waiting, no)
 		a.tryClaim(seq)
-	case some:
+	case ok:
 		m, _ := s.messages.Get(at.Seq)
 		if m.flow == 0 {
 			a.tryClaim(at.Seq)
 			break
 		}
-		m = edit(m)
+		m = copyOf(m)
 		s.leave(m)
 		s.enter(m, placeWaiting, m.at, now)
 		s.store(m)
@@ -117,7 +117,7 @@ func (a *advance) step() bool {
 func (a *advance) tryClaim(seq uint64) {
 	s, now := a.s, a.e.Now
 	old, _ := s.messages.Get(seq)
-	m, c := edit(old), old.envelope()
+	m, c := copyOf(old), old.envelope()
 	host := c.Host()
 	s.leave(m)
 	if a.hostIsFull(host) {

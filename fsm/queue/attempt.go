@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// Lease is how long a claim lasts, in milliseconds, unless it is renewed.
+	// Lease is the life of a claim that is not renewed, in milliseconds.
 	Lease = 10_000
-	// LeaseMargin is how long before its lease's end a sender must have ended an attempt it could not renew, and how
-	// much longer the claims of what is delivered one at a time are kept. In milliseconds.
+	// LeaseMargin is the time before its lease's end by which a sender must have ended an attempt it could not renew, and
+	// the time after it that the claims of messages delivered one at a time are kept. In milliseconds.
 	LeaseMargin = 2_000
 	// MaxClaims is the most attempts that one Advance claims.
 	MaxClaims = 256
@@ -19,8 +19,8 @@ const (
 	MaxRetryDelay = 86_400_000
 )
 
-// Sender is who runs attempts: the leader of a term, by its session. A claim of another term is taken over by the
-// first Advance of the new one.
+// Sender identifies the leader that runs attempts: by its term and its session. The first Advance of a new term takes
+// over the claims of the former ones.
 type Sender struct{ Epoch, Term, Session uint64 }
 
 // Attempt is one claimed delivery that has to be sent. Its Content must not be changed.
@@ -30,8 +30,8 @@ type Attempt struct {
 	Number uint64
 	// Retried counts the retries before this attempt: what Upstash-Retried says.
 	Retried int
-	// Claimed is when it was claimed; Lease is until when it may run unless it is renewed, less LeaseMargin. Both in
-	// unix milliseconds of cluster time.
+	// Claimed is the time of the claim; Lease is the time until which the attempt may run unless it is renewed, less
+	// LeaseMargin. Both in unix milliseconds of cluster time.
 	Claimed, Lease int64
 	// Timeout is the longest the whole attempt may take, in milliseconds.
 	Timeout int64
@@ -56,7 +56,7 @@ func (a Attempt) Loaded() Attempt {
 	return a
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (a *Attempt) Fields(c *wire.Codec) {
 	a.ID.Fields(c)
 	c.Uvarint(&a.Number)
@@ -79,10 +79,10 @@ type AttemptRef struct {
 	Number uint64
 }
 
-// Fields are those of the format.
-func (a *AttemptRef) Fields(c *wire.Codec) {
-	a.ID.Fields(c)
-	c.Uvarint(&a.Number)
+// Fields codes the value in its wire format.
+func (ar *AttemptRef) Fields(c *wire.Codec) {
+	ar.ID.Fields(c)
+	c.Uvarint(&ar.Number)
 }
 
 // Renewal prolongs the leases of attempts that a sender still runs.
@@ -92,19 +92,19 @@ type Renewal struct {
 	DBs []string
 }
 
-// Database is that of an attempt.
-func (n *Renewal) Database(i int) string {
-	if i >= len(n.DBs) {
+// Database returns the database of an attempt.
+func (r *Renewal) Database(i int) string {
+	if i >= len(r.DBs) {
 		return ""
 	}
-	return n.DBs[i]
+	return r.DBs[i]
 }
 
-// Fields are those of the format.
-func (n *Renewal) Fields(c *wire.Codec) {
-	wire.List(c, &n.Running, 3)
-	if c.More(len(n.DBs) > 0) {
-		c.Texts(&n.DBs)
+// Fields codes the value in its wire format.
+func (r *Renewal) Fields(c *wire.Codec) {
+	wire.List(c, &r.Running, 3)
+	if c.More(len(r.DBs) > 0) {
+		c.Texts(&r.DBs)
 	}
 }
 
@@ -115,13 +115,13 @@ type Renewed struct {
 	Lost  []AttemptRef
 }
 
-// Fields are those of the format.
-func (n *Renewed) Fields(c *wire.Codec) {
-	c.Varint(&n.Lease)
-	wire.List(c, &n.Lost, 3)
+// Fields codes the value in its wire format.
+func (r *Renewed) Fields(c *wire.Codec) {
+	c.Varint(&r.Lease)
+	wire.List(c, &r.Lost, 3)
 }
 
-// Response is what a destination answered.
+// Response is the answer of a destination.
 type Response struct {
 	// Status is 0 if there was no HTTP answer.
 	Status int
@@ -132,57 +132,57 @@ type Response struct {
 }
 
 // ok reports whether the destination has taken the message.
-func (p *Response) ok() bool { return p.Status >= 200 && p.Status <= 299 }
+func (r *Response) ok() bool { return r.Status >= 200 && r.Status <= 299 }
 
 // final reports whether the destination asks for no more retries.
-func (p *Response) final() bool {
-	if p.Status != 489 {
+func (r *Response) final() bool {
+	if r.Status != 489 {
 		return false
 	}
 	for _, name := range []string{"Upstash-NonRetryable-Error", "Svc-NonRetryable-Error"} {
-		if strings.EqualFold(strings.TrimSpace(Value(p.Header, name)), "true") {
+		if strings.EqualFold(strings.TrimSpace(Value(r.Header, name)), "true") {
 			return true
 		}
 	}
 	return false
 }
 
-func (p *Response) size() int64 { return 80 + headerSize(p.Header) + int64(p.BodySize()) }
+func (r *Response) size() int64 { return 80 + headerSize(r.Header) + int64(r.BodySize()) }
 
-// uncounted is how much of size does not count as memory; that of no response is 0.
-func (p *Response) uncounted() int64 { return payload.Uncounted(p.BodySize()) }
+// uncounted returns the bytes of size that do not count as memory; 0 for no response.
+func (r *Response) uncounted() int64 { return payload.Uncounted(r.BodySize()) }
 
 // Keep puts a large body, which is not changed any more, in the care of k.
-func (p *Response) Keep(k payload.Keeper) {
-	if len(p.Body) >= payload.Apart {
-		p.apart, p.Body = payload.New(p.Body, k), nil
+func (r *Response) Keep(k payload.Keeper) {
+	if len(r.Body) >= payload.Apart {
+		r.apart, r.Body = payload.New(r.Body, k), nil
 	}
 }
 
 // whole is the response with its body in Body; nil if there is no response.
-func (p *Response) whole() *Response {
-	if p == nil || p.apart.Len() == 0 {
-		return p
+func (r *Response) whole() *Response {
+	if r == nil || r.apart.Len() == 0 {
+		return r
 	}
-	w := p.Whole()
+	w := r.Whole()
 	return &w
 }
 
 // Whole is the response with its body in Body, which may have to be read from the disk.
-func (p *Response) Whole() Response {
-	w := *p
-	if p.apart.Len() > 0 {
-		w.Body, w.apart = p.apart.Bytes(), payload.Payload{}
+func (r *Response) Whole() Response {
+	w := *r
+	if r.apart.Len() > 0 {
+		w.Body, w.apart = r.apart.Bytes(), payload.Payload{}
 	}
 	return w
 }
 
 // clone is a copy that shares nothing with the bytes it was decoded from.
-func (p *Response) clone() *Response {
-	c := &Response{Status: p.Status, Body: append([]byte(nil), p.Body...), apart: p.apart}
-	if len(p.Header) > 0 {
-		c.Header = make([]Field, len(p.Header))
-		for i, f := range p.Header {
+func (r *Response) clone() *Response {
+	c := &Response{Status: r.Status, Body: append([]byte(nil), r.Body...), apart: r.apart}
+	if len(r.Header) > 0 {
+		c.Header = make([]Field, len(r.Header))
+		for i, f := range r.Header {
 			c.Header[i] = Field{strings.Clone(f.Name), strings.Clone(f.Value)}
 		}
 	}
@@ -190,29 +190,29 @@ func (p *Response) clone() *Response {
 }
 
 // BodySize is the length of the body in bytes; that of no response is 0.
-func (p *Response) BodySize() int {
-	if p == nil {
+func (r *Response) BodySize() int {
+	if r == nil {
 		return 0
 	}
-	return len(p.Body) + p.apart.Len()
+	return len(r.Body) + r.apart.Len()
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (p *Response) Fields(c *wire.Codec) {
-	c.Int(&p.Status)
-	wire.List(c, &p.Header, 2)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (r *Response) Fields(c *wire.Codec) {
+	c.Int(&r.Status)
+	wire.List(c, &r.Header, 2)
 	if c.Reading() {
-		c.Bytes(&p.Body)
+		c.Bytes(&r.Body)
 		return
 	}
-	body := p.apart
+	body := r.apart
 	if body.Len() == 0 {
-		body = payload.New(p.Body, nil)
+		body = payload.New(r.Body, nil)
 	}
 	body.Field(c)
 }
 
-// Result is how an attempt went.
+// Result is the outcome of an attempt.
 type Result struct {
 	AttemptRef
 	Response Response
@@ -222,46 +222,46 @@ type Result struct {
 	// the answer's headers, the message's expression or the default, for Attempt.Retried retries so far.
 	// It is cut to [0, MaxRetryDelay].
 	RetryDelay int64
-	// Took is how long the attempt ran, in milliseconds.
+	// Took is the duration of the attempt, in milliseconds.
 	Took int64
 	// Lost: the sender has ended the attempt before its outcome was known, because it leads no more or could not renew
 	// the lease. It will not run on, so the next need not wait for the lease's end. The rest then means nothing.
 	Lost bool
-	// DB is that of the attempt.
+	// DB is the database of the attempt.
 	DB string
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *Result) Fields(c *wire.Codec) {
-	n.AttemptRef.Fields(c)
-	c.Record(n.Response.Fields)
-	c.Text(&n.Error)
-	c.Varint(&n.RetryDelay)
-	c.Varint(&n.Took)
-	if c.More(n.Lost || n.DB != "") {
-		c.Bool(&n.Lost)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (r *Result) Fields(c *wire.Codec) {
+	r.AttemptRef.Fields(c)
+	c.Record(r.Response.Fields)
+	c.Text(&r.Error)
+	c.Varint(&r.RetryDelay)
+	c.Varint(&r.Took)
+	if c.More(r.Lost || r.DB != "") {
+		c.Bool(&r.Lost)
 	}
-	if c.More(n.DB != "") {
-		c.Text(&n.DB)
+	if c.More(r.DB != "") {
+		c.Text(&r.DB)
 	}
 }
 
 // Results is the argument of the operation Finish.
 type Results struct{ Items []Result }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *Results) Fields(c *wire.Codec) { wire.Records(c, &n.Items) }
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (r *Results) Fields(c *wire.Codec) { wire.Records(c, &r.Items) }
 
-// Disposition is what a result made of its message.
+// Disposition is the state of a message after the result of its attempt.
 type Disposition struct {
 	// Stale: the attempt is not the current one, and nothing was changed.
 	Stale bool
 	State State
-	// Next is when the next attempt is due, in unix milliseconds, if State is Retry.
+	// Next is the time at which the next attempt is due, in unix milliseconds, if State is Retry.
 	Next int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (d *Disposition) Fields(c *wire.Codec) {
 	c.Bool(&d.Stale)
 	d.State.field(c)
@@ -271,5 +271,5 @@ func (d *Disposition) Fields(c *wire.Codec) {
 // Dispositions is the result of the operation Finish, one for each Result.
 type Dispositions struct{ Items []Disposition }
 
-// Fields are those of the format.
-func (n *Dispositions) Fields(c *wire.Codec) { wire.List(c, &n.Items, 3) }
+// Fields codes the value in its wire format.
+func (d *Dispositions) Fields(c *wire.Codec) { wire.List(c, &d.Items, 3) }

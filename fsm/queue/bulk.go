@@ -17,7 +17,7 @@ const (
 	MaxBulkOpen = 1000
 	// maxBulkKept is the most that are remembered; beyond it the oldest that has ended is forgotten early.
 	maxBulkKept = 10_000
-	// bulkAge is how long a bulk action is remembered from its creation on, in milliseconds.
+	// bulkAge is the time that a bulk action is remembered from its creation on, in milliseconds.
 	bulkAge = 7 * day
 	// bulkScan is the most records that a step looks at, countScan the most that one reading looks at to count what a filter chooses.
 	bulkScan  = 500
@@ -31,11 +31,11 @@ type BulkAction struct {
 	// No is its place in the order of all.
 	No uint64
 	ID string
-	// Filter is what it applies to, coded: a Filter of its package.
+	// Filter chooses the records that it applies to: a Filter of its package, coded.
 	Filter []byte
-	// Total is how many matched when it was accepted, Processed how many of them have been dealt with.
+	// Total counts the records that matched when it was accepted, Processed those of them that it has changed or passed.
 	Total, Processed int
-	// Created is when it was accepted, Completed when it ended (0 = it is in progress), in unix milliseconds.
+	// Created is the time at which it was accepted, Completed that of its end (0 = in progress), in unix milliseconds.
 	Created, Completed int64
 	// After is the cursor: the last record that was looked at. Until bounds the records by their numbers: later ones are
 	// not meant.
@@ -43,27 +43,27 @@ type BulkAction struct {
 }
 
 // Done reports whether it has ended.
-func (b *BulkAction) Done() bool { return b.Completed != 0 }
+func (ba *BulkAction) Done() bool { return ba.Completed != 0 }
 
-func (b *BulkAction) size() int64 { return bulkCost + int64(len(b.Filter)+2*len(b.ID)) }
+func (ba *BulkAction) size() int64 { return bulkCost + int64(len(ba.Filter)+2*len(ba.ID)) }
 
-// filter is what Filter says of messages.
-func (b *BulkAction) filter() (f Filter) {
-	wire.NewReader(b.Filter).Get(&f)
+// filter decodes Filter as one of messages.
+func (ba *BulkAction) filter() (f Filter) {
+	wire.NewReader(ba.Filter).Get(&f)
 	return f
 }
 
-// Fields are those of the format; Filter aliases what it is read from.
-func (b *BulkAction) Fields(c *wire.Codec) {
-	c.Uvarint(&b.No)
-	c.String(&b.ID)
-	c.Bytes(&b.Filter)
-	c.Int(&b.Total)
-	c.Int(&b.Processed)
-	c.Varint(&b.Created)
-	c.Varint(&b.Completed)
-	c.Uvarint(&b.After)
-	c.Uvarint(&b.Until)
+// Fields codes the value in its wire format. A decoded Filter aliases the input.
+func (ba *BulkAction) Fields(c *wire.Codec) {
+	c.Uvarint(&ba.No)
+	c.String(&ba.ID)
+	c.Bytes(&ba.Filter)
+	c.Int(&ba.Total)
+	c.Int(&ba.Processed)
+	c.Varint(&ba.Created)
+	c.Varint(&ba.Completed)
+	c.Uvarint(&ba.After)
+	c.Uvarint(&ba.Until)
 }
 
 // BulkAct says what is asked of a bulk action.
@@ -85,15 +85,15 @@ type BulkRequest struct {
 	Act BulkAct
 	// ID names the bulk action, but for BulkStart.
 	ID string
-	// Matched is how many matched when it was asked for, as the node that was asked has counted.
+	// Matched counts the records that matched at the request, by the count of the node that received it.
 	Matched int
 }
 
-// Fields are those of the format.
-func (n *BulkRequest) Fields(c *wire.Codec) {
-	wire.Enum(c, &n.Act, bulkActs)
-	c.String(&n.ID)
-	c.Int(&n.Matched)
+// Fields codes the value in its wire format.
+func (br *BulkRequest) Fields(c *wire.Codec) {
+	wire.Enum(c, &br.Act, bulkActs)
+	c.String(&br.ID)
+	c.Int(&br.Matched)
 }
 
 // BulkCancellation is the argument of the operation BulkCancel.
@@ -102,10 +102,10 @@ type BulkCancellation struct {
 	Filter Filter
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *BulkCancellation) Fields(c *wire.Codec) {
-	c.Record(n.BulkRequest.Fields)
-	c.Record(n.Filter.Fields)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (bc *BulkCancellation) Fields(c *wire.Codec) {
+	c.Record(bc.BulkRequest.Fields)
+	c.Record(bc.Filter.Fields)
 }
 
 // BulkTable holds bulk actions. Make one with NewBulkTable.
@@ -171,14 +171,14 @@ func (t *BulkTable) Put(b *BulkAction) {
 	t.ids.Set(b.ID, b.No)
 	if !b.Done() {
 		t.open.Set(b.No, struct{}{})
-		t.filters.Set(asked(b.Filter), b.No)
+		t.filters.Set(filterKey(b.Filter), b.No)
 	} else if t.open.Delete(b.No) {
-		t.filters.Delete(asked(b.Filter))
+		t.filters.Delete(filterKey(b.Filter))
 	}
 }
 
-// asked is the key of a filter among those in progress.
-func asked(filter []byte) string {
+// filterKey returns the key of a filter among those in progress.
+func filterKey(filter []byte) string {
 	sum := sha256.Sum256(filter)
 	return string(sum[:])
 }
@@ -192,7 +192,7 @@ func (t *BulkTable) drop(b *BulkAction) {
 // Start makes a bulk action under a number that is greater than those before, or returns the one of the same filter that is
 // in progress.
 func (t *BulkTable) Start(e *env.Env, no, until uint64, filter []byte, matched int) (b *BulkAction, refused error) {
-	same, found := t.filters.Get(asked(filter))
+	same, found := t.filters.Get(filterKey(filter))
 	switch {
 	case found:
 		b, _ = t.all.Get(same)
@@ -233,7 +233,7 @@ func (t *BulkTable) Stop(e *env.Env, b *BulkAction) *BulkAction {
 	return &n
 }
 
-// Oldest is the one in progress that was accepted first, nil if there is none.
+// Oldest returns the action in progress that was accepted first, nil if there is none.
 func (t *BulkTable) Oldest() *BulkAction {
 	no, _, ok := t.open.Min()
 	if !ok {
@@ -257,7 +257,7 @@ func (t *BulkTable) Forget(now int64, limit int) (done int) {
 
 func (t *BulkTable) end(b *BulkAction) int64 { return roundUp(addTime(b.Created, bulkAge)) }
 
-// NextSweep is when a step is to be taken or an action to be forgotten next, in unix milliseconds.
+// NextSweep returns the time at which the next step is due or the next action is to be forgotten, in unix milliseconds.
 func (t *BulkTable) NextSweep() (unixms int64, ok bool) {
 	if t.open.Len() > 0 {
 		return 0, true

@@ -146,7 +146,7 @@ func TestBulkLimits(t *testing.T) {
 	}
 }
 
-// TestBulkActionsAreForgottenWhenTheyEnded: one that is in progress is remembered however old it is, and so is what it still has to do;
+// TestBulkActionsAreForgottenWhenTheyEnded: one that is in progress is remembered however old it is, with the work that it has left;
 // one that has ended is forgotten a week after its creation, or early when there are too many.
 func TestBulkActionsAreForgottenWhenTheyEnded(t *testing.T) {
 	w := newWorld(t)

@@ -60,8 +60,8 @@ func (s *Store) publishCallback(e *env.Env, m *Message, n *Result, d *Dead, last
 	return out.ID, lacks
 }
 
-// fitCallback is as much of a result as a callback has room for, and what it lacks: noCall if there is none even for the least
-// of it, noBodies if it must do without the body of m. head is what its own content takes.
+// fitCallback returns the part of a result that a callback has room for, and the part that it lacks: noCall if there is no room
+// even for the least of it, noBodies if it must do without the body of m. head is the memory of the callback's own content.
 func (s *Store) fitCallback(m *Message, c *Content, n *Result, head int64) (*Result, string) {
 	frame := int64(512+len(n.Error)) + 2*headerSize(c.Header) + textsSize(c.URL, c.Group, c.Endpoint, c.Schedule, c.Queue)
 	source := len(c.Body) + m.apart().Len()
@@ -94,7 +94,7 @@ func (s *Store) callbackFinished(callback *Message, from Source, now int64) {
 	if from.Failed {
 		s.storeCallbackState(Stamp{old.at, old.Seq}, callback)
 	}
-	m := edit(old)
+	m := copyOf(old)
 	if m.open > 0 {
 		m.open--
 	}
@@ -177,9 +177,9 @@ func callbackBody(m *Message, c *Content, n *Result, d *Dead) []byte {
 }
 
 // method is the method of the delivery.
-func (c *Content) method() string {
-	if c.Method == "" {
+func (co *Content) method() string {
+	if co.Method == "" {
 		return "POST"
 	}
-	return c.Method
+	return co.Method
 }

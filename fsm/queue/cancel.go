@@ -88,7 +88,7 @@ func (s *Store) cancel(e *env.Env, seq uint64) bool {
 	if old == nil || old.place == placeDone || old.stopping {
 		return false
 	}
-	m := edit(old)
+	m := copyOf(old)
 	s.record(m, e.Now, Event{State: CancelRequested})
 	if m.place == placeActive {
 		m.stopping = true

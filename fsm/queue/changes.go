@@ -12,12 +12,12 @@ type QueueChange struct {
 	Paused      bool
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *QueueChange) Fields(c *wire.Codec) {
-	c.Text(&n.Name)
-	n.Act.field(c)
-	c.Int(&n.Parallelism)
-	c.Bool(&n.Paused)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (qc *QueueChange) Fields(c *wire.Codec) {
+	c.Text(&qc.Name)
+	qc.Act.field(c)
+	c.Int(&qc.Parallelism)
+	c.Bool(&qc.Paused)
 }
 
 // GroupChange makes or changes a URL group: ActAddEndpoints, ActRemoveEndpoints, ActSetHeaders, ActDelete. Deleting a
@@ -31,13 +31,13 @@ type GroupChange struct {
 	Options Options
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *GroupChange) Fields(c *wire.Codec) {
-	c.Text(&n.Name)
-	n.Act.field(c)
-	wire.List(c, &n.Endpoints, 2)
-	wire.List(c, &n.Header, 2)
-	c.Record(n.Options.Fields)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (gc *GroupChange) Fields(c *wire.Codec) {
+	c.Text(&gc.Name)
+	gc.Act.field(c)
+	wire.List(c, &gc.Endpoints, 2)
+	wire.List(c, &gc.Header, 2)
+	c.Record(gc.Options.Fields)
 }
 
 // FlowControlChange changes a flow-control key: ActPause, ActResume, ActPin, ActUnpin, ActResetRate, ActReset. A missing key
@@ -51,20 +51,20 @@ type FlowControlChange struct {
 	Period            int64
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *FlowControlChange) Fields(c *wire.Codec) {
-	c.Text(&n.Key)
-	n.Act.field(c)
-	c.Int(&n.Parallelism)
-	c.Int(&n.Rate)
-	c.Varint(&n.Period)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (cc *FlowControlChange) Fields(c *wire.Codec) {
+	c.Text(&cc.Key)
+	cc.Act.field(c)
+	c.Int(&cc.Parallelism)
+	c.Int(&cc.Rate)
+	c.Varint(&cc.Period)
 }
 
 // Parallelism is the argument of the operation SetParallelism: the most attempts under way at once, 0 for no limit.
 type Parallelism struct{ Max int }
 
-// Fields are those of the format.
-func (n *Parallelism) Fields(c *wire.Codec) { c.Int(&n.Max) }
+// Fields codes the value in its wire format.
+func (p *Parallelism) Fields(c *wire.Codec) { c.Int(&p.Max) }
 
 // Rotation asks for new signing keys: Next becomes Current, and a fresh one is drawn. With Current and Next set, these
 // are taken instead, unless there are keys already and Again is not set.
@@ -73,10 +73,10 @@ type Rotation struct {
 	Again bool
 }
 
-// Fields are those of the format.
-func (n *Rotation) Fields(c *wire.Codec) {
-	n.Keys.Fields(c)
-	c.Bool(&n.Again)
+// Fields codes the value in its wire format.
+func (r *Rotation) Fields(c *wire.Codec) {
+	r.Keys.Fields(c)
+	c.Bool(&r.Again)
 }
 
 // Cancellation cancels the messages of IDs, or, without IDs, those that Filter matches: all of them with an empty one.
@@ -86,19 +86,19 @@ type Cancellation struct {
 	Filter Filter
 	// Limit is the most messages to cancel, 0 for no limit.
 	Limit int
-	// After is where to go on: the Last of the Cancelled before, 0 to begin.
+	// After continues an earlier request: the Last of its Cancelled. 0 begins.
 	After uint64
 	// Strict: an id of which no message waits or runs is ErrNotFound. For the cancellation of a single message.
 	Strict bool
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *Cancellation) Fields(c *wire.Codec) {
-	wire.List(c, &n.IDs, 2)
-	c.Record(n.Filter.Fields)
-	c.Int(&n.Limit)
-	c.Uvarint(&n.After)
-	c.Bool(&n.Strict)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (ca *Cancellation) Fields(c *wire.Codec) {
+	wire.List(c, &ca.IDs, 2)
+	c.Record(ca.Filter.Fields)
+	c.Int(&ca.Limit)
+	c.Uvarint(&ca.After)
+	c.Bool(&ca.Strict)
 }
 
 // Cancelled says how many messages were cancelled that were neither done nor cancelled before.
@@ -109,11 +109,11 @@ type Cancelled struct {
 	Last uint64
 }
 
-// Fields are those of the format.
-func (n *Cancelled) Fields(c *wire.Codec) {
-	c.Int(&n.Count)
-	c.Bool(&n.More)
-	c.Uvarint(&n.Last)
+// Fields codes the value in its wire format.
+func (ca *Cancelled) Fields(c *wire.Codec) {
+	c.Int(&ca.Count)
+	c.Bool(&ca.More)
+	c.Uvarint(&ca.Last)
 }
 
 // DeadSelection chooses dead letters, oldest first: those of IDs, or, without IDs, those that Filter matches.
@@ -122,7 +122,7 @@ type DeadSelection struct {
 	Filter Filter
 	// Limit is the most dead letters to take, 1 to MaxDeadPage; 0 is MaxDeadPage.
 	Limit int
-	// After is where to go on: the Cursor of the answer before; zero to begin.
+	// After continues an earlier request: the Cursor of its answer. Zero begins.
 	After Stamp
 	// Strict: a missing id is ErrNotFound, instead of being skipped. For operations on a single dead letter.
 	Strict bool
@@ -131,27 +131,27 @@ type DeadSelection struct {
 // MaxDeadPage is the most dead letters that one answer lists and one operation takes.
 const MaxDeadPage = 100
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *DeadSelection) Fields(c *wire.Codec) {
-	wire.List(c, &n.IDs, 2)
-	c.Record(n.Filter.Fields)
-	c.Int(&n.Limit)
-	n.After.Fields(c)
-	c.Bool(&n.Strict)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (ds *DeadSelection) Fields(c *wire.Codec) {
+	wire.List(c, &ds.IDs, 2)
+	c.Record(ds.Filter.Fields)
+	c.Int(&ds.Limit)
+	ds.After.Fields(c)
+	c.Bool(&ds.Strict)
 }
 
-// DeadDeleted says how many dead letters were deleted. Cursor is where to go on if More are left that match.
+// DeadDeleted counts the dead letters that were deleted. If More are left that match, Cursor continues after them.
 type DeadDeleted struct {
 	Count  int
 	More   bool
 	Cursor Stamp
 }
 
-// Fields are those of the format.
-func (n *DeadDeleted) Fields(c *wire.Codec) {
-	c.Int(&n.Count)
-	c.Bool(&n.More)
-	n.Cursor.Fields(c)
+// Fields codes the value in its wire format.
+func (dd *DeadDeleted) Fields(c *wire.Codec) {
+	c.Int(&dd.Count)
+	c.Bool(&dd.More)
+	dd.Cursor.Fields(c)
 }
 
 // DeadRetry publishes dead letters anew, each as a message of its own, and removes them.
@@ -161,22 +161,22 @@ type DeadRetry struct {
 	Options Options
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *DeadRetry) Fields(c *wire.Codec) {
-	c.Record(n.DeadSelection.Fields)
-	c.Record(n.Options.Fields)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (dr *DeadRetry) Fields(c *wire.Codec) {
+	c.Record(dr.DeadSelection.Fields)
+	c.Record(dr.Options.Fields)
 }
 
-// DeadRetried are the new messages, in the order of the dead letters. Cursor is where to go on if More are left.
+// DeadRetried lists the new messages, in the order of the dead letters. If More are left, Cursor continues after them.
 type DeadRetried struct {
 	Messages []Published
 	More     bool
 	Cursor   Stamp
 }
 
-// Fields are those of the format.
-func (n *DeadRetried) Fields(c *wire.Codec) {
-	wire.List(c, &n.Messages, 4)
-	c.Bool(&n.More)
-	n.Cursor.Fields(c)
+// Fields codes the value in its wire format.
+func (dr *DeadRetried) Fields(c *wire.Codec) {
+	wire.List(c, &dr.Messages, 4)
+	c.Bool(&dr.More)
+	dr.Cursor.Fields(c)
 }

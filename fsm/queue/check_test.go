@@ -29,7 +29,7 @@ func indices(s *Store) []string {
 	}
 }
 
-// checkStore fails unless everything that is derived is what the records say.
+// checkStore fails unless all derived state follows from the records.
 func checkStore(t tb, s *Store) {
 	t.Helper()
 	again := indices(restored(t, s))

@@ -2,8 +2,8 @@ package queue
 
 import "slices"
 
-// fewWords is the length from which on a list of alternatives is looked up in a set instead of being walked.
-const fewWords = 8
+// maxScannedWords is the length from which on a list of alternatives is looked up in a set instead of being walked.
+const maxScannedWords = 8
 
 // Words are alternatives that a text may be one of. A filter holds tens of thousands of them and is held against thousands of
 // records in one entry, so that a walk for each record would stop everybody.
@@ -21,7 +21,7 @@ func WordsOf(list []string, fold func(string) string) Words {
 			w.list[i] = fold(one)
 		}
 	}
-	if len(list) > fewWords {
+	if len(list) > maxScannedWords {
 		w.set = make(map[string]struct{}, len(list))
 		for _, one := range w.list {
 			w.set[one] = struct{}{}
@@ -88,7 +88,7 @@ func (f *Filter) chooser() *chooser {
 	}
 }
 
-// size is how many alternatives the filter has: what preparing it takes.
+// size counts the alternatives of the filter: the work of preparing it.
 func (f *Filter) size() (n int64) {
 	n = int64(len(f.IDs) + len(f.States) + len(f.Statuses))
 	for _, l := range f.lists() {
@@ -98,16 +98,16 @@ func (f *Filter) size() (n int64) {
 }
 
 // match reports whether a message of that content is chosen, times and states apart.
-func (f *chooser) match(id ID, c *Content) bool {
+func (ch *chooser) match(id ID, c *Content) bool {
 	switch {
-	case !admits(f.ids, id), f.flowKeys.Any() && (c.Flow == nil || !f.flowKeys.Has(c.Flow.Key)):
+	case !admits(ch.ids, id), ch.flowKeys.Any() && (c.Flow == nil || !ch.flowKeys.Has(c.Flow.Key)):
 		return false
-	case f.labels.Any() && !f.labels.HasOne(c.Labels), f.hosts.Any() && !HostIn(&f.hosts, c.Host()):
+	case ch.labels.Any() && !ch.labels.HasOne(c.Labels), ch.hosts.Any() && !HostIn(&ch.hosts, c.Host()):
 		return false
 	}
-	return f.urls.Admit(c.URL) && (!f.paths.Any() || f.paths.Has(c.Path())) && f.groups.Admit(c.Group) &&
-		f.queues.Admit(c.Queue) && f.schedules.Admit(c.Schedule) && f.callerIPs.Admit(c.CallerIP)
+	return ch.urls.Admit(c.URL) && (!ch.paths.Any() || ch.paths.Has(c.Path())) && ch.groups.Admit(c.Group) &&
+		ch.queues.Admit(c.Queue) && ch.schedules.Admit(c.Schedule) && ch.callerIPs.Admit(c.CallerIP)
 }
 
 // matchEvent judges what an event is itself, before its message is looked at.
-func (f *chooser) matchEvent(v *Event) bool { return f.within(v.At) && admits(f.states, v.State) }
+func (ch *chooser) matchEvent(v *Event) bool { return ch.within(v.At) && admits(ch.states, v.State) }

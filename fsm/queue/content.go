@@ -6,10 +6,10 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// Content is what a message is: everything that was settled when it was published. It never changes. Its texts and its
+// Content is the part of a message that its publication settled. It never changes. Its texts and its
 // body alias the stored message and must not be written to.
 type Content struct {
-	// URL is where it is delivered, verbatim.
+	// URL is the destination, verbatim.
 	URL string
 	// API is the name of the API destination that URL stands for; the deliverer adds that API's credentials.
 	API  string
@@ -25,7 +25,7 @@ type Content struct {
 	Created, FirstAt int64
 	// Source is the message of which this one is a callback.
 	Source Source
-	// Run is what package flow has to say about a message of a workflow run; empty for others.
+	// Run is the coded workflow.Ref of a message of a workflow run; empty for others.
 	Run []byte
 
 	kept kept
@@ -46,8 +46,8 @@ type Source struct {
 }
 
 // Host is the destination's host with its port, in lower case: what a host's share of attempts is counted by.
-func (c *Content) Host() string {
-	_, rest, _ := strings.Cut(c.URL, "://")
+func (co *Content) Host() string {
+	_, rest, _ := strings.Cut(co.URL, "://")
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		rest = rest[:i]
 	}
@@ -55,8 +55,8 @@ func (c *Content) Host() string {
 }
 
 // Path is the path of the destination without query, / if it is empty.
-func (c *Content) Path() string {
-	_, rest, _ := strings.Cut(c.URL, "://")
+func (co *Content) Path() string {
+	_, rest, _ := strings.Cut(co.URL, "://")
 	if i := strings.IndexAny(rest, "?#"); i >= 0 {
 		rest = rest[:i]
 	}
@@ -66,23 +66,23 @@ func (c *Content) Path() string {
 	return "/"
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (m *Content) Fields(c *wire.Codec) {
-	c.Text(&m.URL)
-	c.Text(&m.API)
-	c.Bytes(&m.Body)
-	c.Record(m.Options.Fields)
-	c.Text(&m.Group)
-	c.Text(&m.Endpoint)
-	c.Text(&m.Schedule)
-	c.Text(&m.CallerIP)
-	c.Varint(&m.Created)
-	c.Varint(&m.FirstAt)
-	m.Source.ID.Fields(c)
-	c.Bool(&m.Source.Failed)
-	c.Bytes(&m.Run)
-	if c.More(m.kept != kept{}) {
-		c.Bool(&m.kept.reserves)
-		c.Uvarint(&m.kept.body)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (co *Content) Fields(c *wire.Codec) {
+	c.Text(&co.URL)
+	c.Text(&co.API)
+	c.Bytes(&co.Body)
+	c.Record(co.Options.Fields)
+	c.Text(&co.Group)
+	c.Text(&co.Endpoint)
+	c.Text(&co.Schedule)
+	c.Text(&co.CallerIP)
+	c.Varint(&co.Created)
+	c.Varint(&co.FirstAt)
+	co.Source.ID.Fields(c)
+	c.Bool(&co.Source.Failed)
+	c.Bytes(&co.Run)
+	if c.More(co.kept != kept{}) {
+		c.Bool(&co.kept.reserves)
+		c.Uvarint(&co.kept.body)
 	}
 }

@@ -36,20 +36,20 @@ func (s *Store) ChangeFlowControl(e *env.Env, n FlowControlChange) (FlowControlI
 }
 
 // pin fixes the parts that n names. Pinning a rate begins a new window, unless it is pinned so already.
-func (f *FlowKey) pin(e *env.Env, n FlowControlChange) {
+func (fk *FlowKey) pin(e *env.Env, n FlowControlChange) {
 	if n.Parallelism > 0 {
-		f.Parallelism, f.PinnedParallelism = n.Parallelism, true
+		fk.Parallelism, fk.PinnedParallelism = n.Parallelism, true
 	}
 	if n.Rate > 0 {
 		period := n.Period
 		if period == 0 {
 			period = DefaultPeriod
 		}
-		if f.PinnedRate && f.Rate == n.Rate && f.Period == period {
+		if fk.PinnedRate && fk.Rate == n.Rate && fk.Period == period {
 			return
 		}
-		f.Rate, f.Period, f.PinnedRate = n.Rate, period, true
-		f.WindowStart, f.Count = e.Now, 0
+		fk.Rate, fk.Period, fk.PinnedRate = n.Rate, period, true
+		fk.WindowStart, fk.Count = e.Now, 0
 	}
 }
 
@@ -62,7 +62,7 @@ func (s *Store) SetParallelism(_ *env.Env, n Parallelism) (Parallelism, error) {
 	return n, nil
 }
 
-// Configure replaces the settings; what is more than they keep is removed by and by.
+// Configure replaces the settings; sweeps remove the surplus records step by step.
 func (s *Store) Configure(_ *env.Env, n Settings) (Settings, error) {
 	for _, v := range n.numbers() {
 		if *v < 0 {

@@ -11,7 +11,7 @@ import (
 // dedupKey is a hash of what may be published once: an id, or a content.
 type dedupKey [16]byte
 
-// dedup is what is remembered of a publication: its message, or the schedule that was made, and until when.
+// dedup remembers a publication until a time: its message, or the schedule that it made.
 type dedup struct {
 	id       ID
 	schedule string
@@ -36,7 +36,7 @@ const dedupCost = 160
 // dedupOf is the key under which the message of one target is published once; false if it may be published again. An
 // explicit id wins over the content. In a URL group each endpoint counts by itself.
 //
-// sum is what contentSum returned.
+// sum is the result of contentSum.
 func dedupOf(p *Publication, o *Options, t target, sum *[sha256.Size]byte) (key dedupKey, wanted bool) {
 	if p.DedupID == "" && !p.ContentDedup {
 		return key, false
@@ -89,8 +89,8 @@ func put(h hash.Hash, texts ...string) {
 	}
 }
 
-// known is what was published under a key within the window.
-func (s *Store) known(key dedupKey, now int64) (dedup, bool) {
+// publishedUnder returns the publication under a key within the window, if there is one.
+func (s *Store) publishedUnder(key dedupKey, now int64) (dedup, bool) {
 	d, ok := s.dedups.Get(key)
 	return d, ok && d.end > now
 }

@@ -19,7 +19,7 @@ type Directive struct {
 	set func(c *Config, value string) (wrong string)
 }
 
-// Scope is what a Directive is about.
+// Scope is the kind of record that a Directive applies to.
 type Scope uint8
 
 // The scopes.

@@ -37,7 +37,7 @@
 //
 // Nothing waits in memory of a leader, so a new leader has nothing to rebuild. Advance claims attempts, giving each a
 // number and a lease, and Finish is judged by that number alone. What is derived (lags, wait lists, attempts under way)
-// is counted from the indices, never beside them.
+// is counted from the indexes, never kept apart from them.
 //
 // Records are replaced, never modified, and every index is a copy-on-write tree, so that Fork costs the same whatever
 // the store holds. Time, chance and the numbers that only a leader can compute (retry delays, cron times) come with the

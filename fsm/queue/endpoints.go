@@ -48,8 +48,8 @@ func removeEndpoints(list, gone []Endpoint) []Endpoint {
 	return slices.DeleteFunc(list, func(o Endpoint) bool { return urls[o.URL] || named[o.Name] })
 }
 
-// positions are where in a list the endpoints of some URLs, or of some names, are or were: the first on top. Others are not noted.
-type positions map[string]*upwards
+// positions maps some URLs, or some names, to the positions that their endpoints have or had in a list: the first on top.
+type positions map[string]*minHeap
 
 func (p positions) note(key string, i int) {
 	at, wanted := p[key]
@@ -57,7 +57,7 @@ func (p positions) note(key string, i int) {
 		return
 	}
 	if at == nil {
-		at = &upwards{}
+		at = &minHeap{}
 		p[key] = at
 	}
 	heap.Push(at, i)
@@ -75,20 +75,20 @@ func (p positions) first(key string, still func(int) bool) int {
 	return -1
 }
 
-// upwards is a heap of numbers.
-type upwards []int
+// minHeap is a heap of numbers, the least on top.
+type minHeap []int
 
-func (u upwards) Len() int           { return len(u) }
-func (u upwards) Less(i, k int) bool { return u[i] < u[k] }
-func (u upwards) Swap(i, k int)      { u[i], u[k] = u[k], u[i] }
+func (h minHeap) Len() int           { return len(h) }
+func (h minHeap) Less(i, k int) bool { return h[i] < h[k] }
+func (h minHeap) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
 
-// Push is that of heap.Interface.
-func (u *upwards) Push(v any) { *u = append(*u, v.(int)) }
+// Push implements heap.Interface.
+func (h *minHeap) Push(v any) { *h = append(*h, v.(int)) }
 
-// Pop is that of heap.Interface.
-func (u *upwards) Pop() any {
-	last := len(*u) - 1
-	v := (*u)[last]
-	*u = (*u)[:last]
+// Pop implements heap.Interface.
+func (h *minHeap) Pop() any {
+	last := len(*h) - 1
+	v := (*h)[last]
+	*h = (*h)[:last]
 	return v
 }

@@ -45,7 +45,7 @@ func quota(limit string) *Error {
 	return &Error{Code: ErrQuota.Code, Text: "quota " + limit + " exceeded"}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (e *Error) Fields(c *wire.Codec) {
 	c.String(&e.Code)
 	c.String(&e.Text)

@@ -7,7 +7,7 @@ import "github.com/trireme-dev/trireme/fsm/wire"
 //
 // Events are many, and most have nothing to tell but their state: what only some have is apart.
 type Event struct {
-	// At is when it happened, in unix milliseconds; Seq is the event's number.
+	// At is the time of the event, in unix milliseconds; Seq is its number.
 	Stamp
 	// message is the Seq of the message's ID, before the number of the message's event before this one, 0 if none.
 	message, before uint64
@@ -18,32 +18,32 @@ type Event struct {
 	detail  *eventDetail // nil: a zero one
 }
 
-// eventDetail is what the events of some states have.
+// eventDetail holds the fields that only the events of some states have.
 type eventDetail struct {
-	// next is when the next attempt is due, in unix milliseconds, on Retry.
+	// next is the time at which the next attempt is due, in unix milliseconds, on Retry.
 	next int64
-	// response is what the destination answered, and failure why it could not be asked, on Failing.
+	// response is the destination's answer on Failing; failure is the reason if there is none.
 	response *Response
 	failure  string
 }
 
 var noDetail eventDetail
 
-func (v *Event) details() *eventDetail {
-	if v.detail == nil {
+func (e *Event) details() *eventDetail {
+	if e.detail == nil {
 		return &noDetail
 	}
-	return v.detail
+	return e.detail
 }
 
-// Next is when the next attempt is due, in unix milliseconds, on Retry.
-func (v *Event) Next() int64 { return v.details().next }
+// Next returns the time at which the next attempt is due, in unix milliseconds, on Retry.
+func (e *Event) Next() int64 { return e.details().next }
 
 // eventCost is the logical overhead of an event in bytes.
 const eventCost = 160
 
-func (v *Event) size() int64 {
-	d := v.details()
+func (e *Event) size() int64 {
+	d := e.details()
 	n := int64(eventCost + len(d.failure))
 	if d.response != nil {
 		n += d.response.size()
@@ -51,23 +51,23 @@ func (v *Event) size() int64 {
 	return n
 }
 
-func (v *Event) uncounted() int64 { return v.details().response.uncounted() }
+func (e *Event) uncounted() int64 { return e.details().response.uncounted() }
 
-// Fields are those of the format.
-func (v *Event) Fields(c *wire.Codec) {
-	v.Stamp.Fields(c)
-	c.Uvarint(&v.message)
-	c.Uvarint(&v.before)
-	v.State.field(c)
-	d := *v.details()
+// Fields codes the value in its wire format.
+func (e *Event) Fields(c *wire.Codec) {
+	e.Stamp.Fields(c)
+	c.Uvarint(&e.message)
+	c.Uvarint(&e.before)
+	e.State.field(c)
+	d := *e.details()
 	c.Varint(&d.next)
-	wire.Uint(c, &v.Attempt)
+	wire.Uint(c, &e.Attempt)
 	wire.Optional(c, &d.response)
 	c.String(&d.failure)
 	if c.Reading() {
-		v.detail = nil
+		e.detail = nil
 		if d != noDetail {
-			v.detail = &d
+			e.detail = &d
 		}
 	}
 }

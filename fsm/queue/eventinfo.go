@@ -15,16 +15,16 @@ type EventInfo struct {
 }
 
 // load completes what a filter did not need: bodies that are apart.
-func (n EventInfo) load() EventInfo {
-	if n.body.Len() > 0 {
-		n.Content.Body = n.body.Bytes()
+func (ei EventInfo) load() EventInfo {
+	if ei.body.Len() > 0 {
+		ei.Content.Body = ei.body.Bytes()
 	}
-	n.Response = n.Response.whole()
-	return n
+	ei.Response = ei.Response.whole()
+	return ei
 }
 
-// Size is how many bytes the event's bodies have in an answer, before they are coded.
-func (n *EventInfo) Size() int { return len(n.Content.Body) + n.Response.BodySize() }
+// Size returns the bytes of the event's bodies in an answer, before they are coded.
+func (ei *EventInfo) Size() int { return len(ei.Content.Body) + ei.Response.BodySize() }
 
 func (s *Store) eventInfo(v *Event, m *Message) EventInfo {
 	n := EventInfo{Event: v, ID: m.ID, Content: m.envelope(), body: m.apart()}

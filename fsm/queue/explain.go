@@ -65,12 +65,12 @@ func (r Reason) String() string { return reasonWords[min(r, SenderBusy)][0] }
 // Text is the reason as a sentence.
 func (r Reason) Text() string { return reasonWords[min(r, SenderBusy)][1] }
 
-// Explanation says why something is where it is.
+// Explanation says why a message or a schedule waits, since when and until when.
 type Explanation struct {
 	Reason Reason
-	// Since is when the waiting began, in unix milliseconds; 0 if that is not kept.
+	// Since is the time at which the wait began, in unix milliseconds; 0 if that is not kept.
 	Since int64
-	// Next is when it ends at the latest, or may end, in unix milliseconds; 0 if no time is set: it takes an event.
+	// Next is the time at which the wait ends at the latest, or may end, in unix milliseconds; 0 if only an event ends it.
 	Next int64
 	// Behind is the message that has to come first, if there is one.
 	Behind ID
@@ -78,7 +78,7 @@ type Explanation struct {
 	Ahead int
 	// Last is the event of the last attempt that has ended, nil if there is none, or it is not kept any more.
 	Last *EventInfo
-	// State is that of the message, Attempts counts those that were made or are under way, Allowed those that may be made.
+	// State is the state of the message. Attempts counts its attempts so far, Allowed is the largest number of them.
 	State             State
 	Attempts, Allowed int
 	// Dead is the dead letter of a message that has failed, nil if there is none.
@@ -103,9 +103,9 @@ func (s *Store) Explain(id ID, now int64) (Explanation, bool) {
 	return s.explain(m, now), true
 }
 
-// explain says what is known of a message.
+// explain returns the explanation of a message, with its last attempt.
 func (s *Store) explain(m *Message, now int64) Explanation {
-	x := s.why(m, now)
+	x := s.explainPlace(m, now)
 	x.Last, x.State, x.Attempts, x.Allowed = s.lastAttempt(m), m.state, int(m.attempts), int(m.retries)+1
 	if q, ok := s.queues.Get(m.queue); ok {
 		x.Queue = q.Name
@@ -130,11 +130,11 @@ func (s *Store) holders(t *cow.BTree[member, struct{}], of uint64) (list []ID) {
 	return list
 }
 
-func (s *Store) why(m *Message, now int64) Explanation {
+func (s *Store) explainPlace(m *Message, now int64) Explanation {
 	x := Explanation{Since: m.since}
 	switch m.place {
 	case placeBacklog:
-		s.whyQueued(m, &x)
+		s.explainQueued(m, &x)
 	case placeDue:
 		switch x.Next = m.at; {
 		case m.at > now && m.state == Retry:
@@ -142,10 +142,10 @@ func (s *Store) why(m *Message, now int64) Explanation {
 		case m.at > now:
 			x.Reason = Delay
 		default:
-			x.Reason, x.Next = s.whyDue(), 0
+			x.Reason, x.Next = s.dueReason(), 0
 		}
 	case placeWaiting:
-		s.whyFlow(m, now, &x)
+		s.explainFlow(m, now, &x)
 	case placeParked:
 		x.Reason = HostShare
 	case placeActive:
@@ -157,15 +157,15 @@ func (s *Store) why(m *Message, now int64) Explanation {
 	return x
 }
 
-// whyDue returns what keeps messages that are due.
-func (s *Store) whyDue() Reason {
+// dueReason returns what keeps messages that are due.
+func (s *Store) dueReason() Reason {
 	if n := s.settings.GlobalParallelism; n > 0 && s.leases.Len() >= n {
 		return GlobalLimit
 	}
 	return SenderBusy
 }
 
-func (s *Store) whyQueued(m *Message, x *Explanation) {
+func (s *Store) explainQueued(m *Message, x *Explanation) {
 	at, _ := s.backlog.Rank(member{m.queue, m.Seq})
 	x.Ahead = at - s.backlog.RankHead(m.queue) + count(s.slots, m.queue)
 	x.Reason = BehindOthers
@@ -181,12 +181,12 @@ func (s *Store) whyQueued(m *Message, x *Explanation) {
 	}
 }
 
-func (s *Store) whyFlow(m *Message, now int64, x *Explanation) {
+func (s *Store) explainFlow(m *Message, now int64, x *Explanation) {
 	at, _ := s.waiting.Rank(member{m.flow, m.Seq})
 	x.Ahead = at - s.waiting.RankHead(m.flow)
 	f, _ := s.flows.Get(m.flow)
 	x.Reason, x.Next = s.flowReason(f, now)
-	s.whoseFlow(f, x)
+	s.nameFlowKey(f, x)
 	if x.Reason == SenderBusy && x.Ahead > 0 {
 		x.Reason = FlowTurn
 	}
@@ -197,8 +197,8 @@ func (s *Store) whyFlow(m *Message, now int64, x *Explanation) {
 	}
 }
 
-// whoseFlow names a key, its limits, and who has its slots if that is what is waited for.
-func (s *Store) whoseFlow(f *FlowKey, x *Explanation) {
+// nameFlowKey names a key and its limits, and the holders of its slots if x waits for a slot.
+func (s *Store) nameFlowKey(f *FlowKey, x *Explanation) {
 	x.Flow = &FlowControl{Key: f.Key, Parallelism: f.Parallelism, Rate: f.Rate, Period: f.Period}
 	if x.Reason == FlowParallelism {
 		x.Holders = s.holders(s.running, f.no)
@@ -215,7 +215,7 @@ func (s *Store) flowReason(f *FlowKey, now int64) (Reason, int64) {
 	case f.Rate > 0 && f.Count >= f.Rate && f.WindowStart+f.Period > now:
 		return FlowRate, f.WindowStart + f.Period
 	}
-	return s.whyDue(), 0
+	return s.dueReason(), 0
 }
 
 func (s *Store) idOf(seq uint64) ID {
@@ -240,11 +240,11 @@ func (s *Store) ExplainQueue(name string, now int64) (Explanation, bool) {
 	if q == nil {
 		return Explanation{}, false
 	}
-	seq, some := first(s.slots, q.no)
-	if !some {
-		seq, some = first(s.backlog, q.no)
+	seq, ok := first(s.slots, q.no)
+	if !ok {
+		seq, ok = first(s.backlog, q.no)
 	}
-	if !some {
+	if !ok {
 		return Explanation{Reason: Done}, true
 	}
 	m, _ := s.messages.Get(seq)
@@ -260,13 +260,13 @@ func (s *Store) ExplainFlow(key string, now int64) (Explanation, bool) {
 	if f == nil {
 		return Explanation{}, false
 	}
-	seq, some := first(s.waiting, f.no)
-	if !some {
+	seq, ok := first(s.waiting, f.no)
+	if !ok {
 		return Explanation{Reason: Done}, true
 	}
 	m, _ := s.messages.Get(seq)
 	x := Explanation{Since: m.since, Behind: m.ID}
 	x.Reason, x.Next = s.flowReason(f, now)
-	s.whoseFlow(f, &x)
+	s.nameFlowKey(f, &x)
 	return x, true
 }

@@ -9,7 +9,7 @@ import (
 // Field is one line of a header. Repeated names keep all their values, in order.
 type Field struct{ Name, Value string }
 
-// Fields are those of the format; texts alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts alias the input.
 func (f *Field) Fields(c *wire.Codec) {
 	c.Text(&f.Name)
 	c.Text(&f.Value)

@@ -17,7 +17,7 @@ type Filter struct {
 	CallerIPs []string
 	// States count for events only.
 	States []State
-	// Statuses are those of the last answer; they count for dead letters only.
+	// Statuses are status codes of the last answer; they apply to dead letters only.
 	Statuses []int
 	// From and To bound the time in unix milliseconds, both inclusive; 0 is open. It is the creation of messages, the
 	// failure of dead letters, and the time of events.
@@ -29,7 +29,7 @@ func (f *Filter) lists() []*[]string {
 	return []*[]string{&f.URLs, &f.Hosts, &f.Paths, &f.Groups, &f.Queues, &f.Schedules, &f.Labels, &f.FlowKeys, &f.CallerIPs}
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (f *Filter) Fields(c *wire.Codec) {
 	wire.List(c, &f.IDs, 2)
 	for _, l := range f.lists() {

@@ -23,7 +23,7 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 		return s.abortAttempt(e, old.Seq, "the attempt's outcome was lost: its sender had to end it")
 	}
 	s.makeRoom(resultGrowth(n))
-	m := edit(old)
+	m := copyOf(old)
 	s.releaseClaim(m, e.Now)
 	if n.Response.ok() {
 		_, lacks := s.publishCallback(e, m, n, nil, true)
@@ -53,7 +53,7 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 }
 
 // retry schedules the next attempt of m, which is in no index. A message of a queue keeps its slot, so that the order
-// holds, unless the queue is paused. lacks is what a callback had to leave out.
+// holds, unless the queue is paused. lacks names the parts that a callback had to leave out.
 func (s *Store) retry(m *Message, at, now int64, lacks string) {
 	s.record(m, now, Event{State: Retry, detail: &eventDetail{next: at, failure: lacks}})
 	p := placeDue
@@ -72,10 +72,10 @@ func (s *Store) fail(e *env.Env, m *Message, n *Result, last *eventDetail, lacks
 		s.reportToRun(m, Failed, &n.Response, n.Error)
 		return
 	}
-	d := &Dead{Stamp: Stamp{e.Now, m.Seq}, Response: *last.response, Error: because(last.failure, lacks)}
+	d := &Dead{Stamp: Stamp{e.Now, m.Seq}, Response: *last.response, Error: withLacks(last.failure, lacks)}
 	if m.calls&callsFailure != 0 {
 		id, lacks := s.publishCallback(e, m, n, d, true)
-		d.Callback, d.Error = CallbackInfo{State: CallbackInProgress, Message: id}, because(d.Error, lacks)
+		d.Callback, d.Error = CallbackInfo{State: CallbackInProgress, Message: id}, withLacks(d.Error, lacks)
 	}
 	s.setDead(nil, d)
 	s.finishMessage(e, m, Failed, d, "")
@@ -99,15 +99,15 @@ func resultGrowth(n *Result) int64 {
 	return 3*eventCost + deadCost + 2*responseGrowth(&n.Response) + 2*int64(len(n.Error))
 }
 
-// because is an error with what is to be told besides.
-func because(failure, lacks string) string {
+// withLacks appends the parts that a callback lacks to an error.
+func withLacks(failure, lacks string) string {
 	if failure == "" || lacks == "" {
 		return failure + lacks
 	}
 	return failure + "; " + lacks
 }
 
-// finishMessage moves m, which is in no index, to its final state. lacks is what its callback had to leave out.
+// finishMessage moves m, which is in no index, to its final state. lacks names the parts that its callback had to leave out.
 func (s *Store) finishMessage(e *env.Env, m *Message, state State, d *Dead, lacks string) {
 	v := Event{State: state}
 	if lacks != "" {

@@ -7,7 +7,7 @@ const (
 	DefaultPeriod = 1000
 	// MaxPeriod is the longest period of a rate, in milliseconds.
 	MaxPeriod = 7 * day
-	// flowKept is how long an unused flow-control key is remembered, in milliseconds.
+	// flowKept is the time that an unused flow-control key is remembered, in milliseconds.
 	flowKept = 10 * minute
 	// rounding makes records fall due together, so that an idle cluster needs few entries to forget them.
 	rounding = 10_000
@@ -62,13 +62,13 @@ func (s *Store) storeFlowKey(f *FlowKey, now int64) {
 	s.flows.Set(f.no, f)
 }
 
-// opensAt is when the next attempt of a key may be claimed as far as its own limits go; false if an end of an attempt,
-// a new message or a resume has to come first. A time that has come stays what it was.
+// opensAt returns the time from which the limits of a key admit its next attempt; false if an end of an attempt,
+// a new message or a resume has to come first. A time that has come does not change any more.
 func (s *Store) opensAt(f *FlowKey, now int64) (at int64, open bool) {
 	if f.Paused || (f.Parallelism > 0 && count(s.running, f.no) >= f.Parallelism) {
 		return 0, false
 	}
-	if _, some := first(s.waiting, f.no); !some {
+	if _, ok := first(s.waiting, f.no); !ok {
 		return 0, false
 	}
 	if end := f.WindowStart + f.Period; f.Rate > 0 && f.Count >= f.Rate && end > now {
@@ -108,10 +108,10 @@ func (s *Store) countClaim(no uint64, now int64) {
 
 // rollWindow begins a new window if the old one has passed. Windows follow one another without gaps, however late the
 // first claim in one is.
-func (f *FlowKey) rollWindow(now int64) {
-	if gone := now - f.WindowStart; f.Period > 0 && gone >= f.Period {
-		f.WindowStart += gone / f.Period * f.Period
-		f.Count = 0
+func (fk *FlowKey) rollWindow(now int64) {
+	if gone := now - fk.WindowStart; fk.Period > 0 && gone >= fk.Period {
+		fk.WindowStart += gone / fk.Period * fk.Period
+		fk.Count = 0
 	}
 }
 
@@ -145,12 +145,12 @@ func (s *Store) leaveFlowKey(m *Message, now int64) {
 	s.storeFlowKey(f, now)
 }
 
-// forgetAt is when an unused key is forgotten, 0 for one in use.
-func (f *FlowKey) forgetAt() int64 {
-	if f.live > 0 || f.Paused || f.PinnedParallelism || f.PinnedRate {
+// forgetAt returns the time at which an unused key is forgotten, 0 for one in use.
+func (fk *FlowKey) forgetAt() int64 {
+	if fk.live > 0 || fk.Paused || fk.PinnedParallelism || fk.PinnedRate {
 		return 0
 	}
-	return roundUp(max(f.used+flowKept, f.WindowStart+f.Period))
+	return roundUp(max(fk.used+flowKept, fk.WindowStart+fk.Period))
 }
 
 // forgetFlowControl forgets keys that have not been used for long.

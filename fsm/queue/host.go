@@ -21,7 +21,7 @@ type HostLimit struct {
 	Most int
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (l *HostLimit) Fields(c *wire.Codec) {
 	c.Text(&l.Host)
 	wire.Uint(c, &l.Most)
@@ -49,23 +49,23 @@ func (s *Store) removeHostAttempt(name string, now int64) {
 	}
 	s.hosts.Set(name, &host{no: h.no, active: h.active - 1})
 	s.unpark(name, now)
-	if other, some := s.nextParked(h.no); some {
+	if other, found := s.nextParked(h.no); found {
 		s.unpark(other, now)
 	}
 }
 
 // nextParked is the host, after the one of a number and not that one, of which messages are parked; the hosts take
 // turns.
-func (s *Store) nextParked(no uint64) (name string, some bool) {
+func (s *Store) nextParked(no uint64) (name string, ok bool) {
 	var seq uint64
 	look := func(m member, _ struct{}) bool {
-		seq, some = m.seq, m.of != no
+		seq, ok = m.seq, m.of != no
 		return false
 	}
-	if s.parked.AscendHead(no+1, look); !some {
+	if s.parked.AscendHead(no+1, look); !ok {
 		s.parked.All(look)
 	}
-	if !some {
+	if !ok {
 		return "", false
 	}
 	m, _ := s.messages.Get(seq)
@@ -80,15 +80,15 @@ func (s *Store) park(m *Message, name string, now int64) {
 
 // unpark lets the oldest message parked for a host try again, if there is one, and forgets a host of which there is
 // nothing to know.
-func (s *Store) unpark(name string, now int64) (some bool) {
+func (s *Store) unpark(name string, now int64) (found bool) {
 	h, ok := s.hosts.Get(name)
 	if !ok {
 		return false
 	}
-	seq, some := first(s.parked, h.no)
-	if some {
+	seq, found := first(s.parked, h.no)
+	if found {
 		old, _ := s.messages.Get(seq)
-		m := edit(old)
+		m := copyOf(old)
 		s.leave(m)
 		s.enter(m, placeDue, now, now)
 		s.store(m)
@@ -96,5 +96,5 @@ func (s *Store) unpark(name string, now int64) (some bool) {
 	if _, more := first(s.parked, h.no); !more && h.active <= 0 {
 		s.hosts.Delete(name)
 	}
-	return some
+	return found
 }

@@ -22,8 +22,8 @@ const (
 func (id ID) String() string {
 	b := make([]byte, len(messagePrefix)+2*digits58)
 	copy(b, messagePrefix)
-	put58(b[len(messagePrefix):], id.Seq)
-	put58(b[len(messagePrefix)+digits58:], id.Salt)
+	putBase58(b[len(messagePrefix):], id.Seq)
+	putBase58(b[len(messagePrefix)+digits58:], id.Salt)
 	return string(b)
 }
 
@@ -36,19 +36,19 @@ func ParseID(s string) (id ID, ok bool) {
 	if !found || len(rest) != 2*digits58 {
 		return ID{}, false
 	}
-	seq, ok := get58(rest[:digits58])
-	salt, ok2 := get58(rest[digits58:])
+	seq, ok := parseBase58(rest[:digits58])
+	salt, ok2 := parseBase58(rest[digits58:])
 	return ID{seq, salt}, ok && ok2
 }
 
-func put58(b []byte, v uint64) {
+func putBase58(b []byte, v uint64) {
 	for i := digits58 - 1; i >= 0; i-- {
 		b[i] = base58[v%58]
 		v /= 58
 	}
 }
 
-func get58(s string) (v uint64, ok bool) {
+func parseBase58(s string) (v uint64, ok bool) {
 	for i := range len(s) {
 		d := strings.IndexByte(base58, s[i])
 		hi, lo := bits.Mul64(v, 58)
@@ -61,7 +61,7 @@ func get58(s string) (v uint64, ok bool) {
 	return v, true
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (id *ID) Fields(c *wire.Codec) {
 	c.Uvarint(&id.Seq)
 	c.Uvarint(&id.Salt)
@@ -75,15 +75,15 @@ type Stamp struct {
 	Seq uint64
 }
 
-// Fields are those of the format.
-func (t *Stamp) Fields(c *wire.Codec) {
-	c.Varint(&t.At)
-	c.Uvarint(&t.Seq)
+// Fields codes the value in its wire format.
+func (s *Stamp) Fields(c *wire.Codec) {
+	c.Varint(&s.At)
+	c.Uvarint(&s.Seq)
 }
 
 // String is the stamp as clients see it, in dead-letter ids and cursors.
-func (t Stamp) String() string {
-	return strconv.FormatInt(t.At, 10) + "-" + strconv.FormatUint(t.Seq, 10)
+func (s Stamp) String() string {
+	return strconv.FormatInt(s.At, 10) + "-" + strconv.FormatUint(s.Seq, 10)
 }
 
 // ParseStamp reads what String wrote; false for every other text.

@@ -63,7 +63,7 @@ func (s *Store) extendLease(seq uint64, lease int64) {
 	if old.claim.lease >= lease {
 		return
 	}
-	m := edit(old)
+	m := copyOf(old)
 	s.leave(m)
 	c := *m.claim
 	c.lease = lease
@@ -89,7 +89,7 @@ func (s *Store) expireClaims(e *env.Env, limit int) (done int) {
 // requested is canceled.
 func (s *Store) abortAttempt(e *env.Env, seq uint64, why string) Disposition {
 	old, _ := s.messages.Get(seq)
-	m := edit(old)
+	m := copyOf(old)
 	s.releaseClaim(m, e.Now)
 	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, detail: &eventDetail{failure: why}})
 	if m.stopping {

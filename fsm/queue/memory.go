@@ -7,7 +7,7 @@ func (s *Store) Used() int64 {
 	return s.liveBytes + s.doneBytes + s.deadBytes + s.fixedBytes + s.bulk.Used()
 }
 
-// Uncounted is how much of Used is payloads that nodes keep on their disks, which do not count.
+// Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count.
 func (s *Store) Uncounted() int64 { return s.uncounted }
 
 // trim removes events and dead letters that are older, or more, than the settings keep: two for each event recorded
@@ -126,46 +126,46 @@ func (s *Store) removeDead(t Stamp, d *Dead) {
 	}
 }
 
-// NextSweep is when something is to be forgotten next, in unix milliseconds.
+// NextSweep returns the time at which the next record is to be forgotten, in unix milliseconds.
 func (s *Store) NextSweep() (unixms int64, ok bool) {
-	soonest := func(at int64, some bool) {
-		if some && (!ok || at < unixms) {
+	soonest := func(at int64, found bool) {
+		if found && (!ok || at < unixms) {
 			unixms, ok = at, true
 		}
 	}
-	if _, v, some := s.log.Min(); some && s.settings.EventAge > 0 {
+	if _, v, found := s.log.Min(); found && s.settings.EventAge > 0 {
 		soonest(s.eventEnd(v), true)
 	}
-	if _, d, some := s.dead.Min(); some && s.settings.DeadAge > 0 {
+	if _, d, found := s.dead.Min(); found && s.settings.DeadAge > 0 {
 		soonest(s.deadEnd(d), true)
 	}
-	d, _, some := s.dedupEnds.Min()
-	soonest(d.at, some)
-	t, _, some := s.idle.Min()
-	soonest(t.At, some)
+	d, _, found := s.dedupEnds.Min()
+	soonest(d.at, found)
+	t, _, found := s.idle.Min()
+	soonest(t.At, found)
 	soonest(0, s.deletedQueues.Len() > 0)
 	soonest(s.bulk.NextSweep())
 	return unixms, ok
 }
 
-// NextDue is when Advance has something to do next, in unix milliseconds: a message, a flow-control key, a lease or a
+// NextDue returns the time at which Advance has something to do next, in unix milliseconds: a message, a flow-control key, a lease or a
 // schedule. While as many attempts are under way as there may be, messages and keys have to wait for the end of one.
 func (s *Store) NextDue() (unixms int64, ok bool) {
-	soonest := func(at int64, some bool) {
-		if some && (!ok || at < unixms) {
+	soonest := func(at int64, found bool) {
+		if found && (!ok || at < unixms) {
 			unixms, ok = at, true
 		}
 	}
-	t, _, some := s.leases.Min()
-	soonest(t.At, some)
-	c, _, some := s.ticks.Min()
-	soonest(max(c.at, s.ticksFrom), some)
+	t, _, found := s.leases.Min()
+	soonest(t.At, found)
+	c, _, found := s.ticks.Min()
+	soonest(max(c.at, s.ticksFrom), found)
 	if n := s.settings.GlobalParallelism; n > 0 && s.leases.Len() >= n {
 		return unixms, ok
 	}
-	t, _, some = s.due.Min()
-	soonest(t.At, some)
-	t, _, some = s.openings.Min()
-	soonest(t.At, some)
+	t, _, found = s.due.Min()
+	soonest(t.At, found)
+	t, _, found = s.openings.Min()
+	soonest(t.At, found)
 	return unixms, ok
 }

@@ -38,7 +38,7 @@ func (s State) Final() bool { return s == Delivered || s == Failed || s == Cance
 
 func (s *State) field(c *wire.Codec) { wire.Enum(c, s, states) }
 
-// place is where a message stands; see the package's doc. Numbers are in snapshots.
+// place is the index that a message is in; see the package's doc. Numbers are in snapshots.
 type place uint8
 
 const (
@@ -76,7 +76,7 @@ type Message struct {
 
 	// at is the time that the place is about: when it is due, when its lease ends, or when it was done.
 	at int64
-	// since is when it came to its place.
+	// since is the time at which it came to its place.
 	since int64
 	// last is the number of its newest event.
 	last  uint64
@@ -94,26 +94,26 @@ type claim struct {
 	host      string
 }
 
-// Fields are those of the format.
-func (l *claim) Fields(c *wire.Codec) {
-	c.Uvarint(&l.Epoch)
-	c.Uvarint(&l.Term)
-	c.Uvarint(&l.Session)
-	c.Varint(&l.started)
-	c.Varint(&l.lease)
-	c.Bool(&l.exclusive)
-	c.String(&l.host)
+// Fields codes the value in its wire format.
+func (cl *claim) Fields(c *wire.Codec) {
+	c.Uvarint(&cl.Epoch)
+	c.Uvarint(&cl.Term)
+	c.Uvarint(&cl.Session)
+	c.Varint(&cl.started)
+	c.Varint(&cl.lease)
+	c.Bool(&cl.exclusive)
+	c.String(&cl.host)
 }
 
-// expiresAt is when the claim expires, in unix milliseconds.
-func (c *claim) expiresAt() int64 {
-	if c.exclusive {
-		return c.lease + LeaseMargin
+// expiresAt returns the time at which the claim expires, in unix milliseconds.
+func (cl *claim) expiresAt() int64 {
+	if cl.exclusive {
+		return cl.lease + LeaseMargin
 	}
-	return c.lease
+	return cl.lease
 }
 
-// Content is what the message is.
+// Content returns the part of the message that its publication settled.
 func (m *Message) Content() *Content {
 	c := m.envelope()
 	if m.body != nil {
@@ -150,14 +150,14 @@ func (m *Message) setContent(c *Content, shared *body, k payload.Keeper) {
 	}
 	w := wire.Writer{B: make([]byte, 0, 96+len(c.URL)+len(head.Body)+int(headerSize(c.Header)))}
 	w.Put(&head)
-	if len(w.B) < headApart {
+	if len(w.B) < minHeadApart {
 		k = nil
 	}
 	m.head = payload.New(append(make([]byte, 0, len(w.B)), w.B...), k)
 }
 
-// headApart is the length from which on all but the body has a keeper, too: every claim reads it.
-const headApart = 4 << 10
+// minHeadApart is the length from which on all but the body has a keeper, too: every claim reads it.
+const minHeadApart = 4 << 10
 
 // messageCost is the logical overhead of a message and its places in the indices, in bytes.
 const messageCost = 320
@@ -172,7 +172,7 @@ func (m *Message) size() int64 {
 	return n
 }
 
-// uncounted is how much of size does not count as memory.
+// uncounted returns the bytes of size that do not count as memory.
 func (m *Message) uncounted() int64 {
 	if m.body == nil || m.body.no != 0 {
 		return 0
@@ -180,7 +180,7 @@ func (m *Message) uncounted() int64 {
 	return m.body.Uncounted()
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (m *Message) Fields(c *wire.Codec) {
 	m.ID.Fields(c)
 	m.state.field(c)

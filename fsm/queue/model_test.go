@@ -292,7 +292,7 @@ func (m *model) drain() {
 }
 
 // TestModel draws everything that may happen to messages, and checks after each step that order, rates, parallelism and
-// deduplication hold, that derived state is what the records say, and at the end that nothing was lost.
+// deduplication hold, that derived state follows from the records, and at the end that nothing was lost.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := newModel(r)

@@ -1,7 +1,7 @@
 package queue
 
-// edit is a copy of a message that may be changed and must be stored afterwards.
-func edit(m *Message) *Message {
+// copyOf returns a copy of a message that may be changed and must be stored afterwards.
+func copyOf(m *Message) *Message {
 	c := *m
 	return &c
 }
@@ -18,7 +18,7 @@ func (s *Store) find(id ID) *Message {
 // store puts a message in place of its older form.
 func (s *Store) store(m *Message) { s.messages.Set(m.Seq, m) }
 
-// enter puts m into a place. at is the time that the place is about.
+// enter puts m into the index of a place. at is its time in that index.
 func (s *Store) enter(m *Message, p place, at, now int64) {
 	m.place, m.at, m.since = p, at, now
 	s.index(m)
@@ -84,7 +84,7 @@ func (s *Store) admit(no uint64, now int64) {
 			return
 		}
 		old, _ := s.messages.Get(seq)
-		m := edit(old)
+		m := copyOf(old)
 		s.leave(m)
 		s.slots.Set(member{no, seq}, struct{}{})
 		s.enter(m, placeDue, max(m.at, now), now)

@@ -7,47 +7,47 @@ import (
 
 // object writes one flat JSON object. The state machine writes callbacks itself, byte for byte the same on every node.
 type object struct {
-	b    []byte
-	some bool
+	b        []byte
+	nonEmpty bool
 }
 
-func (j *object) open()  { j.b = append(j.b, '{') }
-func (j *object) close() { j.b = append(j.b, '}') }
+func (o *object) open()  { o.b = append(o.b, '{') }
+func (o *object) close() { o.b = append(o.b, '}') }
 
-func (j *object) key(name string) {
-	if j.some {
-		j.b = append(j.b, ',')
+func (o *object) key(name string) {
+	if o.nonEmpty {
+		o.b = append(o.b, ',')
 	}
-	j.some = true
-	j.b = append(quote(j.b, name), ':')
+	o.nonEmpty = true
+	o.b = append(quote(o.b, name), ':')
 }
 
-func (j *object) number(name string, v int64) {
-	j.key(name)
-	j.b = strconv.AppendInt(j.b, v, 10)
+func (o *object) number(name string, v int64) {
+	o.key(name)
+	o.b = strconv.AppendInt(o.b, v, 10)
 }
 
-func (j *object) text(name, v string) {
-	j.key(name)
-	j.b = quote(j.b, v)
+func (o *object) text(name, v string) {
+	o.key(name)
+	o.b = quote(o.b, v)
 }
 
 // optional writes a text unless it is empty.
-func (j *object) optional(name, v string) {
+func (o *object) optional(name, v string) {
 	if v != "" {
-		j.text(name, v)
+		o.text(name, v)
 	}
 }
 
 // header writes an object of arrays.
-func (j *object) header(name string, header []Field) {
-	j.key(name)
-	j.fields(header)
+func (o *object) header(name string, header []Field) {
+	o.key(name)
+	o.fields(header)
 }
 
 // fields writes the values of each name, at the place where the name comes first.
-func (j *object) fields(header []Field) {
-	j.b = append(j.b, '{')
+func (o *object) fields(header []Field) {
+	o.b = append(o.b, '{')
 	last, next, later := make(map[string]int, len(header)), make([]int, len(header)), make([]bool, len(header))
 	for i, f := range header {
 		canonical := CanonicalName(f.Name)
@@ -56,26 +56,26 @@ func (j *object) fields(header []Field) {
 		}
 		last[canonical] = i
 	}
-	some := false
+	ok := false
 	for i, f := range header {
 		if later[i] {
 			continue
 		}
 		canonical := CanonicalName(f.Name)
-		if some {
-			j.b = append(j.b, ',')
+		if ok {
+			o.b = append(o.b, ',')
 		}
-		some = true
-		j.b = append(quote(j.b, canonical), ':', '[')
+		ok = true
+		o.b = append(quote(o.b, canonical), ':', '[')
 		for k := i; ; k = next[k] {
-			if j.b = quote(j.b, header[k].Value); next[k] == 0 {
+			if o.b = quote(o.b, header[k].Value); next[k] == 0 {
 				break
 			}
-			j.b = append(j.b, ',')
+			o.b = append(o.b, ',')
 		}
-		j.b = append(j.b, ']')
+		o.b = append(o.b, ']')
 	}
-	j.b = append(j.b, '}')
+	o.b = append(o.b, '}')
 }
 
 // CanonicalName is a header's name in the form in which clients look it up: the first letter and those behind a hyphen

@@ -28,13 +28,13 @@ const (
 	GivenTrace
 )
 
-// Options configure a message (messages.md section 4). A field counts only if Given names it; the zero value is what
-// a publish without headers asks for.
+// Options configure a message (docs/messages.md). A field counts only if Given names it; the zero value is that of
+// a publish without headers.
 type Options struct {
 	Given Option
 	// Method of the delivery; empty is POST.
 	Method string
-	// Header is what the destination gets: forwarded headers and Content-Type.
+	// Header holds the headers for the destination: forwarded headers and Content-Type.
 	Header []Field
 	// Timeout of an attempt in milliseconds; it may only shorten Settings.MaxTimeout.
 	Timeout int64
@@ -57,7 +57,7 @@ type Options struct {
 	Trace TraceContext
 }
 
-// Callback is where the outcome of a message is sent, as a message of its own.
+// Callback is the destination of the outcome of a message, which is a message of its own.
 type Callback struct {
 	URL string
 	// Options of the callback message; its own callbacks and queue are ignored.
@@ -151,7 +151,7 @@ type names struct {
 
 func namesOf(header []Field) names {
 	n := names{header: header}
-	if len(header) > fewWords {
+	if len(header) > maxScannedWords {
 		n.set = make(map[string]struct{}, len(header))
 		for _, f := range header {
 			n.set[CanonicalName(f.Name)] = struct{}{}
@@ -168,10 +168,10 @@ func (n *names) has(name string) bool {
 	return is
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (o *Options) Fields(c *wire.Codec) { o.fields(c, true) }
 
-// callbackFields are those of the options of a callback, which has no callbacks of its own.
+// callbackFields codes the options of a callback, which has no callbacks of its own.
 func (o *Options) callbackFields(c *wire.Codec) { o.fields(c, false) }
 
 func (o *Options) fields(c *wire.Codec, callbacks bool) {
@@ -200,31 +200,31 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	}
 }
 
-// Fields are those of the format.
-func (b *Callback) Fields(c *wire.Codec) {
-	c.Text(&b.URL)
-	inner := b.Options
+// Fields codes the value in its wire format.
+func (ca *Callback) Fields(c *wire.Codec) {
+	c.Text(&ca.URL)
+	inner := ca.Options
 	inner.Callback, inner.Failure, inner.Queue = nil, nil, ""
 	c.Record(inner.callbackFields)
 	if c.Reading() {
-		b.Options = inner
+		ca.Options = inner
 	}
 }
 
-// Fields are those of the format.
-func (f *FlowControl) Fields(c *wire.Codec) {
-	c.Text(&f.Key)
-	c.Int(&f.Parallelism)
-	c.Int(&f.Rate)
-	c.Varint(&f.Period)
+// Fields codes the value in its wire format.
+func (fc *FlowControl) Fields(c *wire.Codec) {
+	c.Text(&fc.Key)
+	c.Int(&fc.Parallelism)
+	c.Int(&fc.Rate)
+	c.Varint(&fc.Period)
 }
 
-// Fields are those of the format.
-func (d *Redaction) Fields(c *wire.Codec) {
-	c.Bool(&d.Body)
-	c.Bool(&d.Header)
-	c.Texts(&d.Names)
-	if c.More(len(d.Salt) > 0) {
-		c.Bytes(&d.Salt)
+// Fields codes the value in its wire format.
+func (r *Redaction) Fields(c *wire.Codec) {
+	c.Bool(&r.Body)
+	c.Bool(&r.Header)
+	c.Texts(&r.Names)
+	if c.More(len(r.Salt) > 0) {
+		c.Bytes(&r.Salt)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // other databases, their ticks take a fifth of the time at most.
 
 const (
-	// TickShare is how much work an Advance does for the ticks of a database, in steps. The tick that passes it is still made.
+	// TickShare is the work that an Advance does for the ticks of a database, in steps. The tick that passes it is still made.
 	TickShare = 100_000
 	// stepsPerMilli is about how many steps an apply does in a millisecond of cluster time, idlePerWork how much longer than
 	// they took the ticks of a database wait before they go on.

@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// recordNames are what exports call records, by their kinds.
+// recordNames are the names of records in exports, by their kinds.
 var recordNames = [...]string{
 	kindHead: "head", kindQueue: "queue", kindFlow: "flow-control-key", kindHost: "host", kindGroup: "url-group", kindSchedule: "schedule",
 	kindMessage: "message", kindEvent: "event", kindDead: "dead-letter", kindDedup: "deduplication", kindBulk: "bulk-action",
@@ -63,7 +63,7 @@ func Describe(record []byte) any {
 	return out
 }
 
-// State is how far the delivery is.
+// State returns the state of the delivery.
 func (m *Message) State() State { return m.state }
 
 // SaveLasting emits what a restore keeps as it is: queues, URL groups, schedules, and messages that are still to be delivered,
@@ -97,7 +97,7 @@ func (s *Store) Consistent() error {
 		if m.place == placeDone {
 			done++
 		}
-		all = seq <= s.serial && s.refersToKnown(m, hosts)
+		all = seq <= s.serial && s.placeExists(m, hosts)
 		return all
 	})
 	placed := s.backlog.Len() + s.due.Len() + s.waiting.Len() + s.parked.Len() + s.leases.Len() + done
@@ -107,9 +107,9 @@ func (s *Store) Consistent() error {
 	return nil
 }
 
-// refersToKnown reports whether what the place of a message is about is there. Queues that were deleted, and flow-control keys that
+// placeExists reports whether what the place of a message is about is there. Queues that were deleted, and flow-control keys that
 // were forgotten, are missing to others.
-func (s *Store) refersToKnown(m *Message, hosts map[uint64]bool) bool {
+func (s *Store) placeExists(m *Message, hosts map[uint64]bool) bool {
 	if m.place == placeDone {
 		return true
 	}

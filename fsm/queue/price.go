@@ -10,18 +10,18 @@ import (
 // The prices of operations on messages: what they do is computed from their arguments and the state before.
 
 const (
-	// messageWork is what it takes to make a message, to end one or to move it through several places, in steps.
+	// messageWork is the work, in steps, of making a message, ending one or moving it through several places.
 	messageWork = 50
-	// lookWork is what it takes to look at a record for a filter: its content is decoded.
+	// lookWork is the work of testing a record against a filter: its content is decoded.
 	lookWork = 5
-	// endpointWork is what it takes to find an endpoint of a group, to compare it and to write it.
+	// endpointWork is the work of finding an endpoint of a group, comparing it and writing it.
 	endpointWork = 6
 )
 
 // bytesWork is the work of reading or writing so many bytes, in steps.
 func bytesWork(n int64) int64 { return n / env.BytesPerWork }
 
-// codedText is the most that a text takes beside its bytes when it is coded.
+// codedText is the most bytes that coding adds to a text.
 const codedText = 4
 
 func textsSize(texts ...string) (n int64) {
@@ -117,7 +117,7 @@ func (s *Store) publication(p *Publication) (cost env.Price) {
 	return cost
 }
 
-// DestinationPrice is that of a publish to a URL or a group, whose options take so many bytes beside the body, as a command has them.
+// DestinationPrice returns the price of a publish to a URL or a group, whose options take so many bytes beside the body, as a command has them.
 func (s *Store) DestinationPrice(destination string, options int64, body int) env.Price {
 	destination = strings.TrimSpace(destination)
 	targets := 1
@@ -149,17 +149,17 @@ func (s *Store) newNames(o *Options) (bytes int64) {
 	return bytes
 }
 
-// PublishPrice is that of Publish.
+// PublishPrice returns the price of Publish.
 func (s *Store) PublishPrice(_ *env.Env, p *Publications, limit int64) env.Price {
 	return env.Sum(p.Items, limit, s.publication)
 }
 
-// scanPrice is that of holding a filter against records, n at most, and of ending or deleting limit of them at most.
+// scanPrice returns the price of holding a filter against records, n at most, and of ending or deleting limit of them at most.
 func scanPrice(f *Filter, n, limit int) env.Price {
 	return env.Price{Work: operation + 2*f.size() + lookWork*int64(min(n, MaxScan)) + messageWork*int64(min(n, limit))}
 }
 
-// CancelPrice is that of Cancel: in pieces, as the caller goes on until there are no More.
+// CancelPrice returns the price of Cancel: in pieces, as the caller goes on until there are no More.
 func (s *Store) CancelPrice(_ *env.Env, n *Cancellation) env.Price {
 	if len(n.IDs) > 0 {
 		return env.Price{Work: operation + messageWork*int64(len(n.IDs))}
@@ -168,16 +168,16 @@ func (s *Store) CancelPrice(_ *env.Env, n *Cancellation) env.Price {
 	if n.Limit > 0 {
 		limit = min(limit, n.Limit)
 	}
-	return scanPrice(&n.Filter, s.after(n.After), limit)
+	return scanPrice(&n.Filter, s.countAfter(n.After), limit)
 }
 
-// after is the number of messages behind a number.
-func (s *Store) after(seq uint64) int {
+// countAfter returns the number of messages after a number.
+func (s *Store) countAfter(seq uint64) int {
 	i, _ := s.messages.Rank(seq + 1)
 	return s.messages.Len() - i
 }
 
-// BulkPrice is that of BulkCancel: in pieces.
+// BulkPrice returns the price of BulkCancel: in pieces.
 func (s *Store) BulkPrice(_ *env.Env, n *BulkCancellation) env.Price {
 	switch b := s.bulk.Find(n.ID); {
 	case n.Act == BulkStart:
@@ -187,7 +187,7 @@ func (s *Store) BulkPrice(_ *env.Env, n *BulkCancellation) env.Price {
 		return cost
 	case b != nil && n.Act == BulkStep:
 		f := b.filter()
-		return scanPrice(&f, min(s.after(b.After), bulkScan), maxCancel)
+		return scanPrice(&f, min(s.countAfter(b.After), bulkScan), maxCancel)
 	}
 	return env.Price{Work: operation}
 }
@@ -201,7 +201,7 @@ func (f *Filter) coded() int64 {
 	return n
 }
 
-// ChangeQueuePrice is that of ChangeQueue: a pause, a resume and a deletion move what holds a slot, or gets one.
+// ChangeQueuePrice returns the price of ChangeQueue: a pause, a resume and a deletion move what holds a slot, or gets one.
 func (s *Store) ChangeQueuePrice(_ *env.Env, n *QueueChange) env.Price {
 	q := s.queueNamed(n.Name)
 	if q == nil {
@@ -220,14 +220,14 @@ func (s *Store) ChangeQueuePrice(_ *env.Env, n *QueueChange) env.Price {
 	return env.Price{Work: operation + messageWork/2*int64(moved)}
 }
 
-// SchedulePrice is that of PutSchedule.
+// SchedulePrice returns the price of PutSchedule.
 func (s *Store) SchedulePrice(_ *env.Env, n *SchedulePut) env.Price {
 	p := &n.Publish
 	size := scheduleCost + int64(len(p.Body)) + 2*p.Options.size() + textsSize(p.URL, p.Group, p.API, p.CallerIP, p.DedupID, n.Cron, n.ID)
 	return env.Price{Work: messageWork + 4*bytesWork(size), Growth: size + dedupCost + 64}
 }
 
-// RunSchedulePrice is that of RunSchedule.
+// RunSchedulePrice returns the price of RunSchedule.
 func (s *Store) RunSchedulePrice(_ *env.Env, n *ScheduleRef) env.Price {
 	c, ok := s.schedules.Get(n.ID)
 	if !ok {
@@ -247,7 +247,7 @@ func (s *Store) tickPrice(c *Schedule) env.Price {
 	return p
 }
 
-// ChangeGroupPrice is that of ChangeGroup: the group is written anew.
+// ChangeGroupPrice returns the price of ChangeGroup: the group is written anew.
 func (s *Store) ChangeGroupPrice(_ *env.Env, n *GroupChange) env.Price {
 	var before int64
 	endpoints := len(n.Endpoints)
@@ -269,7 +269,7 @@ func (s *Store) ChangeGroupPrice(_ *env.Env, n *GroupChange) env.Price {
 	return cost
 }
 
-// FlowControlPrice is that of ChangeFlowControl.
+// FlowControlPrice returns the price of ChangeFlowControl.
 func (s *Store) FlowControlPrice(_ *env.Env, n *FlowControlChange) env.Price {
 	if n.Act == ActPin || n.Act == ActPause {
 		return env.Price{Work: operation, Growth: s.newNames(&Options{Flow: &FlowControl{Key: n.Key}})}
@@ -277,7 +277,7 @@ func (s *Store) FlowControlPrice(_ *env.Env, n *FlowControlChange) env.Price {
 	return env.Price{Work: operation}
 }
 
-// DeleteDeadPrice is that of DeleteDead: in pieces.
+// DeleteDeadPrice returns the price of DeleteDead: in pieces.
 func (s *Store) DeleteDeadPrice(_ *env.Env, n *DeadSelection) env.Price {
 	if len(n.IDs) > 0 {
 		return env.Price{Work: operation + messageWork*int64(len(n.IDs))}
@@ -285,7 +285,7 @@ func (s *Store) DeleteDeadPrice(_ *env.Env, n *DeadSelection) env.Price {
 	return scanPrice(&n.Filter, s.dead.Len(), MaxDeadPage)
 }
 
-// RetryDeadPrice is that of RetryDead: in pieces, of which each makes as many messages as a request may. It sets n.Limit to
+// RetryDeadPrice returns the price of RetryDead: in pieces, of which each makes as many messages as a request may. It sets n.Limit to
 // that number if n has no ids.
 func (s *Store) RetryDeadPrice(_ *env.Env, n *DeadRetry, limit int64) env.Price {
 	cost := s.DeleteDeadPrice(nil, &n.DeadSelection)
@@ -318,7 +318,7 @@ func (s *Store) retryPrice(t Stamp, o *Options) env.Price {
 	return p
 }
 
-// ChangeSchedulePrice is that of ChangeSchedule.
+// ChangeSchedulePrice returns the price of ChangeSchedule.
 func (s *Store) ChangeSchedulePrice(*env.Env, *ScheduleChange) env.Price {
 	return env.Price{Work: messageWork}
 }

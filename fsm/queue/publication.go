@@ -22,7 +22,7 @@ type Publication struct {
 	Run []byte
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (p *Publication) Fields(c *wire.Codec) {
 	c.Text(&p.URL)
 	c.Text(&p.Group)
@@ -38,12 +38,12 @@ func (p *Publication) Fields(c *wire.Codec) {
 // sameContent reports whether two publications ask for the same. Who asked, in which trace, and the salt of what is
 // redacted differ when a client sends a request again.
 func (p *Publication) sameContent(o *Publication) bool {
-	a, b := p.asked(), o.asked()
+	a, b := p.withoutBody(), o.withoutBody()
 	return bytes.Equal(p.Body, o.Body) && bytes.Equal(wire.Marshal(&a), wire.Marshal(&b))
 }
 
-// asked returns what a publication asks for beside its body.
-func (p *Publication) asked() Publication {
+// withoutBody returns a publication without its body.
+func (p *Publication) withoutBody() Publication {
 	a := *p
 	a.Options, a.Body, a.CallerIP = a.InTrace(TraceContext{}), nil, ""
 	if p.Redact != nil {
@@ -56,7 +56,7 @@ func (p *Publication) asked() Publication {
 // Publications is the argument of the operation Publish: each is judged on its own.
 type Publications struct{ Items []Publication }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (p *Publications) Fields(c *wire.Codec) { wire.Records(c, &p.Items) }
 
 // Published is one message that a publication made, or found to be there already.
@@ -67,14 +67,14 @@ type Published struct {
 	Deduplicated bool
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (p *Published) Fields(c *wire.Codec) {
 	p.ID.Fields(c)
 	c.String(&p.URL)
 	c.Bool(&p.Deduplicated)
 }
 
-// Receipt is what became of one publication: Refused, or its messages, in the order of the group's endpoints.
+// Receipt answers one publication: Refused, or its messages, in the order of the group's endpoints.
 type Receipt struct {
 	Messages []Published
 	// Group: the destination was a URL group, so that Messages is answered as a list.
@@ -86,12 +86,12 @@ type Receipt struct {
 // Receipts is the result of the operation Publish, one for each publication.
 type Receipts struct{ Items []Receipt }
 
-// Fields are those of the format.
-func (p *Receipts) Fields(c *wire.Codec) { wire.Records(c, &p.Items) }
+// Fields codes the value in its wire format.
+func (r *Receipts) Fields(c *wire.Codec) { wire.Records(c, &r.Items) }
 
-// Fields are those of the format.
-func (p *Receipt) Fields(c *wire.Codec) {
-	wire.List(c, &p.Messages, 4)
-	c.Bool(&p.Group)
-	OptionalError(c, &p.Refused)
+// Fields codes the value in its wire format.
+func (r *Receipt) Fields(c *wire.Codec) {
+	wire.List(c, &r.Messages, 4)
+	c.Bool(&r.Group)
+	OptionalError(c, &r.Refused)
 }

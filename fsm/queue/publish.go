@@ -24,8 +24,8 @@ func (s *Store) Publish(e *env.Env, p Publications) (Receipts, error) {
 // target is one destination of a publication.
 type target struct{ url, group, endpoint string }
 
-// maxPublished is how many messages one request may make: an endpoint of a URL group is one. All nodes make them while
-// everybody waits.
+// maxPublished is the largest number of messages that one request may make: an endpoint of a URL group is one. All nodes
+// make them while other requests wait.
 const maxPublished = 10_000
 
 // publish makes the messages of one publication, of a schedule if that is named, in addition to those that its request has
@@ -60,7 +60,7 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 	for _, t := range targets {
 		key, once := dedupOf(p, &options, t, sum)
 		if once = once && schedule == ""; once {
-			if d, found := s.known(key, e.Now); found {
+			if d, found := s.publishedUnder(key, e.Now); found {
 				out.Messages = append(out.Messages, Published{d.id, strings.Clone(t.url), true})
 				continue
 			}

@@ -103,7 +103,7 @@ func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Q
 	if paused && !old.Paused {
 		for _, seq := range s.members(s.slots, q.no) {
 			if m, _ := s.messages.Get(seq); m.place != placeActive {
-				s.revokeSlot(edit(m), e.Now)
+				s.revokeSlot(copyOf(m), e.Now)
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Q
 }
 
 // deleteQueue takes a queue's name away and drops the messages that wait in it. Attempts under way are the last of their
-// messages. Of a long queue the rest is dropped by and by; nothing of it is delivered any more.
+// messages. The backlog of a long queue is dropped step by step; none of it is delivered any more.
 func (s *Store) deleteQueue(e *env.Env, old *Queue) {
 	s.queueNames.Delete(old.Name)
 	s.fixedBytes -= queueCost(old)
@@ -137,7 +137,7 @@ func (s *Store) emptyQueues(e *env.Env, limit int) (done int) {
 			break
 		}
 		done++
-		if seq, some := first(s.backlog, no); some {
+		if seq, found := first(s.backlog, no); found {
 			s.cancel(e, seq)
 		} else {
 			s.deletedQueues.Delete(no)

@@ -15,7 +15,7 @@ type MessageInfo struct {
 	// Retried counts the retries so far, Attempts the attempts.
 	Retried  int
 	Attempts uint64
-	// Next is when the next attempt is due, in unix milliseconds, 0 if that is not known or there is none.
+	// Next is the time at which the next attempt is due, in unix milliseconds; 0 if it is not known or there is none.
 	Next int64
 }
 
@@ -109,15 +109,15 @@ func (s *Store) eventsOf(f *Filter, p Page) (list []EventInfo, cursor Stamp, mor
 			}
 		}
 	}
-	return cut(found, p)
+	return pageOf(found, p)
 }
 
-// cut returns a page of a sorted list.
-func cut(found *cow.BTree[uint64, EventInfo], p Page) (list []EventInfo, cursor Stamp, more bool) {
+// pageOf returns a page of a sorted list.
+func pageOf(found *cow.BTree[uint64, EventInfo], p Page) (list []EventInfo, cursor Stamp, more bool) {
 	step, i := 1, 0
 	if p.After != (Stamp{}) {
-		at, there := found.Rank(p.After.Seq)
-		if i = at; there {
+		at, exists := found.Rank(p.After.Seq)
+		if i = at; exists {
 			i++
 		}
 	}
@@ -245,11 +245,11 @@ type FlowControlInfo struct {
 	Waiting, Active int
 }
 
-// Fields are those of the format.
-func (n *FlowControlInfo) Fields(c *wire.Codec) {
-	n.FlowKey.Fields(c)
-	c.Int(&n.Waiting)
-	c.Int(&n.Active)
+// Fields codes the value in its wire format.
+func (ci *FlowControlInfo) Fields(c *wire.Codec) {
+	ci.FlowKey.Fields(c)
+	c.Int(&ci.Waiting)
+	c.Int(&ci.Active)
 }
 
 func (s *Store) flowControlInfo(f *FlowKey, now int64) FlowControlInfo {
@@ -340,17 +340,17 @@ func (s *Store) Settings() Settings { return s.settings }
 // Counts are the sizes of the store.
 type Counts struct{ Messages, Active, Dead, Events, Queues, Schedules, Groups, FlowKeys int }
 
-// Fields are those of the format.
-func (n *Counts) Fields(c *wire.Codec) {
-	for _, v := range [...]*int{&n.Messages, &n.Active, &n.Dead, &n.Events, &n.Queues, &n.Schedules, &n.Groups, &n.FlowKeys} {
+// Fields codes the value in its wire format.
+func (co *Counts) Fields(c *wire.Codec) {
+	for _, v := range [...]*int{&co.Messages, &co.Active, &co.Dead, &co.Events, &co.Queues, &co.Schedules, &co.Groups, &co.FlowKeys} {
 		wire.Uint(c, v)
 	}
 }
 
 // Add adds the counts of another store.
-func (n *Counts) Add(m Counts) {
-	n.Messages, n.Active, n.Dead, n.Events = n.Messages+m.Messages, n.Active+m.Active, n.Dead+m.Dead, n.Events+m.Events
-	n.Queues, n.Schedules, n.Groups, n.FlowKeys = n.Queues+m.Queues, n.Schedules+m.Schedules, n.Groups+m.Groups, n.FlowKeys+m.FlowKeys
+func (co *Counts) Add(m Counts) {
+	co.Messages, co.Active, co.Dead, co.Events = co.Messages+m.Messages, co.Active+m.Active, co.Dead+m.Dead, co.Events+m.Events
+	co.Queues, co.Schedules, co.Groups, co.FlowKeys = co.Queues+m.Queues, co.Schedules+m.Schedules, co.Groups+m.Groups, co.FlowKeys+m.FlowKeys
 }
 
 // Counts returns the sizes of the store; Messages are those that are kept, done or not.

@@ -19,7 +19,7 @@ type Queue struct {
 	deleted bool
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (q *Queue) Fields(c *wire.Codec) {
 	c.String(&q.Name)
 	c.Uvarint(&q.no)
@@ -49,13 +49,13 @@ type Endpoint struct {
 	Name, URL string
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (e *Endpoint) Fields(c *wire.Codec) {
 	c.Text(&e.Name)
 	c.Text(&e.URL)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (g *Group) Fields(c *wire.Codec) {
 	c.Text(&g.ID)
 	c.Text(&g.Name)
@@ -76,7 +76,7 @@ type FlowKey struct {
 	// A pinned part is not changed by messages.
 	PinnedParallelism, PinnedRate bool
 	Paused                        bool
-	// WindowStart is when the window of Rate began, in unix milliseconds, and Count what was claimed in it.
+	// WindowStart is the start of the window of Rate, in unix milliseconds; Count counts the claims in it.
 	WindowStart int64
 	Count       int
 	// live counts the messages of the key that are not done.
@@ -84,34 +84,34 @@ type FlowKey struct {
 	// opening is the key's position in the order of those that may be claimed from; zero if nothing can open it but
 	// an end of an attempt, a new message or a resume.
 	opening Stamp
-	// used is when the key was last used, in unix milliseconds.
+	// used is the time of the key's last use, in unix milliseconds.
 	used int64
-	// idle is when the key is forgotten, in unix milliseconds, 0 while it is needed.
+	// idle is the time at which the key is forgotten, in unix milliseconds, 0 while it is needed.
 	idle int64
 }
 
-// Fields are those of the format.
-func (f *FlowKey) Fields(c *wire.Codec) {
-	c.String(&f.Key)
-	c.Uvarint(&f.no)
-	c.Int(&f.Parallelism)
-	c.Int(&f.Rate)
-	c.Varint(&f.Period)
-	c.Bool(&f.PinnedParallelism)
-	c.Bool(&f.PinnedRate)
-	c.Bool(&f.Paused)
-	c.Varint(&f.WindowStart)
-	c.Int(&f.Count)
-	c.Int(&f.live)
-	f.opening.Fields(c)
-	c.Varint(&f.used)
-	c.Varint(&f.idle)
+// Fields codes the value in its wire format.
+func (fk *FlowKey) Fields(c *wire.Codec) {
+	c.String(&fk.Key)
+	c.Uvarint(&fk.no)
+	c.Int(&fk.Parallelism)
+	c.Int(&fk.Rate)
+	c.Varint(&fk.Period)
+	c.Bool(&fk.PinnedParallelism)
+	c.Bool(&fk.PinnedRate)
+	c.Bool(&fk.Paused)
+	c.Varint(&fk.WindowStart)
+	c.Int(&fk.Count)
+	c.Int(&fk.live)
+	fk.opening.Fields(c)
+	c.Varint(&fk.used)
+	c.Varint(&fk.idle)
 }
 
 // Keys are the signing keys. Deliveries are signed with Current.
 type Keys struct{ Current, Next string }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (k *Keys) Fields(c *wire.Codec) {
 	c.String(&k.Current)
 	c.String(&k.Next)
@@ -120,10 +120,10 @@ func (k *Keys) Fields(c *wire.Codec) {
 // Dead is a dead letter: a message that has failed. Its id is the time at which it failed and the message's number.
 type Dead struct {
 	Stamp
-	// Response is that of the last attempt; Status 0 if there was no answer.
+	// Response is the answer to the last attempt; Status 0 if there was none.
 	Response Response
 	Error    string
-	// Callback is how the failure callback went; zero if there is none.
+	// Callback is the outcome of the failure callback; zero if there is none.
 	Callback CallbackInfo
 }
 
@@ -139,11 +139,11 @@ const (
 )
 
 // String is the state's name on the wire, empty if there is no callback.
-func (c CallbackState) String() string {
-	return [...]string{"", "CALLBACK_INPROGRESS", "CALLBACK_SUCCESS", "CALLBACK_FAIL"}[min(c, CallbackFail)]
+func (cs CallbackState) String() string {
+	return [...]string{"", "CALLBACK_INPROGRESS", "CALLBACK_SUCCESS", "CALLBACK_FAIL"}[min(cs, CallbackFail)]
 }
 
-// CallbackInfo is what became of a failure callback.
+// CallbackInfo is the outcome of a failure callback.
 type CallbackInfo struct {
 	State CallbackState
 	// Message is the callback message.
@@ -180,7 +180,7 @@ func (d *Dead) whole() *Dead {
 	return &w
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (d *Dead) Fields(c *wire.Codec) {
 	d.Stamp.Fields(c)
 	c.Record(d.Response.Fields)

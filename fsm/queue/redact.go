@@ -11,17 +11,17 @@ import (
 	"github.com/trireme-dev/trireme/fsm/httpurl"
 )
 
-// redacted is what answers show in place of every hidden value. A digest of the value follows it, under the salt of the
+// redacted replaces every hidden value in answers. A digest of the value follows it, under the salt of the
 // message: equal values of one message look equal, and a value can't be found by trying.
 const redacted = "REDACTED"
 
-// Redacted is what answers show in place of a value that is hidden. Of what was published before messages had salts
-// nothing is shown of the value.
-func (d *Redaction) Redacted(value string) string {
-	if d == nil || len(d.Salt) == 0 {
+// Redacted returns the text that replaces a hidden value in answers. For messages that were published before messages had
+// salts it shows nothing of the value.
+func (r *Redaction) Redacted(value string) string {
+	if r == nil || len(r.Salt) == 0 {
 		return redacted
 	}
-	h := hmac.New(sha256.New, d.Salt)
+	h := hmac.New(sha256.New, r.Salt)
 	h.Write([]byte(value))
 	return redacted + ":" + hex.EncodeToString(h.Sum(nil))
 }
@@ -29,12 +29,12 @@ func (d *Redaction) Redacted(value string) string {
 // saltSize is the length of a salt in bytes: too long to be tried.
 const saltSize = 16
 
-// salted is d with a salt from the entry that stores it.
-func (d *Redaction) salted(e *env.Env) *Redaction {
-	if d == nil || len(d.Salt) > 0 {
-		return d
+// salted returns r with a salt from the entry that stores it.
+func (r *Redaction) salted(e *env.Env) *Redaction {
+	if r == nil || len(r.Salt) > 0 {
+		return r
 	}
-	s := *d
+	s := *r
 	for len(s.Salt) < saltSize {
 		s.Salt = binary.BigEndian.AppendUint64(s.Salt, e.Uint64())
 	}
@@ -46,17 +46,17 @@ func (o *Options) SaltRedaction(e *env.Env) { o.Redact = o.Redact.salted(e) }
 
 // RedactedParts is the body and the header as commands answer them: what Svc-Redact-Fields names is redacted.
 // Deliveries, retries and callbacks use the real values.
-func (c *Content) RedactedParts() (body string, header []Field) {
-	d := c.Redact
-	body, header = string(c.Body), c.Header
+func (co *Content) RedactedParts() (body string, header []Field) {
+	d := co.Redact
+	body, header = string(co.Body), co.Header
 	if d == nil {
 		return body, header
 	}
 	if d.Body && body != "" {
 		body = d.Redacted(body)
 	}
-	header = make([]Field, len(c.Header))
-	for i, f := range c.Header {
+	header = make([]Field, len(co.Header))
+	for i, f := range co.Header {
 		if d.hides(f.Name) {
 			f.Value = d.Redacted(f.Value)
 		}
@@ -65,11 +65,11 @@ func (c *Content) RedactedParts() (body string, header []Field) {
 	return body, header
 }
 
-func (d *Redaction) hides(name string) bool {
-	if d.Header {
+func (r *Redaction) hides(name string) bool {
+	if r.Header {
 		return true
 	}
-	for _, n := range d.Names {
+	for _, n := range r.Names {
 		if strings.EqualFold(n, name) {
 			return true
 		}
@@ -78,7 +78,7 @@ func (d *Redaction) hides(name string) bool {
 }
 
 // DeliveryMethod is the method of the delivery: POST unless another one was given.
-func (c *Content) DeliveryMethod() string { return c.method() }
+func (co *Content) DeliveryMethod() string { return co.method() }
 
 // To sets the destination: a URL, or the name or id of a URL group (messages.md
 // section 3). API destinations are resolved by the caller, who knows them.

@@ -41,7 +41,7 @@ func (s *Store) makeRoom(bytes int64) bool {
 // maxForgotten is the most events that one step of an apply forgets to make room.
 const maxForgotten = 2_000
 
-// countedOf is how much of a body counts.
+// countedOf returns the bytes of a body of n bytes that count as memory.
 func countedOf(n int) int64 { return int64(n) - payload.Uncounted(n) }
 
 // reserved is the part of a message's logical size for callbacks that are to come: what each kind of them needs at least, so that the outcome

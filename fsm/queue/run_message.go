@@ -10,12 +10,12 @@ import "github.com/trireme-dev/trireme/fsm/env"
 // message was Delivered or has Failed for good.
 type DeliveryReport struct {
 	ID ID
-	// Run is that of the message's Content.
+	// Run is the Run of the message's Content.
 	Run   []byte
 	State State
-	// Retried counts the retries so far, the one to come included; Retries is how many are allowed.
+	// Retried counts the retries so far, the one to come included; Retries is the number allowed.
 	Retried, Retries int
-	// Next is when the next attempt is due, in unix milliseconds, on Retry.
+	// Next is the time at which the next attempt is due, in unix milliseconds, on Retry.
 	Next int64
 	// Response is the answer to the attempt; Status 0 if there was none, for the reason that Error gives. They alias the
 	// entry.
@@ -82,8 +82,8 @@ func (s *Store) CheckPublication(p *Publication, now int64) *Error {
 	return s.check(p, &p.Options, now)
 }
 
-// ofRuns makes the publication that starts a run one that messages are not taken for.
-func ofRuns(p Publication) *Publication {
+// asRunStart makes the publication that starts a run one that messages are not taken for.
+func asRunStart(p Publication) *Publication {
 	p.Run = []byte{0}
 	return &p
 }
@@ -91,14 +91,14 @@ func ofRuns(p Publication) *Publication {
 // StartedRun is the message of the run that was started under the deduplication id or content of a publication within the
 // window; false if there is none.
 func (s *Store) StartedRun(p Publication, now int64) (ID, bool) {
-	key, once := dedupOf(ofRuns(p), &p.Options, target{url: p.URL}, nil)
-	d, found := s.known(key, now)
+	key, once := dedupOf(asRunStart(p), &p.Options, target{url: p.URL}, nil)
+	d, found := s.publishedUnder(key, now)
 	return d.id, once && found
 }
 
 // RememberRun keeps the message of a run that was started for as long as its deduplication id or content counts.
 func (s *Store) RememberRun(p Publication, id ID, now int64) {
-	if key, once := dedupOf(ofRuns(p), &p.Options, target{url: p.URL}, nil); once {
+	if key, once := dedupOf(asRunStart(p), &p.Options, target{url: p.URL}, nil); once {
 		s.remember(key, dedup{id: id}, now)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // once.
 type RunNow struct{ ID ID }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (n *RunNow) Fields(c *wire.Codec) { n.ID.Fields(c) }
 
 // RunNow ends the wait of a message for its delay or for its next attempt. The attempt is moved forward, none is added;
@@ -28,7 +28,7 @@ func (s *Store) RunNow(e *env.Env, n RunNow) error {
 	case old.place != placeDue || old.at <= e.Now:
 		return nil
 	}
-	m := edit(old)
+	m := copyOf(old)
 	s.leave(m)
 	s.enter(m, placeDue, e.Now, e.Now)
 	s.store(m)

@@ -16,7 +16,7 @@ const (
 	misfires
 )
 
-// MisfireWindow is how late a tick may be found and still fire as usual, in milliseconds.
+// MisfireWindow is the delay within which a tick still fires as usual, in milliseconds.
 const MisfireWindow = 10_000
 
 // MaxTicks is the most nominal times of one schedule that one Advance takes.
@@ -49,12 +49,12 @@ type Schedule struct {
 	Paused  bool
 	// Created and Updated are in unix milliseconds.
 	Created, Updated int64
-	// Publish is what each tick publishes.
+	// Publish is the publication of each tick.
 	Publish Publication
 	// Next is the nominal time of the next tick; 0 if the leader has yet to compute it. Last is the newest nominal
 	// time that was fired or skipped; Fired when a tick last made messages, by its nominal time. In unix milliseconds.
 	Next, Last, Fired int64
-	// Messages are those of the last tick and how they fare.
+	// Messages lists the messages of the last tick with their states.
 	Messages []Produced
 	// Error says why the last tick made no message; empty if it did.
 	Error string
@@ -68,13 +68,13 @@ type Produced struct {
 	State State
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (p *Produced) Fields(c *wire.Codec) {
 	p.ID.Fields(c)
 	p.State.field(c)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (s *Schedule) Fields(c *wire.Codec) {
 	c.Text(&s.ID)
 	c.Uvarint(&s.Version)
@@ -99,14 +99,14 @@ func (s *Schedule) Fields(c *wire.Codec) {
 const scheduleCost = 600
 
 // size is the logical memory of the schedule in bytes.
-func (c *Schedule) size() int64 {
-	return scheduleCost + int64(len(c.Publish.Body)+len(c.Publish.URL)+len(c.Cron)+len(c.ID)) + headerSize(c.Publish.Header)
+func (s *Schedule) size() int64 {
+	return scheduleCost + int64(len(s.Publish.Body)+len(s.Publish.URL)+len(s.Cron)+len(s.ID)) + headerSize(s.Publish.Header)
 }
 
 // Tick tells Advance the times of a schedule, which only a leader can compute.
 type Tick struct {
 	Schedule string
-	// Version is that of the schedule the times were computed for.
+	// Version is the version of the schedule that the times were computed for.
 	Version uint64
 	// Nominals are nominal times from the schedule's Next on that have come, in order, at most MaxTicks; of those
 	// that the misfire policy drops anyway the leader may leave out any.
@@ -117,7 +117,7 @@ type Tick struct {
 	DB string
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (t *Tick) Fields(c *wire.Codec) {
 	c.Text(&t.Schedule)
 	c.Uvarint(&t.Version)
@@ -143,7 +143,7 @@ type SchedulePut struct {
 	Next int64
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (p *SchedulePut) Fields(c *wire.Codec) {
 	c.Text(&p.ID)
 	c.Text(&p.Cron)
@@ -153,7 +153,7 @@ func (p *SchedulePut) Fields(c *wire.Codec) {
 	c.Varint(&p.Next)
 }
 
-// Act is what is done to a schedule, a queue, a group or a flow-control key.
+// Act is a change of a schedule, a queue, a group or a flow-control key.
 type Act uint8
 
 // The acts. Each operation names those it knows.
@@ -180,14 +180,14 @@ type ScheduleChange struct {
 	Act Act
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *ScheduleChange) Fields(c *wire.Codec) {
-	c.Text(&n.ID)
-	n.Act.field(c)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (sc *ScheduleChange) Fields(c *wire.Codec) {
+	c.Text(&sc.ID)
+	sc.Act.field(c)
 }
 
 // ScheduleRef is the result of operations on schedules.
 type ScheduleRef struct{ ID string }
 
-// Fields are those of the format.
-func (n *ScheduleRef) Fields(c *wire.Codec) { c.String(&n.ID) }
+// Fields codes the value in its wire format.
+func (sr *ScheduleRef) Fields(c *wire.Codec) { c.String(&sr.ID) }

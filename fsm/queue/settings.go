@@ -8,9 +8,9 @@ type Settings struct {
 	EventAge, EventBytes int64
 	// DeadAge and DeadBytes bound the dead letters.
 	DeadAge, DeadBytes int64
-	// Grace is how long a message can be read after it is done, if its events are still there.
+	// Grace is the time that a message can be read after it is done, if its events are still there.
 	Grace int64
-	// DedupWindow is how long a deduplication id is remembered.
+	// DedupWindow is the time that a deduplication id is remembered.
 	DedupWindow int64
 	// DefaultRetries is for messages that name none.
 	DefaultRetries int
@@ -39,21 +39,21 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Fields are those of the format.
-func (n *Settings) Fields(c *wire.Codec) {
-	for _, v := range n.numbers() {
+// Fields codes the value in its wire format.
+func (s *Settings) Fields(c *wire.Codec) {
+	for _, v := range s.numbers() {
 		c.Varint(v)
 	}
-	for _, v := range n.counts() {
+	for _, v := range s.counts() {
 		c.Int(v)
 	}
 }
 
-func (n *Settings) numbers() []*int64 {
-	return []*int64{&n.EventAge, &n.EventBytes, &n.DeadAge, &n.DeadBytes, &n.Grace, &n.DedupWindow, &n.MaxTimeout, &n.MaxDelay, &n.MaxMessage}
+func (s *Settings) numbers() []*int64 {
+	return []*int64{&s.EventAge, &s.EventBytes, &s.DeadAge, &s.DeadBytes, &s.Grace, &s.DedupWindow, &s.MaxTimeout, &s.MaxDelay, &s.MaxMessage}
 }
 
 // counts stand behind the numbers; new ones go to the end.
-func (n *Settings) counts() []*int {
-	return []*int{&n.DefaultRetries, &n.MaxRetries, &n.MaxParallelism, &n.MaxQueues, &n.MaxSchedules, &n.MaxGroups, &n.MaxEndpoints, &n.GlobalParallelism}
+func (s *Settings) counts() []*int {
+	return []*int{&s.DefaultRetries, &s.MaxRetries, &s.MaxParallelism, &s.MaxQueues, &s.MaxSchedules, &s.MaxGroups, &s.MaxEndpoints, &s.GlobalParallelism}
 }

@@ -139,7 +139,7 @@ func headOfName(s string) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// count is how many members a queue, flow key or host has.
+// count returns the number of members of a queue, flow key or host.
 func count(t *cow.BTree[member, struct{}], of uint64) int { return t.RankHead(of+1) - t.RankHead(of) }
 
 // first is the oldest member of a queue, flow key or host.

@@ -9,7 +9,7 @@ import (
 
 const schedulePrefix = "scd"
 
-// maxProduced is how many messages of its last tick a schedule remembers.
+// maxProduced is the largest number of messages of its last tick that a schedule remembers.
 const maxProduced = 100
 
 // PutSchedule makes a schedule, or overwrites one whole: what the new form does not say is gone. The same form once more
@@ -34,7 +34,7 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 		return ScheduleRef{}, quota("maxSchedules")
 	}
 	key, once := dedupOf(&p.Publish, &options, target{url: p.Publish.URL, group: "schedule of " + p.Publish.Group}, nil)
-	d, known := s.known(key, e.Now)
+	d, known := s.publishedUnder(key, e.Now)
 	if once && known && !had {
 		return ScheduleRef{d.schedule}, nil
 	}

@@ -56,31 +56,31 @@ func (o Options) InTrace(t TraceContext) Options {
 }
 
 // IsZero reports whether there is no trace context.
-func (t TraceContext) IsZero() bool { return t.Parent == "" }
+func (tc TraceContext) IsZero() bool { return tc.Parent == "" }
 
 // TraceID is the id of the trace, 32 hexadecimal digits; empty if there is none.
-func (t TraceContext) TraceID() string {
-	if t.IsZero() {
+func (tc TraceContext) TraceID() string {
+	if tc.IsZero() {
 		return ""
 	}
-	return t.Parent[traceIDAt : spanIDAt-1]
+	return tc.Parent[traceIDAt : spanIDAt-1]
 }
 
 // SpanID is the id of the span that the message was published in, 16 hexadecimal digits; empty if there is none.
-func (t TraceContext) SpanID() string {
-	if t.IsZero() {
+func (tc TraceContext) SpanID() string {
+	if tc.IsZero() {
 		return ""
 	}
-	return t.Parent[spanIDAt : flagsAt-1]
+	return tc.Parent[spanIDAt : flagsAt-1]
 }
 
 // Sampled reports whether the publisher of the message records the trace.
-func (t TraceContext) Sampled() bool {
-	return !t.IsZero() && strings.IndexByte("13579bdf", t.Parent[traceParentSize-1]) >= 0
+func (tc TraceContext) Sampled() bool {
+	return !tc.IsZero() && strings.IndexByte("13579bdf", tc.Parent[traceParentSize-1]) >= 0
 }
 
-// traceParent judges a traceparent and returns it as one of version 00, which is what the first four fields of every
-// later version mean.
+// traceParent validates a traceparent and returns it as one of version 00: the first four fields of every later version
+// have the same meaning.
 func traceParent(v string) (string, bool) {
 	if len(v) < traceParentSize || len(v) > traceParentSize && (v[:2] == "00" || v[traceParentSize] != '-') {
 		return "", false

@@ -76,7 +76,7 @@ func TestTraceStates(t *testing.T) {
 	}
 }
 
-// TestTraceContextsAreBounded: whatever comes, what is kept is short, and is kept as it is when it comes again.
+// TestTraceContextsAreBounded: whatever comes, the kept context is short, and stays the same when it comes again.
 func TestTraceContextsAreBounded(t *testing.T) {
 	member := rapid.Custom(func(t *rapid.T) string {
 		return rapid.StringMatching(`[a-z][a-z0-9_]{0,5}`).Draw(t, "key") + "=" + rapid.StringMatching(`[!-+\-.-<>-~]{1,256}`).Draw(t, "value")

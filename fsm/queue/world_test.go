@@ -120,7 +120,7 @@ func (w *world) states(id ID) (list []string) {
 	return list
 }
 
-// records is what the store saves.
+// records returns the records that the store saves.
 func records(t tb, s *Store) (list [][]byte) {
 	t.Helper()
 	if err := s.Save(func(r []byte) error { list = append(list, r); return nil }); err != nil {

@@ -45,7 +45,7 @@ func (w *writer) value(o *keyspace.Object, now int64) (version uint16, err error
 	return plainVersion, err
 }
 
-// nodeSize is how long the parts of a list get, in bytes.
+// nodeSize is the size at which a part of a list ends, in bytes.
 const nodeSize = 8192
 
 // list writes elements in parts.
@@ -72,7 +72,7 @@ func (w *writer) list(c *keyspace.Elements) {
 // packed writes a list of entries as one string.
 func (w *writer) packed(p *listpack.Builder) { w.text(keyspace.Adopt(p.Bytes())) }
 
-// setInts is how many integers stand in a form of their own at most.
+// setInts is the largest number of integers of a set in the form for integers.
 const setInts = 512
 
 func (w *writer) set(c *keyspace.Members) {

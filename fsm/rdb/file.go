@@ -38,7 +38,7 @@ const (
 	ItemAux
 	// ItemFunctions is the code of a library of functions.
 	ItemFunctions
-	// ItemModule is what a module kept beside the keys.
+	// ItemModule is the data that a module kept outside the keys.
 	ItemModule
 )
 
@@ -70,8 +70,8 @@ type File struct {
 	name []byte
 }
 
-// OpenFile reads the beginning of a file; most is how large a key or a value may be to be
-// kept, in bytes: a larger value is passed over. ErrFormat says that it is no such file.
+// OpenFile reads the beginning of a file. most is the largest size of a key or a value, in
+// bytes: larger values are skipped. The error is ErrFormat if it is no such file.
 func OpenFile(r io.Reader, most int) (*File, error) {
 	f := &File{src: source{in: bufio.NewReaderSize(r, step), most: most}}
 	head, err := f.src.bytes(magicSize)
@@ -86,7 +86,7 @@ func OpenFile(r io.Reader, most int) (*File, error) {
 	return f, nil
 }
 
-// Offset is how far the file was read, in bytes.
+// Offset returns the number of bytes that were read of the file.
 func (f *File) Offset() int64 { return f.src.at }
 
 // Next reads the next item. io.EOF says that the file ended as it should, its checksum

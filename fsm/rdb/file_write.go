@@ -40,7 +40,7 @@ type FileWriter struct {
 	sum    uint64
 }
 
-// flushAt is how many bytes are gathered before they are written.
+// flushAt is the number of bytes that are buffered before they are written.
 const flushAt = 256 << 10
 
 // NewFileWriter begins a file. The error of out shows at the latest when the file is closed.
@@ -56,83 +56,83 @@ func NewFileWriter(out io.Writer, target Target) *FileWriter {
 }
 
 // Remark writes a remark of the server that writes the file, which readers pass over.
-func (f *FileWriter) Remark(name, value string) {
-	f.w.b = append(f.w.b, opAux)
-	f.w.text(name)
-	f.w.text(value)
+func (fw *FileWriter) Remark(name, value string) {
+	fw.w.b = append(fw.w.b, opAux)
+	fw.w.text(name)
+	fw.w.text(value)
 }
 
 // Function writes the code of a library.
-func (f *FileWriter) Function(code string) {
-	f.w.b = append(f.w.b, opFunction)
-	f.w.text(code)
-	f.Functions++
+func (fw *FileWriter) Function(code string) {
+	fw.w.b = append(fw.w.b, opFunction)
+	fw.w.text(code)
+	fw.Functions++
 }
 
 // Database begins the keys of a database; readers make room for so many of them, and for so many deadlines.
-func (f *FileWriter) Database(number, keys, deadlines uint64) {
-	f.w.b = append(f.w.b, opSelect)
-	f.w.length(number)
-	f.w.b = append(f.w.b, opResize)
-	f.w.length(keys)
-	f.w.length(deadlines)
+func (fw *FileWriter) Database(number, keys, deadlines uint64) {
+	fw.w.b = append(fw.w.b, opSelect)
+	fw.w.length(number)
+	fw.w.b = append(fw.w.b, opResize)
+	fw.w.length(keys)
+	fw.w.length(deadlines)
 }
 
 // Key writes a key with its value and its deadline. Fields past theirs at now, in unix milliseconds, are left out. The
 // errors are that of a document whose text would be too long, and that of the file's writer.
-func (f *FileWriter) Key(name string, o *keyspace.Object, now int64) error {
+func (fw *FileWriter) Key(name string, o *keyspace.Object, now int64) error {
 	if hash, ok := o.Data().(*keyspace.Fields); ok && hash.Len(now) == 0 {
 		return nil // gone, though not swept yet; Redis refuses an empty hash
 	}
-	before := len(f.w.b)
+	before := len(fw.w.b)
 	if o.Expire != 0 {
-		f.w.b = append(f.w.b, opExpireMs)
-		f.w.millis(o.Expire)
+		fw.w.b = append(fw.w.b, opExpireMs)
+		fw.w.millis(o.Expire)
 	}
 	// The type stands before the name, the value behind it.
-	kind := len(f.w.b)
-	f.w.b = append(f.w.b, 0)
-	f.w.text(name)
-	behind := len(f.w.b)
-	if _, err := f.w.value(o, now); err != nil {
+	kind := len(fw.w.b)
+	fw.w.b = append(fw.w.b, 0)
+	fw.w.text(name)
+	behind := len(fw.w.b)
+	if _, err := fw.w.value(o, now); err != nil {
 		return fmt.Errorf("value of key %q: %w", name, err)
 	}
-	if t := Type(f.w.b[behind]); t == TypeModule2 && !f.target.Modules {
-		f.w.b = f.w.b[:before]
-		f.LeftOut++
+	if t := Type(fw.w.b[behind]); t == TypeModule2 && !fw.target.Modules {
+		fw.w.b = fw.w.b[:before]
+		fw.LeftOut++
 		return nil
 	}
-	f.w.b[kind] = f.w.b[behind]
-	f.w.b = append(f.w.b[:behind], f.w.b[behind+1:]...)
-	f.Keys++
-	if f.w.undated {
-		f.w.undated = false
-		f.Undated++
+	fw.w.b[kind] = fw.w.b[behind]
+	fw.w.b = append(fw.w.b[:behind], fw.w.b[behind+1:]...)
+	fw.Keys++
+	if fw.w.undated {
+		fw.w.undated = false
+		fw.Undated++
 	}
-	if len(f.w.b) < flushAt {
+	if len(fw.w.b) < flushAt {
 		return nil
 	}
-	return f.flush()
+	return fw.flush()
 }
 
-func (f *FileWriter) flush() error {
-	f.sum = Checksum(f.sum, f.w.b)
-	n, err := f.out.Write(f.w.b)
-	f.Bytes += int64(n)
-	f.w.b = f.w.b[:0]
-	if cap(f.w.b) > 4*flushAt { // a large value's
-		f.w.b = nil
+func (fw *FileWriter) flush() error {
+	fw.sum = Checksum(fw.sum, fw.w.b)
+	n, err := fw.out.Write(fw.w.b)
+	fw.Bytes += int64(n)
+	fw.w.b = fw.w.b[:0]
+	if cap(fw.w.b) > 4*flushAt { // a large value's
+		fw.w.b = nil
 	}
 	return err
 }
 
 // Close writes the end of the file, its checksum last. It doesn't close out.
-func (f *FileWriter) Close() error {
-	f.w.b = append(f.w.b, opEnd)
-	if err := f.flush(); err != nil {
+func (fw *FileWriter) Close() error {
+	fw.w.b = append(fw.w.b, opEnd)
+	if err := fw.flush(); err != nil {
 		return err
 	}
-	n, err := f.out.Write(binary.LittleEndian.AppendUint64(nil, f.sum))
-	f.Bytes += int64(n)
+	n, err := fw.out.Write(binary.LittleEndian.AppendUint64(nil, fw.sum))
+	fw.Bytes += int64(n)
 	return err
 }

@@ -10,10 +10,10 @@ const (
 	lzfHashBits = 14
 )
 
-// lzfMost is how long n bytes can get at most.
-func lzfMost(n int) uint64 { return uint64(n) * lzfLongest / lzfShortest }
+// lzfMaxSize returns the greatest length that n compressed bytes can expand to.
+func lzfMaxSize(n int) uint64 { return uint64(n) * lzfLongest / lzfShortest }
 
-// unLZF unpacks b to exactly size bytes, which the caller has held against lzfMost.
+// unLZF unpacks b to exactly size bytes, which the caller has held against lzfMaxSize.
 func unLZF(b []byte, size int) ([]byte, error) {
 	out := make([]byte, 0, size)
 	for len(b) > 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/listpack"
 )
 
-// entries are what a packed list holds, in order.
+// entries iterates over a packed list, in order.
 type entries interface {
 	More() bool
 	Next() (listpack.Entry, error)

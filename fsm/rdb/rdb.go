@@ -109,13 +109,13 @@ func Dump(o *keyspace.Object, now int64) ([]byte, error) {
 	return frame(w.b, version), nil
 }
 
-// Bounds are what reading a payload may take.
+// Bounds limit the memory and the work of reading a payload.
 type Bounds struct {
-	// Room is what the value may take in memory, in bytes. Work is how many steps of work reading it may take (0 = unlimited): one for an
-	// element, one for 64 bytes of it, and more for values that take longer to make.
+	// Room is the most memory of the value, in bytes. Work is the most steps of reading it (0 = unlimited): one for an element, one for
+	// 64 bytes of it, and more for values that take longer to make.
 	Room, Work int64
-	// StandIns says that payloads of StandIn have the errors for which they stand.
-	StandIns bool
+	// ReadRefused says that reading a payload of RefusedPayload returns the error that it was made for.
+	ReadRefused bool
 }
 
 // Restore reads a payload, and returns how many steps of work that was. Fields of a hash that are past their deadline at now
@@ -125,16 +125,16 @@ func Restore(payload []byte, now int64, bounds Bounds) (v Value, worked int64, e
 	if err != nil {
 		return Value{}, 0, err
 	}
-	if bounds.StandIns {
-		if err := standsFor(body); err != nil {
+	if bounds.ReadRefused {
+		if err := refusalOf(body); err != nil {
 			return Value{}, 0, err
 		}
 	}
 	return decode(body, &reader{now: now, room: bounds.Room, most: bounds.Work})
 }
 
-// Decode reads b, a value after its type, and nothing else. Fields are left out as by Restore; room is what the value may
-// take in memory, in bytes.
+// Decode reads b, a value after its type, and nothing else. Fields are left out as by Restore; room is the most memory of
+// the value, in bytes.
 func Decode(b []byte, now, room int64) (Value, error) {
 	v, _, err := decode(b, &reader{now: now, room: room})
 	return v, err

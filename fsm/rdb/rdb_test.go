@@ -78,7 +78,7 @@ func TestLZF(t *testing.T) {
 		if b == nil {
 			t.Fatal("packed text grew beyond its bound")
 		}
-		if uint64(len(s)) > lzfMost(len(b)) {
+		if uint64(len(s)) > lzfMaxSize(len(b)) {
 			t.Fatalf("%d bytes stand for %d", len(b), len(s))
 		}
 		got, err := unLZF(b, len(s))

@@ -27,17 +27,17 @@ type reader struct {
 	b    []byte
 	now  int64 // unix milliseconds
 	room int64 // bytes that the value may still take
-	// worked is how many steps of work reading it has taken, most how many it may take (0 = unlimited).
+	// worked counts the steps of reading it, most is the largest number of them (0 = unlimited).
 	worked, most int64
 }
 
-// elementRoom is what an element takes at least, in bytes.
+// elementRoom is the least memory of an element, in bytes.
 const elementRoom = 16
 
-// textPerStep is how many bytes of an element are a step of work, as for commands.
+// textPerStep is the number of bytes of an element that are a step of work, as for commands.
 const textPerStep = 64
 
-// Steps that values take beside those of their elements: for each member of a sorted set, and how many bytes of a JSON document and of
+// Steps that values take in addition to those of their elements: for each member of a sorted set, and the bytes of a JSON document and of
 // the record of another module are one.
 const (
 	scoredSteps  = 3
@@ -164,7 +164,7 @@ func (r *reader) packed() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if long > lzfMost(len(b)) {
+	if long > lzfMaxSize(len(b)) {
 		return nil, ErrFormat
 	}
 	if int64(long) > r.room {

@@ -20,8 +20,8 @@ type source struct {
 	at    int64  // where reading goes on in the file, in bytes
 }
 
-// step is how much is read at a time: a length that claims more than there is must not
-// make room for it.
+// step is the number of bytes that are read at a time: a length that claims more than the file
+// has must not allocate that much.
 const step = 1 << 20
 
 // bytes are the next n bytes, good until the next call. If they are more than may be

@@ -126,62 +126,62 @@ type nodeReader struct {
 	err    error
 }
 
-func (p *nodeReader) fail(err error) {
-	if p.err == nil {
-		p.err = err
+func (nr *nodeReader) fail(err error) {
+	if nr.err == nil {
+		nr.err = err
 	}
 }
 
 // text is the next part, which is charged for.
-func (p *nodeReader) text() []byte {
-	if p.err != nil {
+func (nr *nodeReader) text() []byte {
+	if nr.err != nil {
 		return nil
 	}
-	e, err := p.list.Next()
+	e, err := nr.list.Next()
 	if err != nil {
-		p.fail(ErrFormat)
+		nr.fail(ErrFormat)
 		return nil
 	}
-	if err := p.r.take(e.Len()); err != nil {
-		p.fail(err)
+	if err := nr.r.take(e.Len()); err != nil {
+		nr.fail(err)
 	}
 	return []byte(e.String())
 }
 
 // number is the next part as an integer.
-func (p *nodeReader) number() int64 {
-	if p.err != nil {
+func (nr *nodeReader) number() int64 {
+	if nr.err != nil {
 		return 0
 	}
-	e, err := p.list.Next()
+	e, err := nr.list.Next()
 	n, ok := e.Int()
 	if err != nil || !ok {
-		p.fail(ErrFormat)
+		nr.fail(ErrFormat)
 	}
 	return n
 }
 
 // count is a number of things that follow, of which there may be none.
-func (p *nodeReader) count() (n int64) {
-	if n = p.number(); n < 0 {
-		p.fail(ErrFormat)
+func (nr *nodeReader) count() (n int64) {
+	if n = nr.number(); n < 0 {
+		nr.fail(ErrFormat)
 	}
 	return n
 }
 
 // read reads the node's head and its entries, those marked as deleted too, which are
 // left out.
-func (p *nodeReader) read(s *keyspace.StreamLog) {
-	live, deleted, fields := p.count(), p.count(), p.count()
-	for i := int64(0); i < fields && p.err == nil; i++ {
-		p.fields = append(p.fields, p.text())
+func (nr *nodeReader) read(s *keyspace.StreamLog) {
+	live, deleted, fields := nr.count(), nr.count(), nr.count()
+	for i := int64(0); i < fields && nr.err == nil; i++ {
+		nr.fields = append(nr.fields, nr.text())
 	}
-	if p.number() != 0 {
-		p.fail(ErrFormat)
+	if nr.number() != 0 {
+		nr.fail(ErrFormat)
 	}
 	seen := int64(0)
-	for p.err == nil && p.list.More() {
-		if p.entry(s) {
+	for nr.err == nil && nr.list.More() {
+		if nr.entry(s) {
 			live--
 		} else {
 			deleted--
@@ -189,40 +189,40 @@ func (p *nodeReader) read(s *keyspace.StreamLog) {
 		seen++
 	}
 	if live != 0 || deleted != 0 || seen == 0 {
-		p.fail(ErrFormat)
+		nr.fail(ErrFormat)
 	}
 }
 
 // entry reads one entry and appends it unless it is marked as deleted.
-func (p *nodeReader) entry(s *keyspace.StreamLog) (lives bool) {
-	flags := p.number()
-	id := keyspace.StreamID{Ms: p.first.Ms + uint64(p.number()), Seq: p.first.Seq + uint64(p.number())}
+func (nr *nodeReader) entry(s *keyspace.StreamLog) (lives bool) {
+	flags := nr.number()
+	id := keyspace.StreamID{Ms: nr.first.Ms + uint64(nr.number()), Seq: nr.first.Seq + uint64(nr.number())}
 	var words [][]byte
 	parts := int64(3)
 	if flags&entrySameFields != 0 {
-		for _, f := range p.fields {
-			if err := p.r.take(len(f)); err != nil { // each entry has a copy
-				p.fail(err)
+		for _, f := range nr.fields {
+			if err := nr.r.take(len(f)); err != nil { // each entry has a copy
+				nr.fail(err)
 				return false
 			}
-			words = append(words, f, p.text())
+			words = append(words, f, nr.text())
 		}
-		parts += int64(len(p.fields))
+		parts += int64(len(nr.fields))
 	} else {
-		n := p.count()
-		for i := int64(0); i < n && p.err == nil; i++ {
-			words = append(words, p.text(), p.text())
+		n := nr.count()
+		for i := int64(0); i < n && nr.err == nil; i++ {
+			words = append(words, nr.text(), nr.text())
 		}
 		parts += 1 + int64(len(words))
 	}
-	if p.number() != parts || flags&^(entryDeleted|entrySameFields) != 0 || len(words) == 0 {
-		p.fail(ErrFormat)
+	if nr.number() != parts || flags&^(entryDeleted|entrySameFields) != 0 || len(words) == 0 {
+		nr.fail(ErrFormat)
 	}
-	if flags&entryDeleted != 0 || p.err != nil {
+	if flags&entryDeleted != 0 || nr.err != nil {
 		return false
 	}
 	if id.Compare(s.Last()) <= 0 {
-		p.fail(ErrFormat)
+		nr.fail(ErrFormat)
 		return false
 	}
 	s.Append(keyspace.NewStreamEntry(id, words))

@@ -28,11 +28,11 @@ func (w *writer) length(n uint64) {
 }
 
 const (
-	// shortInt is how long a string may be to be looked at as an integer.
+	// shortInt is the greatest length of a string that is tried as an integer.
 	shortInt = 11
-	// longRaw is how long a string may be to be left as it is.
+	// longRaw is the greatest length of a string that is not compressed.
 	longRaw = 20
-	// lzfGain is how many bytes LZF has to spare at least.
+	// lzfGain is the least number of bytes that LZF has to save.
 	lzfGain = 4
 )
 

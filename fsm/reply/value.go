@@ -81,8 +81,8 @@ func Forms(resp2, resp3 Value) Value { return Value{kind: KindForms, elems: []Va
 // Push is an out-of-band message of RESP3, an array elsewhere.
 func Push(v ...Value) Value { return Value{kind: KindPush, elems: v} }
 
-// Double is a floating-point number; text is how it is printed everywhere but in
-// RESP3 clients' own types.
+// Double is a floating-point number; text is its printed form, for all encodings but the
+// double of RESP3.
 func Double(f float64, text string) Value {
 	return Value{kind: KindDouble, num: int64(math.Float64bits(f)), text: text}
 }

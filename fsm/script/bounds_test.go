@@ -76,7 +76,7 @@ func TestMemoryOfScriptsIsBounded(t *testing.T) {
 	}
 }
 
-// made is how many bytes of objects have been made, in use or not, and what stacks take.
+// made returns the bytes of all objects ever allocated, in use or not, and of the stacks.
 func made() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -103,7 +103,7 @@ func TestCompiledProgramsAreBounded(t *testing.T) {
 		}
 	}
 	e, known := NewEngine(), map[int]*lua.Proto{}
-	count := mostKnown / len(body(1000))
+	count := maxKnownBytes / len(body(1000))
 	for round := range 3 {
 		for i := range count {
 			p, err := e.compile(scriptSource, body(i))

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
-// jsonConfig is what a script may set of cjson. It lasts as long as the script.
+// jsonConfig holds the settings of cjson that a script may change. It lasts as long as the script.
 type jsonConfig struct {
 	sparseConvert           bool
 	sparseRatio, sparseSafe int
@@ -21,7 +21,7 @@ type jsonConfig struct {
 	decodeInvalid           bool
 }
 
-// moduleCost is the price in steps of making a module, beside its functions.
+// moduleCost is the price in steps of making a module without its functions.
 const moduleCost = 200
 
 // deepest bounds nesting whatever a script sets.

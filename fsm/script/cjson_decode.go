@@ -137,7 +137,7 @@ func invalidNumber(s string) bool {
 	return len(s) >= 3 && (ascii.EqualFold(s[:3], "inf") || ascii.EqualFold(s[:3], "nan"))
 }
 
-// digitsPerStep is how many characters of a number are read for one step.
+// digitsPerStep is the number of characters of a number that are read for one step.
 const digitsPerStep = 2
 
 // number reads the longest number at the beginning of rest.
@@ -153,7 +153,7 @@ func (d *decoder) number(rest string) {
 	d.at += n
 }
 
-// numberLength is how many bytes C's strtod would read.
+// numberLength returns the number of bytes that C's strtod would read.
 func numberLength(s string) int {
 	i := 0
 	if i < len(s) && (s[i] == '-' || s[i] == '+') {

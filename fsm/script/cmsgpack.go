@@ -8,10 +8,10 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
-// packDepth is how deep tables are packed; nil stands for what is nested deeper.
+// packDepth is the greatest depth of packed tables; nil stands for deeper ones.
 const packDepth = 16
 
-// unpackDepth is how deep nested data are unpacked.
+// unpackDepth is the greatest depth of unpacked data.
 const unpackDepth = 7900
 
 func messagePackLibrary(vm *lua.State) *lua.Table {
@@ -146,7 +146,7 @@ func (p *packer) table(t *lua.Table, depth int) {
 }
 
 // unpackValues returns up to limit values of a text from an offset, all for 0; with a
-// limit the first result is where the next value begins, -1 at the end.
+// limit the first result is the offset of the next value, -1 at the end.
 func unpackValues(vm *lua.State, args []lua.Value, limit, offset int) {
 	s := vm.CheckText(args, 1)
 	if limit < 0 || offset < 0 {

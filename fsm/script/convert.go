@@ -106,7 +106,7 @@ func (in *interpreter) typed(v reply.Value) lua.Value {
 	return in.tagged("map", lua.TableValue(t))
 }
 
-// told is the number that a Double's text says. Coordinates are told with seventeen decimals, so the text of a small one is
+// told parses the number from a Double's text. Coordinates are told with seventeen decimals, so the text of a small one is
 // not the number itself; a real server's scripts read the text.
 func told(v reply.Value) float64 {
 	if f, err := strconv.ParseFloat(v.Text(), 64); err == nil {
@@ -122,10 +122,10 @@ func (in *interpreter) put(t *lua.Table, k, v lua.Value) {
 	t.Set(k, v)
 }
 
-// maxReplyDepth is how deep a reply may be nested: Decode takes no deeper ones.
+// maxReplyDepth is the greatest depth of a reply: Decode accepts no deeper ones.
 const maxReplyDepth = 200
 
-// toReply is what a script returned as a reply.
+// toReply converts the result of a script to a reply.
 func (in *interpreter) toReply(v lua.Value, depth int) reply.Value {
 	in.vm.Step(2)
 	if n, ok := v.Number(); ok {
@@ -198,7 +198,7 @@ func (in *interpreter) line(s string) string {
 	return s
 }
 
-// bytesPerLineStep is how many bytes are looked at for line breaks for one step.
+// bytesPerLineStep is the number of bytes that are searched for line breaks for one step.
 const bytesPerLineStep = 16
 
 // entries are the keys of a table, with their values if they are wanted.

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
-// Host is what a script may ask of the world outside.
+// Host executes the calls of a script that leave the interpreter.
 type Host interface {
 	// Call runs a command with the rights of the user and the refusals of scripts. What
 	// it costs beside its words and reply is spent of b.
@@ -41,7 +41,7 @@ func BudgetOf(steps int64) lua.Budget {
 	return lua.Budget{Steps: steps, Bytes: max(leastBytes, min(steps, maxBytes/allocatedPerStep)*allocatedPerStep), Limit: steps}
 }
 
-// knownPerStep is how many bytes of a script that is compiled already are paid with one step.
+// knownPerStep is the number of bytes of an already compiled script that cost one step.
 const knownPerStep = 8
 
 // Engine runs scripts one after the other. It keeps compiled scripts and an interpreter
@@ -68,11 +68,11 @@ func NewEngine() *Engine { return &Engine{} }
 
 // Program is a script to run.
 type Program struct {
-	// Name is what its errors call it: a digest or a function's name.
+	// Name is its name in errors: a digest or a function's name.
 	Name string
 	// Body is the text, its first line included if that is a shebang.
 	Body string
-	// Keys and Args are what it is given.
+	// Keys and Args are its arguments.
 	Keys, Args [][]byte
 }
 

@@ -124,15 +124,15 @@ func newLoader() *interpreter {
 	in := newInterpreter(true)
 	in.vm = lua.NewState()
 	vm := in.vm
-	all, some := in.redisLibrary(true), vm.NewTable(0, 0)
+	all, subset := in.redisLibrary(true), vm.NewTable(0, 0)
 	for _, name := range []string{"register_function", "log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING",
 		"REDIS_VERSION", "REDIS_VERSION_NUM", "SERVER_NAME", "SERVER_VERSION", "SERVER_VERSION_NUM"} {
-		some.SetField(name, all.Field(name))
+		subset.SetField(name, all.Field(name))
 	}
-	vm.Guard(some, missingGlobal)
+	vm.Guard(subset, missingGlobal)
 	vm.Globals = vm.NewTable(0, 2)
-	vm.Globals.SetField("redis", lua.TableValue(some))
-	vm.Globals.SetField("server", lua.TableValue(some))
+	vm.Globals.SetField("redis", lua.TableValue(subset))
+	vm.Globals.SetField("server", lua.TableValue(subset))
 	vm.GuardGlobals(missingGlobal)
 	in.mark = vm.Seal()
 	return in
@@ -197,8 +197,8 @@ func (in *interpreter) registerFunction(vm *lua.State, args []lua.Value) {
 	vm.Return()
 }
 
-// namePerStep is how many bytes of a function's name are judged for one step, longestArgument more than any named
-// argument has.
+// namePerStep is the number of bytes of a function's name that are validated for one step; longestArgument is greater than
+// the length of any named argument.
 const (
 	namePerStep     = 8
 	longestArgument = 16

@@ -18,20 +18,20 @@ type programs struct {
 	size       int // of the young ones
 }
 
-func (c *programs) get(key programKey) *lua.Proto {
-	p := c.young[key]
+func (pr *programs) get(key programKey) *lua.Proto {
+	p := pr.young[key]
 	if p == nil {
-		if p = c.old[key]; p != nil {
-			delete(c.old, key)
-			c.put(key, p)
+		if p = pr.old[key]; p != nil {
+			delete(pr.old, key)
+			pr.put(key, p)
 		}
 	}
 	return p
 }
 
-func (c *programs) put(key programKey, p *lua.Proto) {
-	if c.size += p.Size(); c.size > maxPrograms/2 || c.young == nil {
-		c.old, c.young, c.size = c.young, map[programKey]*lua.Proto{}, p.Size()
+func (pr *programs) put(key programKey, p *lua.Proto) {
+	if pr.size += p.Size(); pr.size > maxPrograms/2 || pr.young == nil {
+		pr.old, pr.young, pr.size = pr.young, map[programKey]*lua.Proto{}, p.Size()
 	}
-	c.young[key] = p
+	pr.young[key] = p
 }

@@ -58,8 +58,8 @@ func versionNumber() (n int) {
 	return n
 }
 
-// What a command costs a script beside its reply: itself, and each of its words. A call takes as long as
-// callSteps of a loop or more, the check of a user's rights as long as checkSteps.
+// The steps of a command in a script in addition to its reply: of the call, and of each word. A call takes as long
+// as callSteps of a loop or more, the check of a user's rights as long as checkSteps.
 const (
 	callSteps  = 500
 	checkSteps = 100
@@ -161,7 +161,7 @@ func errorReply(vm *lua.State, args []lua.Value) {
 	})
 }
 
-// upToZero is what Redis sees of a text as one of C.
+// upToZero returns a text up to its first zero byte, as Redis reads one of C.
 func upToZero(s string) string {
 	s, _, _ = strings.Cut(s, "\x00")
 	return s

@@ -65,10 +65,10 @@ func (s *scale) fits(recipe string, n int) (fits bool) {
 	return true
 }
 
-// enough is how long a measurement takes at least.
+// enough is the least duration of a measurement.
 const enough = 200 * time.Microsecond
 
-// rate is how many steps a function is charged for each microsecond.
+// rate returns the steps that a function is charged for each microsecond.
 func (s *scale) rate(recipe string, f lua.Value) float64 {
 	began, before := testcpu.Used(s.t), s.in.vm.Left()
 	for batch := 1; ; batch *= 2 {
@@ -93,8 +93,8 @@ const (
 
 var unlimited = lua.Budget{Steps: 1 << 50, Bytes: 1 << 50}
 
-// times is how much longer a step of a recipe takes than one of the plain loop, at best of some tries: it stops at the
-// first that is good enough.
+// times returns the time of a step of a recipe divided by that of one of the plain loop, at best of some tries: it stops at
+// the first that is good enough.
 func (s *scale) times(recipe string, n int) float64 {
 	loops := newScale(s.t, false)
 	loop, f := loops.begin(plainLoop, 0, unlimited), s.begin(recipe, n, unlimited)

@@ -30,8 +30,8 @@ type kept struct {
 	used uint64
 }
 
-// maxEvals is how many scripts are kept that EVAL brought: the least recently used one
-// goes. Those of SCRIPT LOAD stay until a flush.
+// maxEvals is the number of scripts of EVAL that are kept: the least recently used one
+// goes first. Those of SCRIPT LOAD stay until a flush.
 const maxEvals = 500
 
 // NewStore is an empty store.
@@ -70,15 +70,15 @@ func (s *Store) Script(digest string) (body string, ok bool) {
 	return k.body, ok
 }
 
-// mostKnown is how many bytes the scripts and libraries of a database may have together that are compiled once and then
-// called without paying for it.
-const mostKnown = 512 << 10
+// maxKnownBytes limits the scripts and libraries of a database, in bytes together, that are compiled once and then called
+// without a charge for it.
+const maxKnownBytes = 512 << 10
 
 // Known reports whether the scripts and libraries of the store are known: whoever calls them doesn't pay for compiling them,
 // because a node keeps them compiled.
-func (s *Store) Known() bool { return s.Size() <= mostKnown }
+func (s *Store) Known() bool { return s.Size() <= maxKnownBytes }
 
-// Scripts is how many scripts there are.
+// Scripts returns the number of scripts.
 func (s *Store) Scripts() int { return s.scripts.Len() }
 
 // Keep stores a script until a flush, and returns its digest.
@@ -162,7 +162,7 @@ func (s *Store) Libraries(f func(*Library)) {
 	})
 }
 
-// Counts are how many libraries and functions there are.
+// Counts returns the numbers of libraries and functions.
 func (s *Store) Counts() (libraries, functions int) { return s.libraries.Len(), s.count }
 
 // Vacant returns why a library of this text can't be added, before its text is run: its

@@ -23,12 +23,12 @@ const (
 	maxIntSize = 32 // of I and i in bytes
 	maxAlign   = 8  // of the type that needs most
 
-	// formatPerStep is how many bytes of a format are read for one step, beside the one
-	// for each option.
+	// formatPerStep is the number of bytes of a format that are read for one step, in addition
+	// to the step for each option.
 	formatPerStep = 8
 
-	// optionCost is what an option costs in steps beside that one, bytesOfInteger how many bytes of a number are
-	// read or written for one more.
+	// optionCost is the cost of an option in steps in addition to that one, bytesOfInteger the number of bytes of a
+	// number that are read or written for one more.
 	optionCost     = 3
 	bytesOfInteger = 4
 )
@@ -47,7 +47,7 @@ func newLayout(vm *lua.State, format string) *layout {
 	return &layout{vm: vm, format: format, align: 1}
 }
 
-// number is the one at the current place, def if there is none.
+// number returns the number at the current place, def if there is none.
 func (l *layout) number(def int) int {
 	if l.at >= len(l.format) || l.format[l.at] < '0' || l.format[l.at] > '9' {
 		return def
@@ -240,7 +240,7 @@ func structUnpack(vm *lua.State, args []lua.Value) {
 	vm.Return(append(out, lua.Int(pos+1))...)
 }
 
-// counted is for c0: the value before is how long the text is, and is replaced by it.
+// counted unpacks c0: the value before is the length of the text, which replaces it.
 func (l *layout) counted(out []lua.Value, data string, pos int) ([]lua.Value, int) {
 	if len(out) == 0 {
 		l.vm.Errorf("format 'c0' needs a previous size")

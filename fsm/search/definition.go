@@ -9,17 +9,17 @@ import (
 
 // The bounds of definitions.
 const (
-	// MaxIndexes is how many indexes a database may have, and as many aliases.
+	// MaxIndexes is the largest number of indexes of a database, and of aliases.
 	MaxIndexes = 100
-	// MaxFields is how many fields an index may have.
+	// MaxFields is the largest number of fields of an index.
 	MaxFields = 256
-	// MaxPrefixes is how many prefixes an index may watch.
+	// MaxPrefixes is the largest number of prefixes that an index may watch.
 	MaxPrefixes = 100
 	// MaxName is the longest name of an index, an alias or a field, and the longest prefix, in bytes.
 	MaxName = 512
 )
 
-// Source is what kind of key holds documents.
+// Source is the type of the keys that hold documents.
 type Source uint8
 
 // The sources.
@@ -34,7 +34,7 @@ const (
 // String is the name in SEARCH.CREATE.
 func (s Source) String() string { return [...]string{"JSON", "HASH", "STRING", "STREAM"}[s] }
 
-// FieldType is what a field's values are.
+// FieldType is the type of a field's values.
 type FieldType uint8
 
 // The types.
@@ -101,7 +101,7 @@ func (f *Field) Path() string {
 // Column reports whether the field can be sorted by and aggregated.
 func (f *Field) Column() bool { return f.Fast || f.Type == Keyword || f.Type == Facet }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (f *Field) Fields(c *wire.Codec) {
 	c.String(&f.Name)
 	wire.Enum(c, &f.Type, fieldTypes)
@@ -128,7 +128,7 @@ type Definition struct {
 	Since uint64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (d *Definition) Fields(c *wire.Codec) {
 	c.String(&d.Name)
 	wire.Enum(c, &d.Source, sources)

@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// Point is where a read looks at an index.
+// Point is the state at which a read queries an index, with its limits.
 type Point struct {
 	// Database is the number of the database, Name its name.
 	Database uint64
@@ -15,10 +15,10 @@ type Point struct {
 	Index uint64
 	// Now is the time of the read in unix milliseconds.
 	Now int64
-	// Work is how many steps of work a search may do. Spend, which may be nil, is told how many it has done.
+	// Work is the most steps of a search. Spend, which may be nil, is called with the number it has done.
 	Work  int64
 	Spend func(steps int64)
-	// Memory is how many bytes the indexes of the database may take, 0 for no limit but that of the node.
+	// Memory is the most bytes of the indexes of the database, 0 for no limit but that of the node.
 	Memory int64
 	// Done closes when the answer is no longer wanted; it may be nil.
 	Done <-chan struct{}
@@ -44,17 +44,17 @@ type Status struct {
 	Documents int64
 	// Bytes is about how much memory the index takes.
 	Bytes int64
-	// Pending is how many keys are to be looked at.
+	// Pending is the number of keys that are still to be indexed.
 	Pending int64
 	// Suspended says why the node has dropped what it had of the index: nil if it has not.
 	Suspended error
-	// LeftOut is how many documents did not fit under the limit.
+	// LeftOut is the number of documents that did not fit under the limit.
 	LeftOut int64
 	// Unstemmed says that there is no stemmer for the language.
 	Unstemmed bool
 }
 
-// Query is what SEARCH.QUERY asks for.
+// Query is the request of SEARCH.QUERY.
 type Query struct {
 	Filter        []byte
 	Limit, Offset int
@@ -108,7 +108,7 @@ type Hits struct {
 	Highlight func(field, value, open, close string) string
 }
 
-// Error is what a client did wrong.
+// Error describes a mistake of the client.
 type Error string
 
 func (e Error) Error() string { return string(e) }

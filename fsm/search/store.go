@@ -31,7 +31,7 @@ func (s *Store) Fork() *Store {
 // Size is the logical memory in bytes.
 func (s *Store) Size() int64 { return s.size }
 
-// Len is how many indexes there are.
+// Len returns the number of indexes.
 func (s *Store) Len() int { return len(s.indexes) }
 
 // Used reports whether there is, or was, anything in the store.
@@ -127,13 +127,13 @@ func (s *Store) DropAlias(name string) bool {
 // Reset drops all definitions and aliases.
 func (s *Store) Reset() { *s = Store{serial: s.serial} }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (a *Alias) Fields(c *wire.Codec) {
 	c.String(&a.Name)
 	c.String(&a.Index)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *Store) Fields(c *wire.Codec) {
 	c.Uvarint(&s.serial)
 	all := make([]Definition, 0, len(s.indexes))

@@ -116,7 +116,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestForkKeepsItsState: a fork is what a snapshot writes while the store goes on.
+// TestForkKeepsItsState: a snapshot writes a fork while the store changes.
 func TestForkKeepsItsState(t *testing.T) {
 	s := search.NewStore()
 	s.Put(definition("a", "a:"))

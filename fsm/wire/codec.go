@@ -79,13 +79,13 @@ func Copy(to, from Record) {
 // Reading reports whether the codec reads.
 func (c *Codec) Reading() bool { return c.reading }
 
-// B is what was written.
+// B returns the bytes written so far.
 func (c *Codec) B() []byte { return c.w.B }
 
-// Writer is where the codec writes to, for formats that Fields can't tell.
+// Writer returns the codec's writer, for formats that Fields can't describe.
 func (c *Codec) Writer() *Writer { return &c.w }
 
-// Reader is where the codec reads from, for formats that Fields can't tell.
+// Reader returns the codec's reader, for formats that Fields can't describe.
 func (c *Codec) Reader() *Reader { return &c.r }
 
 // Done is the first error met, or ErrLeftover if anything is unread.
@@ -206,8 +206,8 @@ func (c *Codec) Byte(v *byte) {
 	}
 }
 
-// Record is what fields names, behind its length. Fields missing at its end read as zero;
-// fields left over are an error.
+// Record codes the values that fields names, after their length. Fields missing at the end read as
+// zero; fields left over are an error.
 func (c *Codec) Record(fields func(*Codec)) {
 	if c.reading {
 		c.in(c.r.Bytes(), fields)

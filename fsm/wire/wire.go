@@ -27,7 +27,7 @@ func (w *Writer) Uvarint(v uint64) { w.B = binary.AppendUvarint(w.B, v) }
 // Varint appends a signed number.
 func (w *Writer) Varint(v int64) { w.B = binary.AppendVarint(w.B, v) }
 
-// SizeOf is how many bytes Uvarint appends for v.
+// SizeOf returns the number of bytes that Uvarint appends for v.
 func SizeOf(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
 // Bool appends a truth value.
@@ -107,7 +107,7 @@ func (r *Reader) Err() error { return r.err }
 // Len is the number of bytes not read yet.
 func (r *Reader) Len() int { return len(r.b) }
 
-// Rest is what is not read yet, and is read by this.
+// Rest reads and returns the bytes that are not read yet.
 func (r *Reader) Rest() []byte {
 	b := r.b
 	r.b = nil

@@ -20,10 +20,10 @@ type BulkCancellation struct {
 	Filter Filter
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *BulkCancellation) Fields(c *wire.Codec) {
-	c.Record(n.BulkRequest.Fields)
-	c.Record(n.Filter.Fields)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (bc *BulkCancellation) Fields(c *wire.Codec) {
+	c.Record(bc.BulkRequest.Fields)
+	c.Record(bc.Filter.Fields)
 }
 
 // BulkCancel starts, continues or stops the cancellation of the runs that a filter chooses, as queue.BulkCancel does that
@@ -51,7 +51,7 @@ func (s *Store) BulkCancel(e *env.Env, q *queue.Store, n BulkCancellation) (queu
 	return *b, nil
 }
 
-// filterOf is what the filter of a bulk action says of runs.
+// filterOf decodes the filter of a bulk action of runs.
 func filterOf(b *queue.BulkAction) (f Filter) {
 	wire.NewReader(b.Filter).Get(&f)
 	return f

@@ -49,7 +49,7 @@ func (s *Store) chooser(f *Filter) *chooser {
 	return c
 }
 
-// size is how many alternatives the filter has: what preparing it takes.
+// size counts the alternatives of the filter: the work of preparing it.
 func (f *Filter) size() int64 {
 	return int64(len(f.RunIDs) + len(f.Exact) + len(f.URLs) + len(f.States) + len(f.Labels) + len(f.CallerIPs) + len(f.FlowKeys) +
 		len(f.Hosts) + len(f.Paths) + len(f.Messages))
@@ -65,8 +65,8 @@ func prefixes(list []string) (out []string) {
 	return out
 }
 
-// beginsWithOne reports whether a text begins with one of prefixes.
-func beginsWithOne(prefixes []string, text string) bool {
+// hasAnyPrefix reports whether a text begins with one of prefixes.
+func hasAnyPrefix(prefixes []string, text string) bool {
 	i, found := slices.BinarySearch(prefixes, text)
 	return found || i > 0 && strings.HasPrefix(text, prefixes[i-1])
 }
@@ -74,7 +74,7 @@ func beginsWithOne(prefixes []string, text string) bool {
 // fits reports whether a text is one of some words, or begins with one if prefix; any text fits no words.
 func fits(w *queue.Words, prefixes []string, v string, prefix bool) bool {
 	if prefix && w.Any() {
-		return beginsWithOne(prefixes, v)
+		return hasAnyPrefix(prefixes, v)
 	}
 	return w.Admit(v)
 }
@@ -93,36 +93,36 @@ func (s *Store) holders(messages []queue.ID) map[uint64]struct{} {
 }
 
 // match reports whether the filter chooses r. Dates are judged by at.
-func (f *chooser) match(r *Run, at int64) bool {
-	if len(f.exact) > 0 {
-		_, is := f.exact[exactRun{r.ID, r.Created}]
+func (c *chooser) match(r *Run, at int64) bool {
+	if len(c.exact) > 0 {
+		_, is := c.exact[exactRun{r.ID, r.Created}]
 		return is
 	}
 	switch {
-	case f.Created != 0 && r.Created != f.Created, f.From != 0 && at < f.From, f.To != 0 && at > f.To:
+	case c.Created != 0 && r.Created != c.Created, c.From != 0 && at < c.From, c.To != 0 && at > c.To:
 		return false
-	case !fits(&f.ids, f.idPrefixes, r.ID, f.IDPrefix), !fits(&f.urls, f.urlPrefixes, r.URL, f.URLPrefix), !f.callerIPs.Admit(r.CallerIP):
+	case !fits(&c.ids, c.idPrefixes, r.ID, c.IDPrefix), !fits(&c.urls, c.urlPrefixes, r.URL, c.URLPrefix), !c.callerIPs.Admit(r.CallerIP):
 		return false
-	case f.flowKeys.Any() && (r.Flow == nil || !f.flowKeys.Has(r.Flow.Key)), f.labels.Any() && !f.labels.HasOne(r.Labels):
+	case c.flowKeys.Any() && (r.Flow == nil || !c.flowKeys.Has(r.Flow.Key)), c.labels.Any() && !c.labels.HasOne(r.Labels):
 		return false
-	case f.hosts.Any() && !f.isOn(r.URL), f.paths.Any() && !f.paths.Has((&queue.Content{URL: r.URL}).Path()):
+	case c.hosts.Any() && !c.isOnHost(r.URL), c.paths.Any() && !c.paths.Has((&queue.Content{URL: r.URL}).Path()):
 		return false
 	}
-	if f.states != nil {
-		if _, is := f.states[r.State]; !is {
+	if c.states != nil {
+		if _, is := c.states[r.State]; !is {
 			return false
 		}
 	}
-	if f.holders == nil {
+	if c.holders == nil {
 		return true
 	}
-	_, holds := f.holders[r.No]
+	_, holds := c.holders[r.No]
 	return holds
 }
 
-// isOn reports whether a URL is on one of the hosts, which are meant with their port or without.
-func (f *chooser) isOn(url string) bool {
+// isOnHost reports whether a URL is on one of the hosts, which are meant with their port or without.
+func (c *chooser) isOnHost(url string) bool {
 	host := queue.Fold((&queue.Content{URL: url}).Host())
 	bare, _, _ := strings.Cut(host, ":")
-	return f.hosts.Has(host) || f.hosts.Has(bare)
+	return c.hosts.Has(host) || c.hosts.Has(bare)
 }

@@ -52,7 +52,7 @@ func TestCostOfAStep(t *testing.T) {
 	}
 }
 
-// liveHeap is what is reachable, in bytes.
+// liveHeap returns the bytes of the heap that are reachable.
 func liveHeap() int64 {
 	runtime.GC()
 	runtime.GC() // what the first one finds to be finalised
@@ -144,7 +144,7 @@ func (c *cost) parallel(id string, at uint32) uint32 {
 	return at + branches
 }
 
-// restore is what a snapshot of the pair gives.
+// restore returns a pair that was restored from a snapshot.
 func (c *cost) restore() pair {
 	c.t.Helper()
 	n := pair{workflow.New(), queue.New()}

@@ -8,8 +8,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Delivery is what one attempt sends of a run. It is made of the log as it stands; entries that come later never change
-// that of an earlier one.
+// Delivery is the request that one attempt sends for a run. It is made from the run's log; later entries never change the
+// delivery of an earlier one.
 type Delivery struct {
 	URL, Method string
 	// Header is the destination's, Service the names and values of the service's own headers, without prefix.
@@ -21,25 +21,25 @@ type Delivery struct {
 	ToEndpoint, First bool
 }
 
-// SDKVersionHeader is how an endpoint knows a delivery of a run.
+// SDKVersionHeader is the header by which an endpoint recognizes a delivery of a run.
 const SDKVersionHeader = "Upstash-Workflow-Sdk-Version"
 
 // RunOver is the error of an attempt that was not sent because its run needs it no more: the run has ended, or what the
 // attempt is for is done. It is in no event.
 const RunOver = "the workflow run is over"
 
-// Delivery is what an attempt of a message of a run sends; false if the run has no use for it any more.
+// Delivery returns the request of an attempt of a message of a run; false if the run no longer needs it.
 func (s *Store) Delivery(id queue.ID, run []byte) (*Delivery, bool) {
 	ref, ok := ParseRef(run)
-	r, there := s.runs.Get(ref.Run)
-	if !ok || !there {
+	r, found := s.runs.Get(ref.Run)
+	if !ok || !found {
 		return nil, false
 	}
 	if ref.Kind == DeliverFailure {
 		return s.failureDelivery(r, id)
 	}
-	n, there := s.entries.Get(place{ref.Run, ref.Pos})
-	if !there || n.ID != id || !n.State.Open() {
+	n, found := s.entries.Get(place{ref.Run, ref.Pos})
+	if !found || n.ID != id || !n.State.Open() {
 		return nil, false
 	}
 	switch {
@@ -68,7 +68,7 @@ func (s *Store) entryDelivery(r *Run, pos uint32, n *Entry) *Delivery {
 	}
 	header := slices.Clone(r.Header)
 	if n.Own != nil {
-		header = join(header, n.Own.Header)
+		header = mergeFields(header, n.Own.Header)
 	}
 	d.Header = endpointHeader(header, n.Kind == AnswerEntry, pos == 0)
 	if pos == 0 && r.Origin == FromUnknown {
@@ -84,8 +84,8 @@ func (s *Store) entryDelivery(r *Run, pos uint32, n *Entry) *Delivery {
 	return d
 }
 
-// join returns the fields of base and own; those of own replace others of their name.
-func join(base, own []queue.Field) []queue.Field {
+// mergeFields returns the fields of base and own; those of own replace others of their name.
+func mergeFields(base, own []queue.Field) []queue.Field {
 	named := make(map[string]bool, len(own))
 	for _, f := range own {
 		named[queue.Fold(f.Name)] = true
@@ -117,7 +117,7 @@ func (r *Run) service(callType string) []queue.Field {
 	}
 }
 
-// elementSize is about what an element of a list takes beside its body.
+// elementSize is about the bytes of an element of a list without its body.
 const elementSize = 80
 
 // failureDelivery is the call of the failure callback.

@@ -12,14 +12,14 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 	if r == nil {
 		return RunRef{}, notFound("workflow run %s not found", n.RunID)
 	}
-	if earlier := s.before(r); s.stray(q, r, 0, 0) && earlier != nil {
+	if earlier := s.previousRun(r); s.isOfEarlierRun(q, r, 0, 0) && earlier != nil {
 		r = earlier
 	}
 	if r.Active() {
 		k := s.edit(e, q, r)
 		k.count(int64(len(n.Result)))
 		k.r.Result, k.r.HasResult = s.stored(n.Result), n.HasResult
-		k.spare(k.r.Result.Uncounted())
+		k.addUncounted(k.r.Result.Uncounted())
 		k.finish(Succeeded)
 		k.store()
 		k.notifyInvoker()
@@ -30,67 +30,67 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 }
 
 // finish brings a run to a final state: nothing of it is delivered any more, and nothing waits.
-func (k *work) finish(state RunState) {
-	s, r := k.s, k.r
-	k.unreserve()
+func (wo *work) finish(state RunState) {
+	s, r := wo.s, wo.r
+	wo.unreserve()
 	s.liveBytes -= r.bytes
 	s.doneBytes += r.bytes
-	r.State, r.Completed = state, k.e.Now
-	r.touch(k.e.Now)
-	k.close(state)
+	r.State, r.Completed = state, wo.e.Now
+	r.touch(wo.e.Now)
+	wo.close(state)
 	for _, w := range s.WaitersOf(r.No) {
-		k.forgetWaiter(w)
+		wo.forgetWaiter(w)
 		if state == Canceled {
-			k.leaveWait(w)
+			wo.leaveWait(w)
 		}
 	}
-	k.dropSaved()
+	wo.dropSaved()
 	if state != Failed {
 		s.ended.Set(queue.Stamp{At: r.Completed, Seq: r.No}, r.No)
 	}
 }
 
 // unreserve has the run count no more what its end may add: it ends now.
-func (k *work) unreserve() {
-	k.count(-k.r.Reserved)
-	k.r.Reserved = 0
+func (wo *work) unreserve() {
+	wo.count(-wo.r.Reserved)
+	wo.r.Reserved = 0
 }
 
 // close ends the deliveries of the run. At success one that is under way is that which has ended the run.
-func (k *work) close(state RunState) {
+func (wo *work) close(state RunState) {
 	var open []place
-	k.s.open.AscendHead(k.r.No, func(p place, _ struct{}) bool {
-		if p.run == k.r.No {
+	wo.s.open.AscendHead(wo.r.No, func(p place, _ struct{}) bool {
+		if p.run == wo.r.No {
 			open = append(open, p)
 		}
-		return p.run == k.r.No
+		return p.run == wo.r.No
 	})
 	for _, at := range open {
-		old, _ := k.s.entries.Get(at)
+		old, _ := wo.s.entries.Get(at)
 		n := *old
 		n.State, n.Next = Dropped, 0
-		if k.q.Drop(k.e, n.ID) && state == Succeeded && n.Kind != CallEntry {
+		if wo.q.Drop(wo.e, n.ID) && state == Succeeded && n.Kind != CallEntry {
 			n.State = Delivered
 		}
-		k.set(at, old, &n)
+		wo.set(at, old, &n)
 	}
 }
 
 // fail ends a run that can't go on: it becomes a dead letter, and its failure callback is called.
-func (k *work) fail(f *Fault) {
-	k.unreserve()
-	before := k.r.size()
-	if !k.s.fits(int64(len(f.Response.Body)) + 64*int64(len(f.Response.Header))) {
+func (wo *work) fail(f *Fault) {
+	wo.unreserve()
+	before := wo.r.size()
+	if !wo.s.fits(int64(len(f.Response.Body)) + 64*int64(len(f.Response.Header))) {
 		f.Response = queue.Response{Status: f.Response.Status}
 	}
-	k.r.Fault = detached(f)
-	k.r.Dead = queue.Stamp{At: k.e.Now, Seq: k.r.No}
-	k.finish(Failed)
-	k.s.dead.Set(k.r.Dead, k.r.No)
-	k.callFailure()
-	k.count(k.r.size() - before)
-	k.store()
-	k.notifyInvoker()
+	wo.r.Fault = detached(f)
+	wo.r.Dead = queue.Stamp{At: wo.e.Now, Seq: wo.r.No}
+	wo.finish(Failed)
+	wo.s.dead.Set(wo.r.Dead, wo.r.No)
+	wo.callFailure()
+	wo.count(wo.r.size() - before)
+	wo.store()
+	wo.notifyInvoker()
 }
 
 // FailureCallback is the URL that gets the failure of a run: what the run says, or, of SDKs that say it with each message, the
@@ -106,14 +106,14 @@ func (s *Store) FailureCallback(r *Run) *queue.Callback {
 }
 
 // callFailure has the failure callback called, if there is one.
-func (k *work) callFailure() {
-	to := k.s.FailureCallback(k.r)
+func (wo *work) callFailure() {
+	to := wo.s.FailureCallback(wo.r)
 	if to == nil {
 		return
 	}
-	o := only(&to.Options, messageOptions).Over(only(&k.r.Options, messageOptions)).InTrace(k.r.Trace)
-	c := &queue.Content{URL: to.URL, Options: o, CallerIP: k.r.CallerIP, Run: Ref{DeliverFailure, k.r.No, 0}.Bytes()}
-	k.r.Callback = &Callback{Message: k.q.Dispatch(k.e, c), State: CallbackInProgress, Retries: c.Retries}
+	o := pickOptions(&to.Options, messageOptions).Over(pickOptions(&wo.r.Options, messageOptions)).InTrace(wo.r.Trace)
+	c := &queue.Content{URL: to.URL, Options: o, CallerIP: wo.r.CallerIP, Run: Ref{DeliverFailure, wo.r.No, 0}.Bytes()}
+	wo.r.Callback = &Callback{Message: wo.q.Dispatch(wo.e, c), State: CallbackInProgress, Retries: c.Retries}
 }
 
 // applyFailureReport records how the delivery of a failure callback went.
@@ -145,20 +145,20 @@ func (s *Store) applyFailureReport(e *env.Env, q *queue.Store, r *Run, t *queue.
 }
 
 // notifyInvoker appends the outcome of a run to the run that has invoked it, once.
-func (k *work) notifyInvoker() {
-	v := k.r.Invoker
+func (wo *work) notifyInvoker() {
+	v := wo.r.Invoker
 	if v == nil {
 		return
 	}
-	parent, ok := k.s.runs.Get(v.Run)
+	parent, ok := wo.s.runs.Get(v.Run)
 	if !ok || parent.State != Started && parent.State != Failed {
 		return
 	}
-	if _, done := k.s.marks.Get(mark{parent.No, markResult, v.Step.Number()}); done {
+	if _, done := wo.s.marks.Get(mark{parent.No, markResult, v.Step.Number()}); done {
 		return
 	}
-	p := k.s.edit(k.e, k.q, parent)
-	n := &Entry{Kind: StepEntry, Step: result(v.Step), Body: payload.New(outcome(v.Open, k.r), k.s.keeper)}
+	p := wo.s.edit(wo.e, wo.q, parent)
+	n := &Entry{Kind: StepEntry, Step: result(v.Step), Body: payload.New(outcome(v.Open, wo.r), wo.s.keeper)}
 	n.Own = p.own(&v.Options, TriggerOnConfig)
 	if v.URL != "" && v.URL != parent.URL {
 		n.URL = v.URL
@@ -183,7 +183,7 @@ func outcome(open []byte, r *Run) []byte {
 	in.truth("isFailed", r.State == Failed)
 	in.truth("isCanceled", r.State == Canceled)
 	in.close()
-	out := object{b: append(make([]byte, 0, len(open)+2*len(in.b)), open...), some: true}
+	out := object{b: append(make([]byte, 0, len(open)+2*len(in.b)), open...), nonEmpty: true}
 	out.text("out", string(in.b))
 	out.close()
 	return out.b

@@ -59,7 +59,7 @@ func ParseStepType(text string) StepType {
 	return UnknownType
 }
 
-// Step is what the state machine knows of a step. A result has an ID, a plan has a Target, the step that it plans.
+// Step describes a step to the state machine. A result has an ID, a plan has a Target, the step that it plans.
 type Step struct {
 	ID, Target uint32
 	// Concurrent is the number of steps of the block, 1 for a sequential one.
@@ -113,13 +113,13 @@ type Entry struct {
 	Step
 	// Created is in unix milliseconds, FirstAt the earliest delivery.
 	Created, FirstAt int64
-	// Since is when the step began to wait, and Deadline when that was to time out, if it is the result of a wait.
+	// Since is the time at which the step began to wait, and Deadline its timeout, if it is the result of a wait.
 	Since, Deadline int64
-	// Body is verbatim what was submitted.
+	// Body is the submitted body, verbatim.
 	Body payload.Payload
-	// Own is what the message said for itself beyond what the run says; nil if nothing.
+	// Own holds the message's own options in addition to the run's; nil if it has none.
 	Own *queue.Options
-	// URL is where it is delivered if that is not the run's own URL.
+	// URL is the destination if it is not the run's own URL.
 	URL string
 	// Answer is the outcome of a call in an AnswerEntry.
 	Answer *Answer
@@ -127,15 +127,15 @@ type Entry struct {
 	State EntryState
 	// Retried counts the retries so far, Retries those that are allowed.
 	Retried, Retries uint32
-	// Next is when the next attempt is due, in unix milliseconds, while the delivery is open.
+	// Next is the time at which the next attempt is due, in unix milliseconds, while the delivery is open.
 	Next int64
 	// Errors are the attempts that failed, the last maxErrors of them.
 	Errors []Attempt
-	// Reserved is what counts already of what the answer to a call may add, in bytes.
+	// Reserved is the memory that counts already for the answer to a call, in bytes.
 	Reserved int64
 }
 
-// Answer is what a third party has said to a call.
+// Answer is the answer of a third party to a call.
 type Answer struct {
 	// Call is the place in the log of the call.
 	Call uint32
@@ -146,13 +146,13 @@ type Answer struct {
 	Superseded bool
 }
 
-// maxErrors is how many failed attempts an entry remembers, maxErrorBody how much of the body of each, in bytes.
+// maxErrors limits the failed attempts that an entry remembers, maxErrorBody the body of each, in bytes.
 const (
 	maxErrors    = 20
 	maxErrorBody = 64 << 10
 )
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (s *Step) Fields(c *wire.Codec) {
 	wire.Uint(c, &s.ID)
 	wire.Uint(c, &s.Target)
@@ -161,7 +161,7 @@ func (s *Step) Fields(c *wire.Codec) {
 	c.Text(&s.Name)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (e *Entry) Fields(c *wire.Codec) {
 	e.ID.Fields(c)
 	wire.Enum(c, &e.Kind, kinds)
@@ -187,7 +187,7 @@ func (e *Entry) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (a *Answer) Fields(c *wire.Codec) {
 	wire.Uint(c, &a.Call)
 	c.Record(a.Response.Fields)

@@ -25,7 +25,7 @@ func refusal(kind *queue.Error, format string, args ...any) *queue.Error {
 	return &queue.Error{Code: kind.Code, Text: fmt.Sprintf(format, args...)}
 }
 
-func over(id string) *queue.Error {
+func runOverError(id string) *queue.Error {
 	return refusal(ErrOver, "workflow run %s is over or not known", id)
 }
 

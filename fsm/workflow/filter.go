@@ -7,12 +7,12 @@ import (
 
 // Filter chooses runs. Each field that is set has to fit; of a list one element has to.
 type Filter struct {
-	// RunIDs are whole ids; with IDPrefix they are what ids begin with.
+	// RunIDs are whole ids, or with IDPrefix prefixes of ids.
 	RunIDs   []string
 	IDPrefix bool
 	// Exact are runs by id and creation; set, nothing else counts.
 	Exact []RunRef
-	// URLs are whole URLs; with URLPrefix they are what URLs begin with.
+	// URLs are whole URLs, or with URLPrefix prefixes of URLs.
 	URLs      []string
 	URLPrefix bool
 	States    []RunState
@@ -30,7 +30,7 @@ type Filter struct {
 // Named reports whether the filter names single runs, by their ids or by those of their messages.
 func (f *Filter) Named() bool { return len(f.RunIDs)+len(f.Exact)+len(f.Messages) > 0 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (f *Filter) Fields(c *wire.Codec) {
 	c.Texts(&f.RunIDs)
 	c.Bool(&f.IDPrefix)

@@ -114,7 +114,7 @@ func (m *model) step(number uint32) {
 		return
 	}
 	key := fmt.Sprint(before.No, number) // an id may be used again as soon as its run is forgotten, in the same millisecond too
-	if _, there := m.results[key]; !r.Deduplicated && there {
+	if _, found := m.results[key]; !r.Deduplicated && found {
 		m.t.Fatalf("two results of %s were accepted", key)
 	}
 	if !r.Deduplicated {
@@ -128,7 +128,7 @@ func (m *model) step(number uint32) {
 		return // a step of a failed run, for which there was no room any more
 	}
 	won, _ := m.w.pairs[0].s.Entry(run.No, pos)
-	if first, there := m.results[key]; there && string(won.Body.Bytes()) != first {
+	if first, found := m.results[key]; found && string(won.Body.Bytes()) != first {
 		m.t.Fatalf("the result of %s was %s and is %s", key, first, won.Body.Bytes())
 	}
 }

@@ -106,22 +106,22 @@ func (s *Store) savedFor(w *Waiter) (at runKey, found *Saved) {
 }
 
 // takeSaved takes a notification out.
-func (k *work) takeSaved(at runKey, n *Saved) {
-	k.s.saved.Delete(at)
-	k.r.saved--
-	k.r.kept -= n.size()
-	k.count(-n.size())
+func (wo *work) takeSaved(at runKey, n *Saved) {
+	wo.s.saved.Delete(at)
+	wo.r.saved--
+	wo.r.kept -= n.size()
+	wo.count(-n.size())
 }
 
 // dropSaved takes out all that is kept for the run.
-func (k *work) dropSaved() {
-	for k.r.saved > 0 {
+func (wo *work) dropSaved() {
+	for wo.r.saved > 0 {
 		var at runKey
 		var n *Saved
-		k.s.saved.AscendHead(k.r.No, func(p runKey, v *Saved) bool {
+		wo.s.saved.AscendHead(wo.r.No, func(p runKey, v *Saved) bool {
 			at, n = p, v
 			return false
 		})
-		k.takeSaved(at, n)
+		wo.takeSaved(at, n)
 	}
 }

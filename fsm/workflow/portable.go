@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// recordNames are what exports call records, by their kinds.
+// recordNames are the names of records in exports, by their kinds.
 var recordNames = [...]string{
 	kindHead: "workflow-head", kindRun: "run", kindEntry: "step", kindMark: "mark", kindWaiter: "waiter", kindSaved: "notification",
 	kindDoomed: "deleted-run", kindBulk: "workflow-bulk-action",

@@ -11,13 +11,13 @@ import (
 // The prices of operations on runs: what they do is computed from their arguments and the state before.
 
 const (
-	// entryWork is what it takes to append an entry with its message, or to end either, in steps.
+	// entryWork is the work, in steps, of appending an entry with its message, or ending either.
 	entryWork = 60
-	// lookWork is what it takes to look at a run for a filter.
+	// lookWork is the work of testing a run against a filter.
 	lookWork = 5
-	// operation is what an operation that finds little to do takes.
+	// operation is the work of an operation that finds little to do.
 	operation = 10
-	// entryFrame is the most that the JSON of a step that the store makes itself has beside its texts.
+	// entryFrame is the most bytes of the JSON of a step that the store makes itself, without its texts.
 	entryFrame = 120
 	// idSize is the length of an id that the store makes.
 	idSize = 32
@@ -25,7 +25,7 @@ const (
 
 func bytesWork(n int64) int64 { return n / env.BytesPerWork }
 
-// countedOf is how much of a body counts.
+// countedOf returns the bytes of a body of n bytes that count as memory.
 func countedOf(n int64) int64 { return n - payload.Uncounted(int(n)) }
 
 // entryGrowth is the growth by an entry with a body of that length, and by the message that delivers it.
@@ -40,25 +40,25 @@ func entryGrowth(o *queue.Options, body int64, texts ...string) int64 {
 	return n
 }
 
-// reserve is what the end of a run may add: a dead letter, the call of its failure callback, and the entry of the run that has
-// invoked it. It counts from the run's start on, so that an end never has to be refused.
-func (o *Config) reserve() int64 {
+// reserve returns the bytes that the end of a run may add: a dead letter, the call of its failure callback, and the entry of
+// the run that has invoked it. They count from the run's start on, so that an end never has to be refused.
+func (co *Config) reserve() int64 {
 	n := int64(600)
-	if f := o.Failure; f != nil {
-		n += queue.MessageGrowth(&f.Options, f.URL, o.CallerIP)
+	if f := co.Failure; f != nil {
+		n += queue.MessageGrowth(&f.Options, f.URL, co.CallerIP)
 	}
-	if v := o.Invoker; v != nil {
+	if v := co.Invoker; v != nil {
 		n += entryGrowth(&v.Options, entryFrame+2*int64(len(v.Open)), v.URL, v.Step.Name)
 	}
 	return n
 }
 
-// reserve is what the timeout of a wait may add beyond what the waiter counts.
-func (n *Waiter) reserve() int64 {
-	return 340 + int64(len(n.TimeoutText)+2*len(n.TimeoutURL)) + 2*optionsSize(&n.TimeoutOptions)
+// reserve returns the bytes that the timeout of a wait may add beyond those that the waiter counts.
+func (w *Waiter) reserve() int64 {
+	return 340 + int64(len(w.TimeoutText)+2*len(w.TimeoutURL)) + 2*optionsSize(&w.TimeoutOptions)
 }
 
-// reserveOfCall is what the answer to a call may add without its body and header.
+// reserveOfCall returns the bytes that the answer to a call may add without its body and header.
 func reserveOfCall(o *queue.Options) int64 {
 	n := entryGrowth(nil, 0) + 100 + int64(len(noRoom))
 	if back := o.Callback; back != nil {
@@ -67,7 +67,7 @@ func reserveOfCall(o *queue.Options) int64 {
 	return n
 }
 
-// SubmitPrice is that of Submit.
+// SubmitPrice returns the price of Submit.
 func (s *Store) SubmitPrice(_ *env.Env, n *Submissions, limit int64) env.Price {
 	return env.Sum(n.Items, limit, s.submission)
 }
@@ -76,7 +76,7 @@ func (s *Store) submission(n *Submission) env.Price {
 	own, body := n.Options, int64(len(n.Body))
 	if n.Kind == StepSubmission { // what the run says is kept with the run
 		if r := s.Find(n.RunID, 0); r != nil {
-			own = only(&own, own.Given&^queue.GivenHeader)
+			own = pickOptions(&own, own.Given&^queue.GivenHeader)
 		}
 	}
 	p := env.Price{Work: entryWork + 3*bytesWork(body), Growth: entryGrowth(&own, body, n.URL, n.Step.Name, n.CallerIP)}
@@ -91,16 +91,16 @@ func (s *Store) submission(n *Submission) env.Price {
 		c := Config{URL: n.URL, Options: n.Options, CallerIP: n.CallerIP, Invoker: n.Invoker}
 		r := Run{ID: n.RunID, Config: &c}
 		r.Reserved = c.reserve()
-		p.Growth = r.size() + idSize + entryGrowth(only0(&n.Options), body, n.URL, n.CallerIP) + 160
+		p.Growth = r.size() + idSize + entryGrowth(firstMessageOptions(&n.Options), body, n.URL, n.CallerIP) + 160
 		p.Work += 2 * bytesWork(r.size())
 	}
 	p.Work += 2 * bytesWork(p.Growth)
 	return p
 }
 
-// only0 are the options of a run that its first message carries.
-func only0(o *queue.Options) *queue.Options {
-	out := only(o, messageOptions|queue.GivenDelay|queue.GivenNotBefore)
+// firstMessageOptions are the options of a run that its first message carries.
+func firstMessageOptions(o *queue.Options) *queue.Options {
+	out := pickOptions(o, messageOptions|queue.GivenDelay|queue.GivenNotBefore)
 	return &out
 }
 
@@ -116,7 +116,7 @@ func (s *Store) headerGrowth(n *Submission) (bytes int64) {
 	return bytes
 }
 
-// AwaitPrice is that of Await.
+// AwaitPrice returns the price of Await.
 func (s *Store) AwaitPrice(_ *env.Env, n *Await) env.Price {
 	w := Waiter{EventID: n.EventID, Open: n.Open, URL: n.URL, Options: n.Options, TimeoutURL: n.TimeoutURL, TimeoutOptions: n.TimeoutOptions,
 		TimeoutBody: n.TimeoutBody, TimeoutText: n.TimeoutText}
@@ -128,7 +128,7 @@ func (s *Store) AwaitPrice(_ *env.Env, n *Await) env.Price {
 	return env.Price{Work: entryWork + saved + 3*bytesWork(size), Growth: size}
 }
 
-// NotifyPrice is that of Notify: in pieces, of which each wakes as many waiters as a request may. Notify, which follows, wakes that many.
+// NotifyPrice returns the price of Notify: in pieces, of which each wakes as many waiters as a request may. Notify, which follows, wakes that many.
 func (s *Store) NotifyPrice(_ *env.Env, n *Notification, limit int64) env.Price {
 	cost := env.Price{Work: operation}
 	if n.RunID != "" || n.Hook {
@@ -162,7 +162,7 @@ func (s *Store) NotifyPrice(_ *env.Env, n *Notification, limit int64) env.Price 
 	return cost
 }
 
-// NotifyAllPrice is that of Notify after WakeAll: of all waiters, or of so many that it is above the limit.
+// NotifyAllPrice returns the price of Notify after WakeAll: of all waiters, or of so many that it is above the limit.
 func (s *Store) NotifyAllPrice(e *env.Env, n *Notification, limit int64) env.Price {
 	if n.RunID != "" || n.Hook {
 		return s.NotifyPrice(e, n, limit)
@@ -182,14 +182,14 @@ func (s *Store) WakeAll() { s.wakes = 0 }
 // maxWoken is the most waiters that one entry wakes.
 const maxWoken = 1_000
 
-// wakePrice is what it takes to wake a waiter, which counts no more then.
+// wakePrice is the price of waking a waiter, which no longer counts then.
 func wakePrice(w *Waiter, body []byte) env.Price {
 	size := int64(len(w.Open)+len(w.EventID)+len(w.TimeoutText)+4*len(body)/3) + entryFrame
 	grown := entryGrowth(&w.Options, size, w.URL, w.Step.Name) - w.size()
 	return env.Price{Work: 2*entryWork + 3*bytesWork(size), Growth: max(0, grown)}
 }
 
-// held is how much of a run its end has to go through: what is still to be delivered, waits, and is kept for it.
+// held counts the records of a run that its end has to go through: open deliveries, waits, and kept notifications.
 func (s *Store) held(r *Run) int {
 	return s.openOf(r.No) + s.waiting.RankHead(r.No+1) - s.waiting.RankHead(r.No) + r.saved
 }
@@ -197,7 +197,7 @@ func (s *Store) held(r *Run) int {
 // openOf is the number of entries of a run that are still to be delivered.
 func (s *Store) openOf(run uint64) int { return s.open.RankHead(run+1) - s.open.RankHead(run) }
 
-// EndPrice is that of End.
+// EndPrice returns the price of End.
 func (s *Store) EndPrice(_ *env.Env, n *Ending) env.Price {
 	r := s.Find(n.RunID, 0)
 	if r == nil || !r.Active() {
@@ -213,12 +213,12 @@ func (s *Store) EndPrice(_ *env.Env, n *Ending) env.Price {
 	return cost
 }
 
-// CancelPrice is that of Cancel: in pieces.
+// CancelPrice returns the price of Cancel: in pieces.
 func (s *Store) CancelPrice(_ *env.Env, n *Cancellation) env.Price {
 	return s.scanPrice(&n.Filter, s.runs.Len(), maxCancel)
 }
 
-// BulkPrice is that of BulkCancel: in pieces.
+// BulkPrice returns the price of BulkCancel: in pieces.
 func (s *Store) BulkPrice(_ *env.Env, n *BulkCancellation) env.Price {
 	switch b := s.bulk.Find(n.ID); {
 	case n.Act == queue.BulkStart:
@@ -247,7 +247,7 @@ func (f *Filter) coded() int64 {
 	return n
 }
 
-// scanPrice is that of holding a filter against n runs, up to MaxScan, and of ending limit of them, with at most maxHeld of what
+// scanPrice returns the price of holding a filter against n runs, up to MaxScan, and of ending limit of them, with at most maxHeld of what
 // they hold.
 func (s *Store) scanPrice(f *Filter, n, limit int) env.Price {
 	look := int64(min(n, MaxScan))
@@ -265,7 +265,7 @@ func (s *Store) runsOf(id string) int {
 	return to - from
 }
 
-// DeleteDeadPrice is that of DeleteDead: in pieces.
+// DeleteDeadPrice returns the price of DeleteDead: in pieces.
 func (s *Store) DeleteDeadPrice(_ *env.Env, n *DeadSelection) env.Price {
 	if len(n.IDs) > 0 || n.None {
 		return env.Price{Work: operation + entryWork*int64(len(n.IDs))}
@@ -275,7 +275,7 @@ func (s *Store) DeleteDeadPrice(_ *env.Env, n *DeadSelection) env.Price {
 	return cost
 }
 
-// RevivePrice is that of Revive: in pieces, of which each makes as many runs as a request may. It sets n.Limit to that number if n
+// RevivePrice returns the price of Revive: in pieces, of which each makes as many runs as a request may. It sets n.Limit to that number if n
 // has no ids.
 func (s *Store) RevivePrice(_ *env.Env, n *Revival, limit int64) env.Price {
 	cost := s.DeleteDeadPrice(nil, &n.DeadSelection)
@@ -294,10 +294,10 @@ func (s *Store) RevivePrice(_ *env.Env, n *Revival, limit int64) env.Price {
 	return cost
 }
 
-// revivalPrice is what one run like another takes, which has its log or its payload.
+// revivalPrice is the price of a new run with the log or the payload of another.
 func (s *Store) revivalPrice(r *Run, n *Revival) env.Price {
 	c := *r.Config
-	c.Options = only(&n.Options, revivable).Over(c.Options)
+	c.Options = pickOptions(&n.Options, revivable).Over(c.Options)
 	c.Invoker = nil
 	again := Run{ID: n.RunID, Config: &c}
 	again.Reserved = c.reserve()
@@ -314,12 +314,12 @@ func (s *Store) revivalPrice(r *Run, n *Revival) env.Price {
 	return p
 }
 
-// CallbackPrice is that of ChangeCallback.
+// CallbackPrice returns the price of ChangeCallback.
 func (s *Store) CallbackPrice(_ *env.Env, n *CallbackChange) env.Price {
 	cost := env.Price{Work: operation + entryWork}
 	if r, ok := s.DeadRun(n.Dead); ok && !n.Cancel {
 		if to := s.FailureCallback(r); to != nil {
-			o := only(&to.Options, messageOptions).Over(only(&r.Options, messageOptions))
+			o := pickOptions(&to.Options, messageOptions).Over(pickOptions(&r.Options, messageOptions))
 			cost.Growth = queue.MessageGrowth(&o, to.URL, r.CallerIP)
 		}
 	}

@@ -44,7 +44,7 @@ func (s *Store) namedBelow(id string, no uint64) *Run {
 
 // Named are the runs of an id, oldest first.
 func (s *Store) Named(id string) []*Run {
-	return those(s.names, name{text: id}, func(n name) bool { return n.text == id }, func(n name, _ struct{}) *Run {
+	return elementsFrom(s.names, name{text: id}, func(n name) bool { return n.text == id }, func(n name, _ struct{}) *Run {
 		r, _ := s.runs.Get(n.no)
 		return r
 	})
@@ -119,7 +119,7 @@ func (s *Store) named(f *Filter) (list []*Run, ok bool) {
 	case len(f.Messages) > 0:
 		for _, id := range f.Messages {
 			if p, found := s.ids.Get(id.Seq); found {
-				if r, there := s.runs.Get(p.run); there {
+				if r, exists := s.runs.Get(p.run); exists {
 					list = append(list, r)
 				}
 			}
@@ -147,8 +147,8 @@ func (s *Store) EndedSince(at int64, visit func(*Run) bool) {
 	}
 }
 
-// LatestUntil is when something last happened until a time that the run's log tells, 0 if nothing did. It may be somewhat
-// later than that, but not later than the time.
+// LatestUntil returns the time of the last change in the run's log that is not later than until, 0 if there is none. It may
+// return a somewhat later time, but none later than until.
 func (s *Store) LatestUntil(r *Run, until int64) (at int64) {
 	take := func(times ...int64) {
 		for _, t := range times {
@@ -186,8 +186,8 @@ func (s *Store) EntryOf(id queue.ID) (r *Run, pos uint32, ok bool) {
 		return nil, 0, false
 	}
 	e, _ := s.entries.Get(p)
-	r, there := s.runs.Get(p.run) // one that is forgotten leaves its log for a while
-	return r, p.pos, there && e.ID == id
+	r, found := s.runs.Get(p.run) // one that is forgotten leaves its log for a while
+	return r, p.pos, found && e.ID == id
 }
 
 // Child is the run that a step has invoked, nil if it has invoked none, or that is forgotten.
@@ -218,19 +218,19 @@ func (s *Store) marked(run uint64, c class, step uint32) (*Entry, bool) {
 	return s.Entry(run, uint32(pos))
 }
 
-// Waiters are those of an event, in the order in which they began to wait.
+// Waiters returns the waiters of an event, in the order in which they began to wait.
 func (s *Store) Waiters(event string) []*Waiter {
-	return those(s.events, name{text: event}, func(n name) bool { return n.text == event }, func(n name, _ struct{}) *Waiter { return s.waiter(n.no) })
+	return elementsFrom(s.events, name{text: event}, func(n name) bool { return n.text == event }, func(n name, _ struct{}) *Waiter { return s.waiter(n.no) })
 }
 
-// WaitersOf are those of a run, in the order in which they began to wait.
+// WaitersOf returns the waiters of a run, in the order in which they began to wait.
 func (s *Store) WaitersOf(run uint64) []*Waiter {
-	return those(s.waiting, runKey{run: run}, ofRun(run), func(p runKey, _ struct{}) *Waiter { return s.waiter(p.no) })
+	return elementsFrom(s.waiting, runKey{run: run}, ofRun(run), func(p runKey, _ struct{}) *Waiter { return s.waiter(p.no) })
 }
 
 // SavedFor are the notifications that are kept for a run, in the order in which they came.
 func (s *Store) SavedFor(run uint64) []*Saved {
-	return those(s.saved, runKey{run: run}, ofRun(run), func(_ runKey, n *Saved) *Saved { return n })
+	return elementsFrom(s.saved, runKey{run: run}, ofRun(run), func(_ runKey, n *Saved) *Saved { return n })
 }
 
 func ofRun(run uint64) func(runKey) bool { return func(p runKey) bool { return p.run == run } }
@@ -240,8 +240,8 @@ func (s *Store) waiter(no uint64) *Waiter {
 	return w
 }
 
-// those are the elements of a tree from a key on, as far as their keys belong together.
-func those[K, V, E any](tree *cow.BTree[K, V], from K, belongs func(K) bool, element func(K, V) E) (list []E) {
+// elementsFrom returns the elements of a tree from a key on, as far as their keys belong together.
+func elementsFrom[K, V, E any](tree *cow.BTree[K, V], from K, belongs func(K) bool, element func(K, V) E) (list []E) {
 	tree.Ascend(from, func(k K, v V) bool {
 		if !belongs(k) {
 			return false
@@ -306,21 +306,21 @@ func (s *Store) deadChooser(f *DeadFilter) *deadChooser {
 }
 
 // match reports whether the filter chooses the dead letter of r. From and To are about when it failed.
-func (f *deadChooser) match(r *Run) bool {
-	if f.statuses != nil {
-		if _, is := f.statuses[status(r)]; r.Fault == nil || !is {
+func (dc *deadChooser) match(r *Run) bool {
+	if dc.statuses != nil {
+		if _, is := dc.statuses[status(r)]; r.Fault == nil || !is {
 			return false
 		}
 	}
-	if f.callbacks != nil {
+	if dc.callbacks != nil {
 		if r.Callback == nil {
 			return false
 		}
-		if _, is := f.callbacks[r.Callback.State]; !is {
+		if _, is := dc.callbacks[r.Callback.State]; !is {
 			return false
 		}
 	}
-	return f.chooser.match(r, r.Completed)
+	return dc.chooser.match(r, r.Completed)
 }
 
 // status is that of the answer that made a run fail.
@@ -337,15 +337,15 @@ func (s *Store) Settings() Settings { return s.settings }
 // Used is the logical memory of everything about workflows, in bytes.
 func (s *Store) Used() int64 { return s.liveBytes + s.doneBytes + s.bulk.Used() }
 
-// Uncounted is how much of Used is payloads that nodes keep on their disks, which do not count.
+// Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count.
 func (s *Store) Uncounted() int64 { return s.uncounted }
 
 // Counts are the sizes of the store: all runs, those that are active, those with a dead letter, and the waiters.
 type Counts struct{ Runs, Active, Dead, Waiters int }
 
 // Add adds the counts of another store.
-func (n *Counts) Add(m Counts) {
-	n.Runs, n.Active, n.Dead, n.Waiters = n.Runs+m.Runs, n.Active+m.Active, n.Dead+m.Dead, n.Waiters+m.Waiters
+func (co *Counts) Add(m Counts) {
+	co.Runs, co.Active, co.Dead, co.Waiters = co.Runs+m.Runs, co.Active+m.Active, co.Dead+m.Dead, co.Waiters+m.Waiters
 }
 
 // Counts returns the sizes of the store.
@@ -353,9 +353,9 @@ func (s *Store) Counts() Counts {
 	return Counts{Runs: s.runs.Len(), Active: s.runs.Len() - s.dead.Len() - s.ended.Len(), Dead: s.dead.Len(), Waiters: s.waiters.Len()}
 }
 
-// Fields are those of the format.
-func (n *Counts) Fields(c *wire.Codec) {
-	for _, v := range [...]*int{&n.Runs, &n.Active, &n.Dead, &n.Waiters} {
+// Fields codes the value in its wire format.
+func (co *Counts) Fields(c *wire.Codec) {
+	for _, v := range [...]*int{&co.Runs, &co.Active, &co.Dead, &co.Waiters} {
 		wire.Uint(c, v)
 	}
 }

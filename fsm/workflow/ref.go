@@ -22,11 +22,11 @@ type Ref struct {
 }
 
 // Bytes is its form in Content.Run.
-func (n Ref) Bytes() []byte {
+func (r Ref) Bytes() []byte {
 	var w wire.Writer
-	w.Uvarint(uint64(n.Kind))
-	w.Uvarint(n.Run)
-	w.Uvarint(uint64(n.Pos))
+	w.Uvarint(uint64(r.Kind))
+	w.Uvarint(r.Run)
+	w.Uvarint(uint64(r.Pos))
 	return w.B
 }
 

@@ -12,9 +12,9 @@ func (s *Store) ApplyReports(e *env.Env, q *queue.Store, list []queue.DeliveryRe
 	for i := range list {
 		t := &list[i]
 		ref, ok := ParseRef(t.Run)
-		r, there := s.runs.Get(ref.Run)
+		r, found := s.runs.Get(ref.Run)
 		switch {
-		case !ok || !there:
+		case !ok || !found:
 		case ref.Kind == DeliverFailure:
 			s.applyFailureReport(e, q, r, t)
 		default:
@@ -109,10 +109,10 @@ func (s *Store) superseded(r *Run, n *Entry) bool {
 	return false
 }
 
-// answer appends what a third party has said, and has the endpoint told. A call that failed says that it was retried as
+// answer appends the answer of a third party, and delivers it to the endpoint. A call that failed says that it was retried as
 // often as it may be, or the SDK would wait for more.
-func (k *work) answer(pos uint32, call *Entry, t *queue.DeliveryReport) {
-	if !k.r.Active() {
+func (wo *work) answer(pos uint32, call *Entry, t *queue.DeliveryReport) {
+	if !wo.r.Active() {
 		return
 	}
 	a := &Answer{Call: pos, Response: t.Response, Error: t.Error, Retried: uint32(t.Retried), Retries: uint32(t.Retries)}
@@ -122,16 +122,16 @@ func (k *work) answer(pos uint32, call *Entry, t *queue.DeliveryReport) {
 	if a.Status == 0 {
 		a.Status, a.Body = unreachable, []byte(t.Error)
 	}
-	if !k.s.fits(entryGrowth(nil, 0) + 200 + int64(len(a.Body)) + 64*int64(len(a.Header))) { // the step learns it, instead of a result that is not the call's
+	if !wo.s.fits(entryGrowth(nil, 0) + 200 + int64(len(a.Body)) + 64*int64(len(a.Header))) { // the step learns it, instead of a result that is not the call's
 		a.Response, a.Error = queue.Response{Status: insufficient, Body: []byte(noRoom)}, ""
 	}
 	n := &Entry{Kind: AnswerEntry, Step: call.Step, Answer: detached(a)}
 	if back := call.Own.Callback; back != nil {
 		n.URL = back.URL
-		o := only(&back.Options, messageOptions|queue.GivenHeader)
+		o := pickOptions(&back.Options, messageOptions|queue.GivenHeader)
 		n.Own = &o
 	}
-	k.append(n)
+	wo.append(n)
 }
 
 // unreachable is the status of a call that had no answer, insufficient of one whose answer there is no room for.
@@ -155,7 +155,7 @@ const (
 )
 
 // firstAnswer judges the first 2xx answer to a run: it has to be that of a workflow.
-func (k *work) firstAnswer(n *Entry, t *queue.DeliveryReport) {
+func (wo *work) firstAnswer(n *Entry, t *queue.DeliveryReport) {
 	has := func(names []string) bool {
 		for _, name := range names {
 			if strings.TrimSpace(queue.Value(t.Response.Header, name)) != "" {
@@ -166,21 +166,21 @@ func (k *work) firstAnswer(n *Entry, t *queue.DeliveryReport) {
 	}
 	why := ""
 	switch {
-	case !k.r.Active():
+	case !wo.r.Active():
 		return
-	case k.r.Origin != FromSDK && !has(releaseHeaders):
+	case wo.r.Origin != FromSDK && !has(releaseHeaders):
 		why = unsupportedSDK
-	case k.r.Features&DetectTrigger != 0 && !has(versionHeaders):
+	case wo.r.Features&DetectTrigger != 0 && !has(versionHeaders):
 		why = noWorkflow
-	case k.r.Origin == FromUnknown:
+	case wo.r.Origin == FromUnknown:
 		why = noStart
 	default:
 		return
 	}
-	at := place{k.r.No, 0}
+	at := place{wo.r.No, 0}
 	bad := *n
 	bad.State = Undeliverable
-	bad.Errors = k.s.noteAttempt(n.Errors, &queue.DeliveryReport{Response: t.Response, Error: why}, k.e.Now)
-	k.set(at, n, &bad)
-	k.fail(&Fault{Message: n.ID, Response: t.Response, Error: why, Retried: t.Retried, Retries: t.Retries})
+	bad.Errors = wo.s.noteAttempt(n.Errors, &queue.DeliveryReport{Response: t.Response, Error: why}, wo.e.Now)
+	wo.set(at, n, &bad)
+	wo.fail(&Fault{Message: n.ID, Response: t.Response, Error: why, Retried: t.Retried, Retries: t.Retries})
 }

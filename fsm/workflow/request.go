@@ -27,7 +27,7 @@ type Submission struct {
 	queue.Options
 	Features Features
 	CallerIP string
-	// Step is what Body says, or for a call what its callback's headers say.
+	// Step is decoded from Body, or for a call from its callback's headers.
 	Step Step
 	// Created is the creation of the run that is meant, in unix milliseconds; 0 if the SDK does not say it.
 	Created int64
@@ -39,7 +39,7 @@ type Submission struct {
 	Again bool
 	// Invoker is set if a step of another run waits for this one. Its Run is found by RunID and Created.
 	Invoker *Invoker
-	// Depth is how many runs stand above this one.
+	// Depth counts the runs above this one, each invoked by the next.
 	Depth int
 	// DedupID and ContentDedup ask for at most one run in the window in which messages are published once.
 	DedupID      string
@@ -49,7 +49,7 @@ type Submission struct {
 // Submissions is the argument of the operation Submit: each is judged on its own, in order.
 type Submissions struct{ Items []Submission }
 
-// Receipt is what became of a submission, or of a wait.
+// Receipt answers a submission, or a wait.
 type Receipt struct {
 	// ID is the message: the entry, or with Deduplicated the entry that won.
 	ID           queue.ID
@@ -73,7 +73,7 @@ type Await struct {
 	// Timeout is in milliseconds, TimeoutText how it was written.
 	Timeout     int64
 	TimeoutText string
-	// URL is where the run goes on, with Options; TimeoutURL and TimeoutOptions if it times out.
+	// URL, with Options, is called when the event comes; TimeoutURL, with TimeoutOptions, if the wait times out.
 	URL            string
 	Options        queue.Options
 	TimeoutURL     string
@@ -164,7 +164,7 @@ type DeadFilter struct {
 	Filter
 	// Callbacks are the states of the failure callback.
 	Callbacks []CallbackState
-	// Statuses are those of the last answer.
+	// Statuses are status codes of the last answer.
 	Statuses []int
 }
 

@@ -5,58 +5,58 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *Submissions) Fields(c *wire.Codec) { wire.Records(c, &n.Items) }
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (s *Submissions) Fields(c *wire.Codec) { wire.Records(c, &s.Items) }
 
-// Fields are those of the format.
-func (n *Submission) Fields(c *wire.Codec) {
-	wire.Uint(c, &n.Kind)
-	c.Text(&n.URL)
-	c.Text(&n.RunID)
-	c.Bytes(&n.Body)
-	c.Record(n.Options.Fields)
-	wire.Uint(c, &n.Features)
-	c.Text(&n.CallerIP)
-	n.Step.Fields(c)
-	wire.Uint(c, &n.Origin)
-	c.Bool(&n.Again)
-	wire.Optional(c, &n.Invoker)
-	c.Int(&n.Depth)
-	c.Text(&n.DedupID)
-	c.Bool(&n.ContentDedup)
-	if c.More(n.Created != 0) {
-		c.Varint(&n.Created)
+// Fields codes the value in its wire format.
+func (s *Submission) Fields(c *wire.Codec) {
+	wire.Uint(c, &s.Kind)
+	c.Text(&s.URL)
+	c.Text(&s.RunID)
+	c.Bytes(&s.Body)
+	c.Record(s.Options.Fields)
+	wire.Uint(c, &s.Features)
+	c.Text(&s.CallerIP)
+	s.Step.Fields(c)
+	wire.Uint(c, &s.Origin)
+	c.Bool(&s.Again)
+	wire.Optional(c, &s.Invoker)
+	c.Int(&s.Depth)
+	c.Text(&s.DedupID)
+	c.Bool(&s.ContentDedup)
+	if c.More(s.Created != 0) {
+		c.Varint(&s.Created)
 	}
 }
 
-// Fields are those of the format.
-func (n *Receipts) Fields(c *wire.Codec) { wire.Records(c, &n.Items) }
+// Fields codes the value in its wire format.
+func (r *Receipts) Fields(c *wire.Codec) { wire.Records(c, &r.Items) }
 
-// Fields are those of the format.
-func (n *Receipt) Fields(c *wire.Codec) {
-	n.ID.Fields(c)
-	c.Bool(&n.Deduplicated)
-	c.String(&n.RunID)
-	c.Varint(&n.Created)
-	queue.OptionalError(c, &n.Refused)
+// Fields codes the value in its wire format.
+func (r *Receipt) Fields(c *wire.Codec) {
+	r.ID.Fields(c)
+	c.Bool(&r.Deduplicated)
+	c.String(&r.RunID)
+	c.Varint(&r.Created)
+	queue.OptionalError(c, &r.Refused)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *Await) Fields(c *wire.Codec) {
-	c.Text(&n.RunID)
-	c.Text(&n.EventID)
-	n.Step.Fields(c)
-	c.Bytes(&n.Open)
-	c.Varint(&n.Timeout)
-	c.Text(&n.TimeoutText)
-	c.Text(&n.URL)
-	c.Record(n.Options.Fields)
-	c.Text(&n.TimeoutURL)
-	c.Record(n.TimeoutOptions.Fields)
-	c.Bytes(&n.TimeoutBody)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (a *Await) Fields(c *wire.Codec) {
+	c.Text(&a.RunID)
+	c.Text(&a.EventID)
+	a.Step.Fields(c)
+	c.Bytes(&a.Open)
+	c.Varint(&a.Timeout)
+	c.Text(&a.TimeoutText)
+	c.Text(&a.URL)
+	c.Record(a.Options.Fields)
+	c.Text(&a.TimeoutURL)
+	c.Record(a.TimeoutOptions.Fields)
+	c.Bytes(&a.TimeoutBody)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (n *Notification) Fields(c *wire.Codec) {
 	c.Text(&n.EventID)
 	c.Text(&n.RunID)
@@ -67,7 +67,7 @@ func (n *Notification) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (n *Notified) Fields(c *wire.Codec) {
 	wire.Records(c, &n.Woken)
 	c.Bool(&n.Stored)
@@ -77,87 +77,87 @@ func (n *Notified) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
-func (n *Woken) Fields(c *wire.Codec) {
+// Fields codes the value in its wire format.
+func (w *Woken) Fields(c *wire.Codec) {
 	if c.Reading() {
-		n.Waiter = &Waiter{}
+		w.Waiter = &Waiter{}
 	}
-	c.Record(n.Waiter.Fields)
-	n.Message.Fields(c)
-	c.Text(&n.RunID)
-	c.Varint(&n.Created)
+	c.Record(w.Waiter.Fields)
+	w.Message.Fields(c)
+	c.Text(&w.RunID)
+	c.Varint(&w.Created)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *Ending) Fields(c *wire.Codec) {
-	c.Text(&n.RunID)
-	c.Bytes(&n.Result)
-	c.Bool(&n.HasResult)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (e *Ending) Fields(c *wire.Codec) {
+	c.Text(&e.RunID)
+	c.Bytes(&e.Result)
+	c.Bool(&e.HasResult)
 }
 
-// Fields are those of the format.
-func (n *RunRef) Fields(c *wire.Codec) {
-	c.String(&n.ID)
-	c.Varint(&n.Created)
-	wire.Enum(c, &n.State, runStates)
+// Fields codes the value in its wire format.
+func (rr *RunRef) Fields(c *wire.Codec) {
+	c.String(&rr.ID)
+	c.Varint(&rr.Created)
+	wire.Enum(c, &rr.State, runStates)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *Cancellation) Fields(c *wire.Codec) {
-	c.Record(n.Filter.Fields)
-	c.Int(&n.Limit)
-	c.Bool(&n.Strict)
-	c.Uvarint(&n.After)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (ca *Cancellation) Fields(c *wire.Codec) {
+	c.Record(ca.Filter.Fields)
+	c.Int(&ca.Limit)
+	c.Bool(&ca.Strict)
+	c.Uvarint(&ca.After)
 }
 
-// Fields are those of the format.
-func (n *Cancelled) Fields(c *wire.Codec) {
-	c.Int(&n.Count)
-	c.Bool(&n.More)
-	c.Uvarint(&n.Cursor)
+// Fields codes the value in its wire format.
+func (ca *Cancelled) Fields(c *wire.Codec) {
+	c.Int(&ca.Count)
+	c.Bool(&ca.More)
+	c.Uvarint(&ca.Cursor)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *DeadSelection) Fields(c *wire.Codec) {
-	wire.List(c, &n.IDs, 2)
-	c.Record(n.Filter.Fields)
-	c.Int(&n.Limit)
-	n.After.Fields(c)
-	c.Bool(&n.Strict)
-	c.Bool(&n.None)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (ds *DeadSelection) Fields(c *wire.Codec) {
+	wire.List(c, &ds.IDs, 2)
+	c.Record(ds.Filter.Fields)
+	c.Int(&ds.Limit)
+	ds.After.Fields(c)
+	c.Bool(&ds.Strict)
+	c.Bool(&ds.None)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (f *DeadFilter) Fields(c *wire.Codec) {
 	c.Record(f.Filter.Fields)
 	wire.Each(c, &f.Callbacks, func(c *wire.Codec, s *CallbackState) { wire.Enum(c, s, callbackStates) })
 	wire.Each(c, &f.Statuses, (*wire.Codec).Int)
 }
 
-// Fields are those of the format; texts and bytes alias what they are read from.
-func (n *Revival) Fields(c *wire.Codec) {
-	c.Record(n.DeadSelection.Fields)
-	c.Bool(&n.Restart)
-	c.Text(&n.RunID)
-	c.Record(n.Options.Fields)
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (r *Revival) Fields(c *wire.Codec) {
+	c.Record(r.DeadSelection.Fields)
+	c.Bool(&r.Restart)
+	c.Text(&r.RunID)
+	c.Record(r.Options.Fields)
 }
 
-// Fields are those of the format.
-func (n *Revived) Fields(c *wire.Codec) {
-	wire.List(c, &n.Runs, 3)
-	c.Bool(&n.More)
-	n.Cursor.Fields(c)
+// Fields codes the value in its wire format.
+func (r *Revived) Fields(c *wire.Codec) {
+	wire.List(c, &r.Runs, 3)
+	c.Bool(&r.More)
+	r.Cursor.Fields(c)
 }
 
-// Fields are those of the format.
-func (n *DeadDeleted) Fields(c *wire.Codec) {
-	c.Int(&n.Count)
-	c.Bool(&n.More)
-	n.Cursor.Fields(c)
+// Fields codes the value in its wire format.
+func (dd *DeadDeleted) Fields(c *wire.Codec) {
+	c.Int(&dd.Count)
+	c.Bool(&dd.More)
+	dd.Cursor.Fields(c)
 }
 
-// Fields are those of the format.
-func (n *CallbackChange) Fields(c *wire.Codec) {
-	n.Dead.Fields(c)
-	c.Bool(&n.Cancel)
+// Fields codes the value in its wire format.
+func (cc *CallbackChange) Fields(c *wire.Codec) {
+	cc.Dead.Fields(c)
+	c.Bool(&cc.Cancel)
 }

@@ -35,8 +35,8 @@ func (s *Store) selectDead(n *DeadSelection) (list []*Run, cursor queue.Stamp, m
 func (s *Store) selectNamed(n *DeadSelection, limit int) (list []*Run, cursor queue.Stamp, more bool) {
 	ids := slices.SortedFunc(slices.Values(n.IDs), compareStamps)
 	for _, t := range slices.Compact(ids) {
-		r, there := s.DeadRun(t)
-		if !there || compareStamps(t, n.After) <= 0 {
+		r, found := s.DeadRun(t)
+		if !found || compareStamps(t, n.After) <= 0 {
 			continue
 		}
 		if len(list) == limit {
@@ -60,7 +60,7 @@ func (s *Store) Revive(e *env.Env, q *queue.Store, n Revival) (Revived, error) {
 	if err != nil {
 		return Revived{}, err
 	}
-	if taken := s.Find(n.RunID, 0); n.RunID != "" && (len(list) != 1 || taken != nil && !s.free(taken)) {
+	if taken := s.Find(n.RunID, 0); n.RunID != "" && (len(list) != 1 || taken != nil && !s.mayReuseID(taken)) {
 		return Revived{}, refusal(ErrConflict, "workflow run id %s is already in use, or meant for more than one run", n.RunID)
 	}
 	out := Revived{More: more}
@@ -82,7 +82,7 @@ const revivable = messageOptions | queue.GivenLabels | queue.GivenFailure
 // revive starts a run like one that has failed.
 func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	c := *old.Config
-	c.Options = only(&n.Options, revivable).Over(c.Options)
+	c.Options = pickOptions(&n.Options, revivable).Over(c.Options)
 	c.Invoker = nil // it has been notified
 	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(&c), RanAs: old.No, latest: e.Now}
 	if r.ID == "" {
@@ -102,20 +102,20 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 }
 
 // restart takes the payload alone.
-func (k *work) restart(old *Run, n *Revival) {
-	first, _ := k.s.entries.Get(place{old.No, 0})
-	k.append(&Entry{Step: first.Step, Body: first.Body, Own: later(nil, &n.Options)})
+func (wo *work) restart(old *Run, n *Revival) {
+	first, _ := wo.s.entries.Get(place{old.No, 0})
+	wo.append(&Entry{Step: first.Step, Body: first.Body, Own: withFirstDelivery(nil, &n.Options)})
 }
 
-// later are an entry's own options with the time of the first delivery that a revival asks for, if it asks for one.
-func later(own *queue.Options, asked *queue.Options) *queue.Options {
+// withFirstDelivery returns an entry's own options with the time of the first delivery that a revival asks for, if any.
+func withFirstDelivery(own *queue.Options, asked *queue.Options) *queue.Options {
 	const times = queue.GivenDelay | queue.GivenNotBefore
 	var o queue.Options
 	if own != nil {
-		o = only(own, own.Given)
+		o = pickOptions(own, own.Given)
 	}
 	if asked.Given&times != 0 {
-		o = only(asked, times).Over(o)
+		o = pickOptions(asked, times).Over(o)
 	}
 	if o.Given == 0 {
 		return nil
@@ -125,15 +125,15 @@ func later(own *queue.Options, asked *queue.Options) *queue.Options {
 
 // resume takes the whole log. What was delivered stays so; the rest is delivered again, and so are plans of which nothing
 // is under way that could bring their result.
-func (k *work) resume(old *Run, n *Revival) {
-	s, no := k.s, k.r.No
+func (wo *work) resume(old *Run, n *Revival) {
+	s, no := wo.s, wo.r.No
 	for pos, from := range s.log(old.No) {
 		c := *from
-		c.ID, c.Errors, c.Reserved = k.q.NewID(k.e), nil, 0
+		c.ID, c.Errors, c.Reserved = wo.q.NewID(wo.e), nil, 0
 		if c.Kind == CallEntry && c.State != Delivered {
 			c.Reserved = reserveOfCall(c.Own)
 		}
-		c.Own = rest(from, k.e.Now)
+		c.Own = ownOptions(from, wo.e.Now)
 		if c.State != Delivered {
 			c.State = Dropped
 		}
@@ -143,12 +143,12 @@ func (k *work) resume(old *Run, n *Revival) {
 		if m, ok := markOf(no, &c); ok {
 			s.marks.Set(m, uint64(pos))
 		}
-		k.count(c.size())
-		k.spare(c.Body.Uncounted())
+		wo.count(c.size())
+		wo.addUncounted(c.Body.Uncounted())
 	}
-	k.r.Entries = old.Entries
-	k.adopt(old)
-	k.redeliver(n)
+	wo.r.Entries = old.Entries
+	wo.adopt(old)
+	wo.redeliver(n)
 }
 
 // log is a run's log as a list, for those who change the tree that Log walks.
@@ -160,13 +160,13 @@ func (s *Store) log(run uint64) (list []*Entry) {
 	return list
 }
 
-// rest is what an entry says for itself, but that a time of its first delivery that has passed is none any more.
-func rest(n *Entry, now int64) *queue.Options {
+// ownOptions returns an entry's own options, without a time of its first delivery that has passed.
+func ownOptions(n *Entry, now int64) *queue.Options {
 	const times = queue.GivenDelay | queue.GivenNotBefore
 	if n.Own == nil || n.Own.Given&times == 0 {
 		return n.Own
 	}
-	o := only(n.Own, n.Own.Given&^times)
+	o := pickOptions(n.Own, n.Own.Given&^times)
 	if n.FirstAt > now {
 		o.NotBefore, o.Given = n.FirstAt, o.Given|queue.GivenNotBefore
 	}
@@ -176,9 +176,9 @@ func rest(n *Entry, now int64) *queue.Options {
 	return &o
 }
 
-// adopt hands the runs that the old run has invoked, and that have not ended, over to the new one.
-func (k *work) adopt(old *Run) {
-	s := k.s
+// adopt makes the new run the invoker of the runs that the old one has invoked and that have not ended.
+func (wo *work) adopt(old *Run) {
+	s := wo.s
 	var list []mark
 	s.marks.AscendHead(old.No, func(m mark, _ uint64) bool {
 		if m.run == old.No && m.class == markInvoke {
@@ -193,36 +193,36 @@ func (k *work) adopt(old *Run) {
 		}
 		c := *child
 		config, v := *child.Config, *child.Invoker
-		v.Run, v.RunID, v.Created = k.r.No, k.r.ID, k.r.Created
+		v.Run, v.RunID, v.Created = wo.r.No, wo.r.ID, wo.r.Created
 		config.Invoker = &v
 		c.Config = &config
 		s.runs.Set(c.No, &c)
-		s.marks.Set(mark{k.r.No, markInvoke, m.step}, c.No)
+		s.marks.Set(mark{wo.r.No, markInvoke, m.step}, c.No)
 	}
 }
 
 // redeliver has delivered what a resume finds undelivered.
-func (k *work) redeliver(n *Revival) {
-	s := k.s
+func (wo *work) redeliver(n *Revival) {
+	s := wo.s
 	var again []uint32
-	s.Log(k.r.No, func(pos uint32, c *Entry) bool {
-		if c.State != Delivered && !s.settled(k.r, c) || c.State == Delivered && c.plan() && !s.superseded(k.r, c) {
+	s.Log(wo.r.No, func(pos uint32, c *Entry) bool {
+		if c.State != Delivered && !s.settled(wo.r, c) || c.State == Delivered && c.plan() && !s.superseded(wo.r, c) {
 			again = append(again, pos)
 		}
 		return true
 	})
-	for pos := range k.r.Entries {
-		at := place{k.r.No, pos}
+	for pos := range wo.r.Entries {
+		at := place{wo.r.No, pos}
 		before, _ := s.entries.Get(at)
 		c := *before
 		if len(again) > 0 && again[0] == pos {
 			again = again[1:]
-			c.Own = later(c.Own, &n.Options)
-			k.dispatch(at, &c)
-			k.count(c.size() - before.size())
+			c.Own = withFirstDelivery(c.Own, &n.Options)
+			wo.dispatch(at, &c)
+			wo.count(c.size() - before.size())
 		} else if c.State != Delivered {
 			c.State = Delivered
-			k.set(at, before, &c)
+			wo.set(at, before, &c)
 		}
 	}
 }
@@ -295,7 +295,7 @@ func (s *Store) ChangeCallback(e *env.Env, q *queue.Store, n CallbackChange) (Ru
 	return out, nil
 }
 
-// Configure replaces the limits; what is more than they keep is removed by and by.
+// Configure replaces the limits; sweeps remove the surplus records step by step.
 func (s *Store) Configure(_ *env.Env, n Settings) (Settings, error) {
 	for _, v := range n.numbers() {
 		if *v < 0 {

@@ -71,7 +71,7 @@ const (
 	FromUnknown
 )
 
-// Config is what a run was started with. It never changes; the handshake and a resume make a new one.
+// Config is the configuration that a run was started with. It never changes; the handshake and a resume make a new one.
 type Config struct {
 	// URL is the workflow's endpoint.
 	URL string
@@ -111,12 +111,12 @@ type Run struct {
 	State RunState
 	// Entries is the length of its log.
 	Entries uint32
-	// Completed is when it came to its final state, in unix milliseconds.
+	// Completed is the time at which it came to its final state, in unix milliseconds.
 	Completed int64
 	// Result is the text that the endpoint ended it with, if HasResult.
 	Result    payload.Payload
 	HasResult bool
-	// Fault is what made it fail, nil if nothing did.
+	// Fault is the cause of its failure, nil if it has not failed.
 	Fault *Fault
 	// Callback is its failure callback, nil if none was called.
 	Callback *Callback
@@ -124,7 +124,7 @@ type Run struct {
 	Dead queue.Stamp
 	// RanAs is the run that it is a resume or restart of, 0 if of none.
 	RanAs uint64
-	// Reserved is what counts already of what its end may add, in bytes.
+	// Reserved is the memory that counts already for its end, in bytes.
 	Reserved int64
 
 	latest int64 // see Latest
@@ -137,8 +137,8 @@ type Run struct {
 // Active reports whether the run has not come to its end.
 func (r *Run) Active() bool { return r.State == Started }
 
-// Latest is when something last happened that the run's log tells, in unix milliseconds: nothing in it is later. It is not
-// saved, but found again when the log is loaded.
+// Latest returns the time of the last change in the run's log, in unix milliseconds. It is not saved, but computed again when
+// the log is loaded.
 func (r *Run) Latest() int64 { return r.latest }
 
 func (r *Run) touch(at int64) { r.latest = max(r.latest, at) }
@@ -149,10 +149,10 @@ type Fault struct {
 	Entry uint32
 	// Message is the message that failed.
 	Message queue.ID
-	// Response is that of the last attempt; Status 0 if there was no answer.
+	// Response is the answer to the last attempt; Status 0 if there was none.
 	Response queue.Response
 	Error    string
-	// Retried counts the retries before the last attempt, Retries is how many were allowed.
+	// Retried counts the retries before the last attempt, Retries is the number allowed.
 	Retried, Retries int
 }
 
@@ -201,39 +201,39 @@ func ParseCallbackState(text string) (CallbackState, bool) {
 type Attempt struct {
 	queue.Response
 	Error string
-	// At is when its outcome was known, in unix milliseconds.
+	// At is the time at which its outcome was known, in unix milliseconds.
 	At int64
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (a *Attempt) Fields(c *wire.Codec) {
 	c.Record(a.Response.Fields)
 	c.Text(&a.Error)
 	c.Varint(&a.At)
 }
 
-// Fields are those of the format.
-func (o *Config) Fields(c *wire.Codec) {
-	c.Text(&o.URL)
-	c.Record(o.Options.Fields)
-	wire.Uint(c, &o.Features)
-	wire.Uint(c, &o.Origin)
-	c.Text(&o.CallerIP)
-	wire.Optional(c, &o.Invoker)
+// Fields codes the value in its wire format.
+func (co *Config) Fields(c *wire.Codec) {
+	c.Text(&co.URL)
+	c.Record(co.Options.Fields)
+	wire.Uint(c, &co.Features)
+	wire.Uint(c, &co.Origin)
+	c.Text(&co.CallerIP)
+	wire.Optional(c, &co.Invoker)
 }
 
-// Fields are those of the format.
-func (v *Invoker) Fields(c *wire.Codec) {
-	c.Uvarint(&v.Run)
-	c.Text(&v.RunID)
-	c.Varint(&v.Created)
-	c.Text(&v.URL)
-	v.Step.Fields(c)
-	c.Bytes(&v.Open)
-	c.Record(v.Options.Fields)
+// Fields codes the value in its wire format.
+func (i *Invoker) Fields(c *wire.Codec) {
+	c.Uvarint(&i.Run)
+	c.Text(&i.RunID)
+	c.Varint(&i.Created)
+	c.Text(&i.URL)
+	i.Step.Fields(c)
+	c.Bytes(&i.Open)
+	c.Record(i.Options.Fields)
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (r *Run) Fields(c *wire.Codec) {
 	c.Uvarint(&r.No)
 	c.Text(&r.ID)
@@ -256,7 +256,7 @@ func (r *Run) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields are those of the format.
+// Fields codes the value in its wire format.
 func (f *Fault) Fields(c *wire.Codec) {
 	wire.Uint(c, &f.Entry)
 	f.Message.Fields(c)
@@ -266,13 +266,13 @@ func (f *Fault) Fields(c *wire.Codec) {
 	c.Int(&f.Retries)
 }
 
-// Fields are those of the format.
-func (b *Callback) Fields(c *wire.Codec) {
-	b.Message.Fields(c)
-	wire.Enum(c, &b.State, CallbackCanceled)
-	wire.Optional(c, &b.Response)
-	wire.List(c, &b.Errors, 3)
-	c.Int(&b.Retries)
-	c.Varint(&b.Next)
-	c.Bool(&b.NotFound)
+// Fields codes the value in its wire format.
+func (ca *Callback) Fields(c *wire.Codec) {
+	ca.Message.Fields(c)
+	wire.Enum(c, &ca.State, CallbackCanceled)
+	wire.Optional(c, &ca.Response)
+	wire.List(c, &ca.Errors, 3)
+	c.Int(&ca.Retries)
+	c.Varint(&ca.Next)
+	c.Bool(&ca.NotFound)
 }

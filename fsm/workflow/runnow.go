@@ -13,7 +13,7 @@ func (s *Store) RanNow(e *env.Env, q *queue.Store, id queue.ID) {
 		return
 	}
 	ref, ok := ParseRef(q.RunOf(id))
-	if r, there := s.runs.Get(ref.Run); ok && there && ref.Kind == DeliverFailure && r.Callback != nil && r.Callback.Message == id {
+	if r, found := s.runs.Get(ref.Run); ok && found && ref.Kind == DeliverFailure && r.Callback != nil && r.Callback.Message == id {
 		k := s.edit(e, q, r)
 		c := *r.Callback
 		c.Next = min(c.Next, e.Now)

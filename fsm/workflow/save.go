@@ -131,7 +131,7 @@ func (s *Store) loaded(run uint64, bytes, spared int64) (r *Run) {
 	}
 	k := &work{s: s, r: r}
 	k.count(bytes)
-	k.spare(spared)
+	k.addUncounted(spared)
 	return r
 }
 

@@ -16,7 +16,7 @@ type Settings struct {
 	// SavedBytes bounds the stored notifications of one run, and MaxSaved their number.
 	SavedBytes int64
 	MaxSaved   int
-	// MaxDepth is how deep runs may invoke one another.
+	// MaxDepth is the largest depth of runs that invoke one another.
 	MaxDepth int
 }
 
@@ -27,19 +27,19 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Fields are those of the format.
-func (n *Settings) Fields(c *wire.Codec) {
-	for _, v := range n.numbers() {
+// Fields codes the value in its wire format.
+func (s *Settings) Fields(c *wire.Codec) {
+	for _, v := range s.numbers() {
 		c.Varint(v)
 	}
-	for _, v := range n.counts() {
+	for _, v := range s.counts() {
 		c.Int(v)
 	}
 }
 
-func (n *Settings) numbers() []*int64 {
-	return []*int64{&n.EndedAge, &n.EndedBytes, &n.DeadAge, &n.Inline, &n.SavedBytes}
+func (s *Settings) numbers() []*int64 {
+	return []*int64{&s.EndedAge, &s.EndedBytes, &s.DeadAge, &s.Inline, &s.SavedBytes}
 }
 
 // counts stand behind the numbers; new ones go to the end.
-func (n *Settings) counts() []*int { return []*int{&n.MaxSaved, &n.MaxDepth} }
+func (s *Settings) counts() []*int { return []*int{&s.MaxSaved, &s.MaxDepth} }

@@ -18,11 +18,11 @@ func (s *Store) Submit(e *env.Env, q *queue.Store, n Submissions) (Receipts, err
 	return out, nil
 }
 
-// maxHeld is how much of a run may be under way at once: steps that are not delivered, waits, and notifications that are kept.
+// maxHeld limits the records of a run that may be under way at once: open deliveries, waits, and kept notifications.
 // Its end goes through all of it in one piece.
 const maxHeld = 10_000
 
-func tooMuch(run string) *queue.Error {
+func heldLimitError(run string) *queue.Error {
 	return refusal(ErrRefused, "workflow run %s has %d steps and waits under way, which is the most that a run may have", run, maxHeld)
 }
 
@@ -32,13 +32,13 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	}
 	r := s.Find(n.RunID, 0)
 	if r == nil || r.State != Started && r.State != Failed {
-		return Receipt{Refused: over(n.RunID)}
+		return Receipt{Refused: runOverError(n.RunID)}
 	}
 	if n.Step.Number() == 0 {
 		return Receipt{Refused: refusal(ErrRefused, "the step has no stepId")}
 	}
-	if s.stray(q, r, n.Step.Number(), n.Created) {
-		return Receipt{Refused: over(n.RunID)}
+	if s.isOfEarlierRun(q, r, n.Step.Number(), n.Created) {
+		return Receipt{Refused: runOverError(n.RunID)}
 	}
 	if won, ok := s.earlierEntry(r, n); ok {
 		return Receipt{ID: won, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
@@ -47,7 +47,7 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 		return Receipt{Refused: refusal(ErrRefused, "%s", err.Text)}
 	}
 	if n := s.held(r); n >= maxHeld {
-		return Receipt{Refused: tooMuch(r.ID)}
+		return Receipt{Refused: heldLimitError(r.ID)}
 	}
 	k := s.edit(e, q, r)
 	added := k.append(k.entry(n))
@@ -73,38 +73,38 @@ func (s *Store) earlierEntry(r *Run, n *Submission) (won queue.ID, ok bool) {
 	return queue.ID{}, false
 }
 
-// entry is what a submission adds to the log.
-func (k *work) entry(n *Submission) *Entry {
-	out := &Entry{Kind: StepEntry, Step: n.Step, Body: k.s.stored(n.Body)}
+// entry returns the entry that a submission adds to the log.
+func (wo *work) entry(n *Submission) *Entry {
+	out := &Entry{Kind: StepEntry, Step: n.Step, Body: wo.s.stored(n.Body)}
 	out.Name = ownedText(n.Step.Name)
 	if n.Kind == CallSubmission {
 		out.Kind, out.URL, out.Own = CallEntry, ownedText(n.URL), detached(&n.Options)
 		out.Reserved = reserveOfCall(out.Own)
 		return out
 	}
-	out.Own = k.own(&n.Options, n.Features)
-	if n.URL != k.r.URL {
+	out.Own = wo.own(&n.Options, n.Features)
+	if n.URL != wo.r.URL {
 		out.URL = ownedText(n.URL)
 	}
 	return out
 }
 
-// own is what a message to the endpoint says beyond what the run says, nil if nothing. The configuration of a message
-// counts if its SDK does not leave that to the run.
-func (k *work) own(o *queue.Options, f Features) *queue.Options {
+// own returns the options of a message to the endpoint beyond those of the run, nil if there are none. The configuration
+// of a message counts if its SDK does not leave that to the run.
+func (wo *work) own(o *queue.Options, f Features) *queue.Options {
 	given := queue.GivenDelay | queue.GivenNotBefore
 	if f&TriggerOnConfig == 0 {
 		given |= messageOptions | queue.GivenFailure
 	}
-	out := only(o, given)
-	run := queue.Set(k.r.Header)
+	out := pickOptions(o, given)
+	run := queue.Set(wo.r.Header)
 	for _, h := range o.Header {
 		if _, same := run[h]; !same {
 			out.Header, out.Given = append(out.Header, h), out.Given|queue.GivenHeader
 		}
 	}
-	out.Given &^= k.same(&out)
-	out = only(&out, out.Given)
+	out.Given &^= wo.same(&out)
+	out = pickOptions(&out, out.Given)
 	if out.Given == 0 {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (k *work) own(o *queue.Options, f Features) *queue.Options {
 }
 
 // same are the options of o that are those of the run.
-func (k *work) same(o *queue.Options) (same queue.Option) {
-	run := &k.r.Options
+func (wo *work) same(o *queue.Options) (same queue.Option) {
+	run := &wo.r.Options
 	add := func(g queue.Option, equal bool) {
 		if equal && run.Given&g != 0 {
 			same |= g
@@ -142,7 +142,7 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 			return won
 		}
 	}
-	if old := s.Find(n.RunID, 0); old != nil && n.RunID != "" && !(s.free(old) && !n.Again) {
+	if old := s.Find(n.RunID, 0); old != nil && n.RunID != "" && !(s.mayReuseID(old) && !n.Again) {
 		if _, started := q.StartedRun(p, e.Now); !started && s.refusesID(n, old) {
 			return Receipt{Refused: refusal(ErrExists, "%s: %s", ErrExists.Text, n.RunID)}
 		}
@@ -174,23 +174,23 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 }
 
 // first is the entry that a run begins with.
-func (k *work) first(n *Submission) *Entry {
-	o := only(&n.Options, queue.GivenDelay|queue.GivenNotBefore)
-	out := &Entry{Step: Step{Type: Initial, Concurrent: 1}, Body: k.s.stored(n.Body)}
+func (wo *work) first(n *Submission) *Entry {
+	o := pickOptions(&n.Options, queue.GivenDelay|queue.GivenNotBefore)
+	out := &Entry{Step: Step{Type: Initial, Concurrent: 1}, Body: wo.s.stored(n.Body)}
 	if o.Given != 0 {
 		out.Own = detached(&o)
 	}
 	return out
 }
 
-// config is what a submission says of the run that it starts.
-func (n *Submission) config(e *env.Env, parent *Run) *Config {
-	c := &Config{URL: n.URL, Options: n.Options, Features: n.Features, Origin: n.Origin, CallerIP: n.CallerIP}
+// config returns the configuration of the run that a submission starts.
+func (s *Submission) config(e *env.Env, parent *Run) *Config {
+	c := &Config{URL: s.URL, Options: s.Options, Features: s.Features, Origin: s.Origin, CallerIP: s.CallerIP}
 	c.Given &^= queue.GivenDelay | queue.GivenNotBefore | queue.GivenCallback | queue.GivenQueue
-	c.Options = only(&c.Options, c.Given)
+	c.Options = pickOptions(&c.Options, c.Given)
 	c.SaltRedaction(e)
 	if parent != nil {
-		v := *n.Invoker
+		v := *s.Invoker
 		v.Run = parent.No
 		c.Invoker = &v
 		if c.Trace.IsZero() {
@@ -213,7 +213,7 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	}
 	k := s.edit(e, q, old)
 	k.count(-old.size() - entry.size())
-	k.spare(-entry.Body.Uncounted())
+	k.addUncounted(-entry.Body.Uncounted())
 	q.Drop(e, entry.ID)
 	k.r.Config = detached(n.config(e, nil))
 	k.r.Config.Invoker = old.Invoker
@@ -222,7 +222,7 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	first.ID, first.Created = entry.ID, entry.Created
 	k.dispatch(place{old.No, 0}, first)
 	k.count(k.r.size() + first.size())
-	k.spare(first.Body.Uncounted())
+	k.addUncounted(first.Body.Uncounted())
 	k.store()
 	return Receipt{ID: first.ID, RunID: ownedText(old.ID), Created: old.Created}
 }
@@ -233,7 +233,7 @@ func (s *Store) findInvoker(n *Submission) (parent *Run, won Receipt, err *queue
 	v := n.Invoker
 	parent = s.Find(v.RunID, v.Created)
 	if parent == nil || !parent.Active() {
-		return nil, won, over(v.RunID)
+		return nil, won, runOverError(v.RunID)
 	}
 	if limit := s.settings.MaxDepth; limit > 0 && n.Depth > limit {
 		return nil, won, refusal(ErrRefused, "workflow runs invoke one another more than %d deep", limit)

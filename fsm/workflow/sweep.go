@@ -103,18 +103,18 @@ func firstOf(s *Store, no uint64) (p place, e *Entry, ok bool) {
 	return p, e, ok
 }
 
-// NextSweep is when something is to be forgotten next, in unix milliseconds.
+// NextSweep returns the time at which the next record is to be forgotten, in unix milliseconds.
 func (s *Store) NextSweep() (unixms int64, ok bool) {
-	soonest := func(at int64, some bool) {
-		if some && (!ok || at < unixms) {
+	soonest := func(at int64, found bool) {
+		if found && (!ok || at < unixms) {
 			unixms, ok = at, true
 		}
 	}
 	soonest(0, s.deletedRuns.Len() > 0)
 	soonest(s.bulk.NextSweep())
-	t, _, some := s.ended.Min()
-	soonest(roundUp(t.At+s.settings.EndedAge), some && s.settings.EndedAge > 0)
-	t, _, some = s.dead.Min()
-	soonest(roundUp(t.At+s.settings.DeadAge), some && s.settings.DeadAge > 0)
+	t, _, found := s.ended.Min()
+	soonest(roundUp(t.At+s.settings.EndedAge), found && s.settings.EndedAge > 0)
+	t, _, found = s.dead.Min()
+	soonest(roundUp(t.At+s.settings.DeadAge), found && s.settings.DeadAge > 0)
 	return unixms, ok
 }

@@ -11,13 +11,13 @@ import (
 func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 	r := s.Find(n.RunID, 0)
 	if r == nil || !r.Active() {
-		return Receipt{}, over(n.RunID)
+		return Receipt{}, runOverError(n.RunID)
 	}
 	if n.Step.Number() == 0 || n.EventID == "" || n.Timeout < 0 {
 		return Receipt{}, refusal(ErrRefused, "a wait needs a step, an event id and a timeout")
 	}
-	if s.stray(q, r, n.Step.Number(), 0) {
-		return Receipt{}, over(n.RunID)
+	if s.isOfEarlierRun(q, r, n.Step.Number(), 0) {
+		return Receipt{}, runOverError(n.RunID)
 	}
 	out := Receipt{RunID: ownedText(r.ID), Created: r.Created, Deduplicated: true}
 	if won, done := s.earlierEntry(r, &Submission{Kind: StepSubmission, Step: Step{ID: n.Step.Number()}}); done {
@@ -32,7 +32,7 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 		TimeoutText: n.TimeoutText, URL: n.URL, Options: n.Options, TimeoutURL: n.TimeoutURL, TimeoutOptions: n.TimeoutOptions, TimeoutBody: n.TimeoutBody,
 	})
 	if s.held(r) >= maxHeld {
-		return Receipt{}, tooMuch(r.ID)
+		return Receipt{}, heldLimitError(r.ID)
 	}
 	w.Reserved = w.reserve()
 	out.Deduplicated = false
@@ -54,57 +54,57 @@ const maxDeadline = 1 << 53
 
 func deadline(now, timeout int64) int64 { return min(now+min(timeout, maxDeadline), maxDeadline) }
 
-func (k *work) register(w *Waiter) {
-	s := k.s
+func (wo *work) register(w *Waiter) {
+	s := wo.s
 	s.waiters.Set(w.No, w)
 	s.events.Set(name{w.EventID, w.No}, struct{}{})
 	s.waiting.Set(runKey{w.Run, w.No}, struct{}{})
 	s.ends.Set(queue.Stamp{At: w.Deadline, Seq: w.No}, w.No)
-	k.r.touch(w.Created)
-	k.count(w.size())
+	wo.r.touch(w.Created)
+	wo.count(w.size())
 }
 
 // forgetWaiter removes a waiter. The first cause removes it: notification, timeout, or end of the run.
-func (k *work) forgetWaiter(w *Waiter) {
-	s := k.s
+func (wo *work) forgetWaiter(w *Waiter) {
+	s := wo.s
 	s.waiters.Delete(w.No)
 	s.events.Delete(name{w.EventID, w.No})
 	s.waiting.Delete(runKey{w.Run, w.No})
 	s.ends.Delete(queue.Stamp{At: w.Deadline, Seq: w.No})
-	k.count(-w.size())
+	wo.count(-w.size())
 }
 
 // wake ends a wait: it appends its result, which is the notification, or its timeout if late.
-func (k *work) wake(w *Waiter, body []byte, late bool) queue.ID {
-	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: payload.New(w.result(body, late), k.s.keeper)}
+func (wo *work) wake(w *Waiter, body []byte, late bool) queue.ID {
+	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: payload.New(w.result(body, late), wo.s.keeper)}
 	url, o := w.URL, &w.Options
 	if late {
 		url, o = w.TimeoutURL, &w.TimeoutOptions
 	}
-	n.Own = k.own(o, TriggerOnConfig)
+	n.Own = wo.own(o, TriggerOnConfig)
 	n.Since, n.Deadline = w.Created, w.Deadline
-	if url != "" && url != k.r.URL {
+	if url != "" && url != wo.r.URL {
 		n.URL = url
 	}
-	return k.append(n).ID
+	return wo.append(n).ID
 }
 
 // leaveWait records in the log what a cancelled run was waiting for. It is not a result.
-func (k *work) leaveWait(w *Waiter) {
-	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: payload.New(w.unfinished(), k.s.keeper), Created: k.e.Now, FirstAt: k.e.Now, State: Unfinished}
-	n.ID, n.Name, n.Since, n.Deadline = k.q.NewID(k.e), ownedText(w.Step.Name), w.Created, w.Deadline
-	at := place{k.r.No, k.r.Entries}
-	k.r.Entries++
-	k.s.entries.Set(at, n)
-	k.s.ids.Set(n.ID.Seq, at)
-	k.count(n.size())
-	k.spare(n.Body.Uncounted())
-	k.s.trimmable += 2
+func (wo *work) leaveWait(w *Waiter) {
+	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: payload.New(w.unfinished(), wo.s.keeper), Created: wo.e.Now, FirstAt: wo.e.Now, State: Unfinished}
+	n.ID, n.Name, n.Since, n.Deadline = wo.q.NewID(wo.e), ownedText(w.Step.Name), w.Created, w.Deadline
+	at := place{wo.r.No, wo.r.Entries}
+	wo.r.Entries++
+	wo.s.entries.Set(at, n)
+	wo.s.ids.Set(n.ID.Seq, at)
+	wo.count(n.size())
+	wo.addUncounted(n.Body.Uncounted())
+	wo.s.trimmable += 2
 }
 
 // unfinished is the JSON of the step as far as it is known while it waits.
 func (w *Waiter) unfinished() []byte {
-	j := object{b: append(make([]byte, 0, len(w.Open)+len(w.EventID)+64), w.Open...), some: true}
+	j := object{b: append(make([]byte, 0, len(w.Open)+len(w.EventID)+64), w.Open...), nonEmpty: true}
 	j.text("waitEventId", w.EventID)
 	j.text("timeout", w.TimeoutText)
 	j.close()
@@ -113,7 +113,7 @@ func (w *Waiter) unfinished() []byte {
 
 // result is the JSON of the step that has waited.
 func (w *Waiter) result(body []byte, late bool) []byte {
-	j := object{b: append(make([]byte, 0, len(w.Open)+len(body)*4/3+len(w.EventID)+96), w.Open...), some: true}
+	j := object{b: append(make([]byte, 0, len(w.Open)+len(body)*4/3+len(w.EventID)+96), w.Open...), nonEmpty: true}
 	j.text("waitEventId", w.EventID)
 	j.text("timeout", w.TimeoutText)
 	if late {

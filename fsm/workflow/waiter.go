@@ -18,41 +18,41 @@ type Waiter struct {
 	// Deadline and Created are in unix milliseconds; TimeoutText is the timeout as it was written.
 	Deadline, Created int64
 	TimeoutText       string
-	// URL is where the run goes on, with Options; the other pair if it times out.
+	// URL, with Options, is called when the event comes; the other pair if the wait times out.
 	URL            string
 	Options        queue.Options
 	TimeoutURL     string
 	TimeoutOptions queue.Options
 	TimeoutBody    []byte
-	// Reserved is what counts already of what its timeout may add, in bytes.
+	// Reserved is the memory that counts already for its timeout, in bytes.
 	Reserved int64
 }
 
-// Fields are those of the format.
-func (n *Waiter) Fields(c *wire.Codec) {
-	c.Uvarint(&n.No)
-	c.Uvarint(&n.Run)
-	c.Text(&n.RunID)
-	c.Text(&n.EventID)
-	n.Step.Fields(c)
-	c.Bytes(&n.Open)
-	c.Varint(&n.Deadline)
-	c.Varint(&n.Created)
-	c.Text(&n.TimeoutText)
-	c.Text(&n.URL)
-	c.Record(n.Options.Fields)
-	c.Text(&n.TimeoutURL)
-	c.Record(n.TimeoutOptions.Fields)
-	c.Bytes(&n.TimeoutBody)
-	if c.More(n.Reserved != 0) {
-		c.Varint(&n.Reserved)
+// Fields codes the value in its wire format.
+func (w *Waiter) Fields(c *wire.Codec) {
+	c.Uvarint(&w.No)
+	c.Uvarint(&w.Run)
+	c.Text(&w.RunID)
+	c.Text(&w.EventID)
+	w.Step.Fields(c)
+	c.Bytes(&w.Open)
+	c.Varint(&w.Deadline)
+	c.Varint(&w.Created)
+	c.Text(&w.TimeoutText)
+	c.Text(&w.URL)
+	c.Record(w.Options.Fields)
+	c.Text(&w.TimeoutURL)
+	c.Record(w.TimeoutOptions.Fields)
+	c.Bytes(&w.TimeoutBody)
+	if c.More(w.Reserved != 0) {
+		c.Varint(&w.Reserved)
 	}
 }
 
 // size is the logical memory of a waiter in bytes.
-func (n *Waiter) size() int64 {
-	return 640 + n.Reserved + int64(len(n.EventID)+len(n.Open)+len(n.URL)+len(n.TimeoutURL)+len(n.TimeoutBody)) +
-		optionsSize(&n.Options) + optionsSize(&n.TimeoutOptions)
+func (w *Waiter) size() int64 {
+	return 640 + w.Reserved + int64(len(w.EventID)+len(w.Open)+len(w.URL)+len(w.TimeoutURL)+len(w.TimeoutBody)) +
+		optionsSize(&w.Options) + optionsSize(&w.TimeoutOptions)
 }
 
 // Saved is a notification that is kept for a run until it waits for the event.
@@ -60,18 +60,18 @@ type Saved struct {
 	Run     uint64
 	EventID string
 	Body    []byte
-	// At is when it came, in unix milliseconds.
+	// At is the time at which it came, in unix milliseconds.
 	At   int64
 	Hook bool
 }
 
-// Fields are those of the format.
-func (n *Saved) Fields(c *wire.Codec) {
-	c.Uvarint(&n.Run)
-	c.Text(&n.EventID)
-	c.Bytes(&n.Body)
-	c.Varint(&n.At)
-	c.Bool(&n.Hook)
+// Fields codes the value in its wire format.
+func (s *Saved) Fields(c *wire.Codec) {
+	c.Uvarint(&s.Run)
+	c.Text(&s.EventID)
+	c.Bytes(&s.Body)
+	c.Varint(&s.At)
+	c.Bool(&s.Hook)
 }
 
-func (n *Saved) size() int64 { return 200 + int64(len(n.EventID)+len(n.Body)) }
+func (s *Saved) size() int64 { return 200 + int64(len(s.EventID)+len(s.Body)) }

@@ -23,7 +23,7 @@ func (s *Store) edit(e *env.Env, q *queue.Store, r *Run) *work {
 }
 
 // store puts the changed run in place.
-func (k *work) store() { k.s.runs.Set(k.r.No, k.r) }
+func (wo *work) store() { wo.s.runs.Set(wo.r.No, wo.r) }
 
 // The logical overhead of a run and of an entry, with their places in the indices, in bytes.
 const (
@@ -65,68 +65,68 @@ func attemptsSize(list []Attempt) (n int64) {
 }
 
 // count adds to the logical memory of the run.
-func (k *work) count(bytes int64) {
-	k.r.bytes += bytes
-	if k.r.Active() {
-		k.s.liveBytes += bytes
+func (wo *work) count(bytes int64) {
+	wo.r.bytes += bytes
+	if wo.r.Active() {
+		wo.s.liveBytes += bytes
 	} else {
-		k.s.doneBytes += bytes
+		wo.s.doneBytes += bytes
 	}
 }
 
-// spare adds to what does not count of the logical memory of the run.
-func (k *work) spare(bytes int64) {
-	k.r.spared += bytes
-	k.s.uncounted += bytes
+// addUncounted adds to the bytes of the run that do not count as memory.
+func (wo *work) addUncounted(bytes int64) {
+	wo.r.spared += bytes
+	wo.s.uncounted += bytes
 }
 
 // append adds an entry to the log, and has it delivered unless it is to be Kept. n.Own and n.Body must be the store's
 // own. The entry is the answer to what asked for it.
-func (k *work) append(n *Entry) *Entry {
-	s, at := k.s, place{k.r.No, k.r.Entries}
-	k.r.Entries++
-	n.Created = k.e.Now
-	k.r.touch(k.e.Now)
-	if k.r.Active() {
-		k.dispatch(at, n)
+func (wo *work) append(n *Entry) *Entry {
+	s, at := wo.s, place{wo.r.No, wo.r.Entries}
+	wo.r.Entries++
+	n.Created = wo.e.Now
+	wo.r.touch(wo.e.Now)
+	if wo.r.Active() {
+		wo.dispatch(at, n)
 	} else {
-		n.ID, n.State, n.FirstAt = k.q.NewID(k.e), Kept, k.e.Now
+		n.ID, n.State, n.FirstAt = wo.q.NewID(wo.e), Kept, wo.e.Now
 		s.entries.Set(at, n)
 		s.ids.Set(n.ID.Seq, at)
 	}
-	if m, ok := markOf(k.r.No, n); ok {
+	if m, ok := markOf(wo.r.No, n); ok {
 		s.marks.Set(m, uint64(at.pos))
 		if m.class == markResult {
-			k.stopWaiting(m.step)
-			k.dropAnswerBody(m.step)
+			wo.stopWaiting(m.step)
+			wo.dropAnswerBody(m.step)
 		}
 	}
-	k.count(n.size())
-	k.spare(n.Body.Uncounted())
+	wo.count(n.size())
+	wo.addUncounted(n.Body.Uncounted())
 	s.trimmable += 2
 	return n
 }
 
 // stopWaiting removes the waiter of a step that has a result, so that there is no second result.
-func (k *work) stopWaiting(step uint32) {
-	no, waited := k.s.marks.Get(mark{k.r.No, markWait, step})
-	if w, there := k.s.waiters.Get(no); waited && there {
-		k.forgetWaiter(w)
+func (wo *work) stopWaiting(step uint32) {
+	no, waited := wo.s.marks.Get(mark{wo.r.No, markWait, step})
+	if w, found := wo.s.waiters.Get(no); waited && found {
+		wo.forgetWaiter(w)
 	}
 }
 
 // dropAnswerBody drops the body of the answer to a step's call: the step's result, which is in the log now, was made of it.
-func (k *work) dropAnswerBody(step uint32) {
-	pos, called := k.s.marks.Get(mark{k.r.No, markAnswer, step})
+func (wo *work) dropAnswerBody(step uint32) {
+	pos, called := wo.s.marks.Get(mark{wo.r.No, markAnswer, step})
 	if !called {
 		return
 	}
-	at := place{k.r.No, uint32(pos)}
-	old, _ := k.s.entries.Get(at)
+	at := place{wo.r.No, uint32(pos)}
+	old, _ := wo.s.entries.Get(at)
 	n, a := *old, *old.Answer
 	a.Body, a.Superseded = nil, true
 	n.Answer = &a
-	k.set(at, old, &n)
+	wo.set(at, old, &n)
 }
 
 // markOf is the mark that an entry sets; false if it sets none.
@@ -144,56 +144,56 @@ func markOf(run uint64, n *Entry) (mark, bool) {
 
 // dispatch publishes the message that delivers an entry, under a new id, and stores the entry. A sleep is an entry whose
 // message has a delay or a time: it ends when queue.Store.Advance claims that message.
-func (k *work) dispatch(at place, n *Entry) {
+func (wo *work) dispatch(at place, n *Entry) {
 	if n.ID != (queue.ID{}) {
-		k.s.ids.Delete(n.ID.Seq)
+		wo.s.ids.Delete(n.ID.Seq)
 	}
-	o := k.settings(n).InTrace(k.r.Trace)
-	c := &queue.Content{URL: k.url(n), Options: o, CallerIP: k.r.CallerIP, Run: Ref{DeliverEntry, at.run, at.pos}.Bytes()}
-	n.ID = k.q.Dispatch(k.e, c)
+	o := wo.settings(n).InTrace(wo.r.Trace)
+	c := &queue.Content{URL: wo.url(n), Options: o, CallerIP: wo.r.CallerIP, Run: Ref{DeliverEntry, at.run, at.pos}.Bytes()}
+	n.ID = wo.q.Dispatch(wo.e, c)
 	n.State, n.Retried, n.Retries, n.FirstAt, n.Next = Pending, 0, uint32(c.Retries), c.FirstAt, c.FirstAt
-	k.s.entries.Set(at, n)
-	k.s.ids.Set(n.ID.Seq, at)
-	k.s.open.Set(at, struct{}{})
+	wo.s.entries.Set(at, n)
+	wo.s.ids.Set(n.ID.Seq, at)
+	wo.s.open.Set(at, struct{}{})
 }
 
-// url is where an entry is delivered.
-func (k *work) url(n *Entry) string {
+// url returns the URL that an entry is delivered to.
+func (wo *work) url(n *Entry) string {
 	if n.URL != "" {
 		return n.URL
 	}
-	return k.r.URL
+	return wo.r.URL
 }
 
 // messageOptions are those of a run that its messages carry; times of the first delivery belong to one message.
 const messageOptions = queue.GivenRetries | queue.GivenRetryDelay | queue.GivenTimeout | queue.GivenFlow
 
 // settings are the options of an entry's message: its own before those of the run. A call has none of the run.
-func (k *work) settings(n *Entry) queue.Options {
+func (wo *work) settings(n *Entry) queue.Options {
 	var own queue.Options
 	if n.Own != nil {
-		own = only(n.Own, messageOptions|queue.GivenDelay|queue.GivenNotBefore)
+		own = pickOptions(n.Own, messageOptions|queue.GivenDelay|queue.GivenNotBefore)
 	}
 	if n.Kind == CallEntry {
 		return own
 	}
-	return own.Over(only(&k.r.Options, messageOptions))
+	return own.Over(pickOptions(&wo.r.Options, messageOptions))
 }
 
-// only returns the given options of o, and the defaults of all others.
-func only(o *queue.Options, given queue.Option) queue.Options {
+// pickOptions returns the given options of o, and the defaults of all others.
+func pickOptions(o *queue.Options, given queue.Option) queue.Options {
 	out := *o
 	out.Given &= given
 	return out.Over(queue.Options{})
 }
 
 // set is an entry's new form in place of its old one.
-func (k *work) set(at place, old, n *Entry) {
-	k.s.entries.Set(at, n)
+func (wo *work) set(at place, old, n *Entry) {
+	wo.s.entries.Set(at, n)
 	if !n.State.Open() {
-		k.s.open.Delete(at)
+		wo.s.open.Delete(at)
 	}
-	k.count(n.size() - old.size())
+	wo.count(n.size() - old.size())
 }
 
 // owned is a copy of a body that does not alias the log.

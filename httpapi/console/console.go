@@ -38,6 +38,8 @@ type Options struct {
 	// Provider, if set, signs people in by OpenID Connect, and SignOn says what they may do.
 	Provider IdentityProvider
 	SignOn   SignOn
+	// Apart: the console has a listener of its own, and is not served with the API.
+	Apart bool
 	// Audit records sign-ins; nil records nothing.
 	Audit *audit.Log
 	// Log takes failures. The default discards.
@@ -78,10 +80,12 @@ func New(o Options) (*Console, error) {
 // Base is the path at which browsers see the console.
 func (c *Console) Base() string { return c.o.Base }
 
-// Serves reports whether a path, as written in the request line, is the console's.
-func (c *Console) Serves(path string) bool {
-	_, served := c.cut(path)
-	return served
+// Bases are the paths that the console serves, with all below them.
+func (c *Console) Bases() []string {
+	if c.o.Base == DefaultBase || strings.HasPrefix(c.o.Base, DefaultBase+"/") {
+		return []string{DefaultBase}
+	}
+	return []string{c.o.Base, DefaultBase}
 }
 
 // cut takes the console's prefix off a path.

@@ -42,7 +42,7 @@ func (c *Console) forward(w http.ResponseWriter, r *http.Request, path, query st
 		refuse(w, http.StatusBadRequest, "this path can't be read")
 		return
 	}
-	if c.Serves(u.Path) || strings.HasPrefix(u.Path, DefaultBase+"/") {
+	if _, served := c.cut(u.Path); served || strings.HasPrefix(u.Path, DefaultBase+"/") {
 		refuse(w, http.StatusNotFound, "the console has nothing at this path")
 		return
 	}

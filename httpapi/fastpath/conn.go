@@ -41,7 +41,11 @@ type conn struct {
 	waiting  atomic.Bool // between requests
 	share    *share
 
-	// For the event loop; see loop.go.
+	looped
+}
+
+// looped holds the state of a connection in the event loop; see loop.go.
+type looped struct {
 	socket            net.Conn
 	number            uint64
 	loopState         eventloop.State
@@ -72,7 +76,8 @@ func newConn(s *Server, c net.Conn) *conn {
 		socketConn = n.Socket()
 	}
 	k := &conn{s: s, c: c, read: socket.Read(socketConn), write: socket.Write(socketConn), in: make([]byte, 0, firstRead), from: c.RemoteAddr().String(),
-		base: s.base, accepted: time.Now(), share: new(share), socket: socketConn, number: s.numbers.Add(1), enough: attachAfter}
+		base: s.base, accepted: time.Now(), share: new(share),
+		looped: looped{socket: socketConn, number: s.numbers.Add(1), enough: attachAfter}}
 	k.state, _ = c.(connState)
 	if s.ConnContext != nil {
 		k.base = *s.base.WithContext(s.ConnContext(s.base.Context(), c))

@@ -41,6 +41,11 @@ type Server struct {
 	// ConnContext, if set, makes the context of a connection's requests.
 	ConnContext func(context.Context, net.Conn) context.Context
 
+	serving
+}
+
+// serving holds the state of a Server that serves.
+type serving struct {
 	mu       sync.Mutex
 	lists    map[net.Listener]bool
 	conns    map[*conn]bool

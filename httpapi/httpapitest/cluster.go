@@ -13,6 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/node/pubsub"
+	"github.com/trireme-dev/trireme/node/searchindex"
 )
 
 // Nodes is a cluster of real nodes on real sockets and disks, each behind an HTTP server
@@ -52,7 +53,9 @@ func serveNodes(t testing.TB, network *clustertest.Network, n int, leading func(
 		o.Leading = leading
 		o.Bootstrap = func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{Tokens: Tokens()}, false }
 		link := newNodeHub(t)
-		o.Notes, o.Restored, o.Monitor = link.hub.Notify, link.hub.Restored, link.hub.ServePoll
+		o.Machine, o.Monitor = fsm.NewMachine(), link.hub.ServePoll
+		o.Machine.Hooks = fsm.Hooks{Notifications: link.hub.Notify, Restored: link.hub.Restored}
+		t.Cleanup(searchindex.Attach(o.Machine, 0).Close)
 		mu.Lock()
 		defer mu.Unlock()
 		links[o.NodeID] = link

@@ -27,7 +27,7 @@ func ServeDelivering(t testing.TB, n int, apiToken string, adjust func(*httpapi.
 	transport := egress.NewTransport(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
 	set := &schedulerSet{}
 	deliver := func(ctx context.Context, n *cluster.Node) {
-		set.join(scheduler.New(scheduler.Options{Engine: scheduler.NodeEngine(n, n.Piggyback), Deliverer: scheduler.NewSender(scheduler.SenderOptions{
+		set.join(scheduler.New(scheduler.Options{Claimer: scheduler.NodeClaimer(n, n.Piggyback), Deliverer: scheduler.NewSender(scheduler.SenderOptions{
 			Transport: transport, Prefixes: Prefixes(), APITokens: map[string]string{"llm": apiToken}, Keys: func(db string) queue.Keys { return scheduler.Keys(n, db) },
 			Deliveries: scheduler.Deliveries(n), Propagate: true,
 		})})).Run(ctx)

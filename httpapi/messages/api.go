@@ -31,8 +31,8 @@ type Options struct {
 	// Access is what a token opens in a database. Without a name it is the database of the token; an error is one of the
 	// engine.
 	Access func(ctx context.Context, db string, token string) (Access, error)
-	// Fail answers an error of the engine; wrote reports whether a write was proposed.
-	Fail   func(w http.ResponseWriter, r *http.Request, err error, wrote bool)
+	// Fail answers an error of the engine to a request of the route that logs name so; wrote reports whether a write was proposed.
+	Fail   func(w http.ResponseWriter, r *http.Request, route string, err error, wrote bool)
 	Parser Parser
 	// Ask asks providers at once; nil if there are none.
 	Ask Provider
@@ -65,89 +65,73 @@ type request struct {
 	*API
 	w http.ResponseWriter
 	r *http.Request
-	// root is the first segment, v2 or llm; path are those behind it, still escaped; query
-	// is raw.
-	root, path, query string
-	byToken           bool
-	// db is the database that the path names, empty if it names none.
-	db string
+	Target
+	route *Route
+	// byToken: the token is a parameter of the query.
+	byToken bool
 	// groups are the defaults of URL groups that the request has read so far.
 	groups map[string]fields
 	// unknown are the service headers of which the answer warns.
 	unknown []string
 }
 
-// ServeHTTP answers a request whose path begins with /v2 or /llm.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q := &request{API: a, w: w, r: r}
-	q.target()
-	if rest, ok := strings.CutPrefix(q.path, "workflows/hooks/"); ok && a.runs != nil {
-		if err := a.runs.Hook(w, r, q.db, rest, q.query); err != nil {
-			q.fail(err)
-		}
+// Serve answers a request that the router has led to a row of the table.
+func (a *API) Serve(route *Route, w http.ResponseWriter, r *http.Request, t Target) {
+	q := &request{API: a, w: w, r: r, Target: t, route: route}
+	if route.as != "" {
+		q.r = r.WithContext(r.Context()) // a copy
+		q.r.Method = route.as
+	}
+	if !route.open && !q.admit() {
 		return
 	}
-	if q.root == "v2" && q.path == describePath && r.Method == http.MethodGet {
-		q.describe()
-		return
+	if err := route.serve(q); err != nil {
+		q.fail(err)
 	}
-	changes := q.resolve()
+}
+
+// admit finds what the request's token opens, and refuses the request if that is not enough for its route.
+func (q *request) admit() bool {
 	access, err := q.authenticate()
 	switch {
 	case err != nil:
-		q.Fail(w, r, err, false)
-		return
-	case changes && q.byToken:
+		q.failed(err, false)
+		return false
+	case q.route.as != "" && q.byToken:
 		q.refuse(errQueryToken)
-		return
+		return false
 	case access.Role == acl.NoRole:
 		q.refuse(&Error{http.StatusUnauthorized, "unable to authenticate: invalid token"})
-		return
+		return false
 	}
-	if of, counted := r.Body.(interface{ Of(db string) }); counted {
+	if of, counted := q.r.Body.(interface{ Of(db string) }); counted {
 		of.Of(access.DB)
 	}
-	q.API = a.In(access)
+	q.API = q.In(access)
 	switch {
-	case access.DB != "" && q.root == "llm":
-		q.fail(errNoPath) // whose providers are asked with the operator's tokens
+	case access.DB != "" && q.Root() == "llm":
+		q.refuse(errNoPath) // whose providers are asked with the operator's tokens
 	case access.Role == acl.MessagesReadOnly && (q.r.Method != http.MethodGet && q.r.Method != http.MethodHead || q.asksForKeys()):
 		q.refuse(errReadOnly)
 	default:
-		q.route()
+		return true
 	}
+	return false
 }
 
-// target takes the request's target apart.
-func (q *request) target() {
-	q.root, q.path, q.query = rawTarget(q.r)
-	if q.root == "db" { // /db/NAME/v2/…
-		q.db, q.path, _ = strings.Cut(q.path, "/")
-		q.root, q.path, _ = strings.Cut(q.path, "/")
-	}
-}
-
-// errReadOnly refuses what a read-only token may not do.
+// errReadOnly refuses what a read-only token may not do. It may not read the signing keys: who has them passes for this server at
+// every receiver.
 var errReadOnly = &Error{http.StatusForbidden, "this token is read-only"}
 
-// asksForKeys reports whether the signing keys are asked for: a client that has them can pass for
-// this server at every receiver, which is more than reading.
+// asksForKeys reports whether the path is one of the signing keys.
 func (q *request) asksForKeys() bool {
-	first, _, _ := strings.Cut(strings.TrimLeft(q.path, "/"), "/")
-	return q.root == "v2" && strings.EqualFold(unescapePath(first), "keys")
+	_, path, _ := strings.Cut(q.Path, "/")
+	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
+	return q.Root() == "v2" && strings.EqualFold(unescapePath(first), "keys")
 }
 
-// rawTarget is the target of a request as it was sent, its first segment apart: a
-// destination in the path must not be cleaned or decoded.
-func rawTarget(r *http.Request) (root, path, query string) {
-	text := r.RequestURI
-	if text == "" || text[0] != '/' {
-		text = r.URL.RequestURI()
-	}
-	path, query, _ = strings.Cut(text, "?")
-	root, path, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return root, path, query
-}
+// errQueryToken refuses a GET that changes something to a token in the address: browsers and proxies open addresses again.
+var errQueryToken = &Error{http.StatusForbidden, "a GET that changes something needs the token in the Authorization header: send it there, or use POST"}
 
 // authenticate finds the role of the request's token; one that opens nothing here is no
 // role.
@@ -156,13 +140,13 @@ func (q *request) authenticate() (Access, error) {
 	if len(token) > 7 && strings.EqualFold(token[:7], "bearer ") {
 		token = token[7:]
 	}
-	if given := tokenOf(q.query); given != "" {
+	if given := tokenOf(q.Query); given != "" {
 		token, q.byToken = given, true
 	}
 	if token = strings.TrimSpace(token); token == "" {
 		return Access{}, nil
 	}
-	return q.Access(q.r.Context(), q.db, token)
+	return q.Access(q.r.Context(), q.DB, token)
 }
 
 // In is the API of the database that an access opens.
@@ -189,79 +173,6 @@ func tokenOf(query string) string {
 
 // HasQueryToken reports whether a raw query string carries a token.
 func HasQueryToken(query string) bool { return tokenOf(query) != "" }
-
-// route finds the handler. The first segment is matched in any case of letters, for one
-// client writes it so; identifiers keep theirs.
-func (q *request) route() {
-	if q.root == "llm" {
-		if err := q.chat(); err != nil {
-			q.fail(err)
-		}
-		return
-	}
-	first, rest, _ := strings.Cut(q.path, "/")
-	var err error
-	switch strings.ToLower(first) {
-	case "publish":
-		err = q.on(http.MethodPost, func() error { return q.publish("", rest, false) })
-	case "enqueue":
-		err = q.on(http.MethodPost, func() error { return q.enqueue(rest) })
-	case "batch":
-		if err = errMethod; rest != "" {
-			err = q.others("batch")
-		} else if q.r.Method == http.MethodPost {
-			err = q.batch()
-		}
-	case "messages":
-		err = q.messages(rest)
-	case "bulkactions":
-		err = q.bulkActions(rest)
-	case "schedules":
-		err = q.schedules(rest)
-	case "queues":
-		err = q.queues(rest)
-	case "topics":
-		err = q.topics(rest)
-	case "dlq":
-		if q.r.Method == http.MethodGet && strings.Trim(rest, "/") == "" && q.ofRuns() {
-			err = q.others("dlq")
-		} else {
-			err = q.dlq(rest)
-		}
-	case "events":
-		err = q.events(rest, false)
-	case "logs":
-		err = q.events(rest, true)
-	case "flowcontrol":
-		err = q.flowControls(rest)
-	case "globalparallelism":
-		err = q.parallelism(rest)
-	case "keys":
-		err = q.keys(strings.Trim(rest, "/"))
-	default:
-		err = q.others(strings.ToLower(first))
-	}
-	if err != nil {
-		q.fail(err)
-	}
-}
-
-// others answers the paths of workflows.
-func (q *request) others(first string) error {
-	if q.runs != nil {
-		if served, err := q.runs.Serve(q.w, q.r, first, q.path, q.query); served || err != nil {
-			return err
-		}
-	}
-	return errNoPath
-}
-
-func (q *request) on(method string, f func() error) error {
-	if q.r.Method != method {
-		return errMethod
-	}
-	return f()
-}
 
 var errNoPath = &Error{http.StatusNotFound, "this version has nothing at this path"}
 
@@ -323,7 +234,16 @@ func (q *request) fail(err error) {
 		q.refuse(n)
 		return
 	}
-	q.Fail(q.w, q.r, err, q.r.Method != http.MethodGet)
+	q.failed(err, q.r.Method != http.MethodGet)
+}
+
+// failed answers an error of the engine.
+func (q *request) failed(err error, wrote bool) {
+	route := q.route.Name()
+	if q.DB != "" {
+		route = "/db/{database}" + route
+	}
+	q.Fail(q.w, q.r, route, err, wrote)
 }
 
 func (q *request) refuse(n *Error) { q.answer(n.Status, map[string]string{"error": n.Text}) }
@@ -332,7 +252,7 @@ func (q *request) refuse(n *Error) { q.answer(n.Status, map[string]string{"error
 func (q *request) answer(status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
-		q.Fail(q.w, q.r, err, false)
+		q.failed(err, false)
 		return
 	}
 	q.w.Header()["Content-Type"] = []string{"application/json"}

@@ -75,6 +75,10 @@ func (a *API) StartBulk(w http.ResponseWriter, r *http.Request, k *Bulk, async b
 		return err
 	}
 	b, err := k.Ask(queue.BulkRequest{Act: queue.BulkStart, Matched: matched})
+	if err == nil && matched == 0 && b.Total == 0 && !b.Done() {
+		// There is nothing to do, as the reads that counted have seen: no further steps look for it in the log.
+		b, err = k.Ask(queue.BulkRequest{Act: queue.BulkStop, ID: b.ID})
+	}
 	wait := a.BulkWait
 	if wait <= 0 {
 		wait = bulkWait
@@ -96,23 +100,21 @@ func (a *API) StartBulk(w http.ResponseWriter, r *http.Request, k *Bulk, async b
 	return nil
 }
 
-// ServeBulk answers what is below the path of bulk actions: the list, one of them, and how many a filter would cancel.
-func (a *API) ServeBulk(w http.ResponseWriter, r *http.Request, rest, query string, k *Bulk) error {
-	q := &request{API: a, w: w, r: r, query: query}
-	id := unescapePath(strings.Trim(rest, "/"))
-	switch {
-	case strings.Contains(id, "/"):
-		return errNoPath
-	case id == "preview":
-		return q.on(http.MethodGet, func() error { return q.previewBulk(k) })
+// ServeBulk answers the paths of bulk actions: the list, one of them, and how many a filter would cancel. Segment at names which.
+func (a *API) ServeBulk(w http.ResponseWriter, r *http.Request, t *Target, at int, k *Bulk) error {
+	q := &request{API: a, w: w, r: r, Target: *t}
+	id := t.Plain(at)
+	switch preview := strings.EqualFold(id, "preview"); {
+	case preview && r.Method == http.MethodGet:
+		return q.previewBulk(k)
+	case preview:
+		return errMethod
 	case id == "":
-		return q.on(http.MethodGet, func() error { return q.listBulk(k) })
+		return q.listBulk(k)
 	case r.Method == http.MethodGet:
 		return q.getBulk(k, id)
-	case r.Method == http.MethodDelete:
-		return q.stopBulk(k, id)
 	}
-	return errMethod
+	return q.stopBulk(k, id)
 }
 
 func (q *request) previewBulk(k *Bulk) error {
@@ -222,10 +224,10 @@ func (q *request) bulkOf(f *queue.Filter) *Bulk {
 }
 
 // bulkActions answers /v2/bulkActions and what is below it.
-func (q *request) bulkActions(rest string) error {
+func (q *request) bulkActions() error {
 	f := &queue.Filter{}
-	if strings.Trim(rest, "/") == "preview" {
-		query, err := readCancelQuery(q.query, nil)
+	if strings.EqualFold(q.Segment(1), "preview") {
+		query, err := readCancelQuery(q.Query, nil)
 		if err != nil {
 			return err
 		}
@@ -234,7 +236,7 @@ func (q *request) bulkActions(rest string) error {
 		}
 		f = &query.filter
 	}
-	return q.ServeBulk(q.w, q.r, rest, q.query, q.bulkOf(f))
+	return q.ServeBulk(q.w, q.r, &q.Target, 1, q.bulkOf(f))
 }
 
 // showFilter shows a filter by the names of the parameters.

@@ -30,7 +30,7 @@ func (q *request) cancelMany() error {
 	if err != nil {
 		return err
 	}
-	query, err := readCancelQuery(q.query, body)
+	query, err := readCancelQuery(q.Query, body)
 	if err != nil {
 		return err
 	}

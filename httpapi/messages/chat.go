@@ -16,7 +16,7 @@ import (
 
 // chatPath is where old clients ask a language model and wait for its answer, under
 // /llm. Newer ones publish to api/llm.
-const chatPath = "v1/chat/completions"
+const chatPath = "/llm/v1/chat/completions"
 
 // chatAPI is the API destination that answers there.
 const chatAPI = "llm"
@@ -35,12 +35,6 @@ type Provider func(api string, r *http.Request) (*http.Response, error)
 // come. Nothing is stored, and nothing is tried again.
 func (q *request) chat() error {
 	target := q.Parser.APIs[chatAPI]
-	switch {
-	case q.path != chatPath || target == "" || q.Ask == nil:
-		return errNoPath
-	case q.r.Method != http.MethodPost:
-		return errMethod
-	}
 	body, err := q.body(q.MaxBody)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -36,33 +35,6 @@ func renderDead(d *queue.DeadInfo, trim int) *deadLetter {
 	return n
 }
 
-// dlq answers /v2/dlq and what is below it.
-func (q *request) dlq(rest string) error {
-	id, below, deep := strings.Cut(strings.Trim(rest, "/"), "/")
-	retry := strings.EqualFold(id, "retry")
-	switch method := q.r.Method; {
-	case retry && strings.Contains(below, "/"):
-		return errNoPath
-	case retry && method != http.MethodPost:
-		return errMethod
-	case retry && deep:
-		return q.retryOne(unescapePath(below))
-	case retry:
-		return q.retryMany()
-	case deep:
-		return errNoPath
-	case id == "" && method == http.MethodGet:
-		return q.listDead()
-	case id == "" && method == http.MethodDelete:
-		return q.deleteMany()
-	case id != "" && method == http.MethodGet:
-		return q.getDead(unescapePath(id))
-	case id != "" && method == http.MethodDelete:
-		return q.deleteOne(unescapePath(id))
-	}
-	return errMethod
-}
-
 func noDeadLetter(id string) *Error {
 	return &Error{http.StatusNotFound, "dlq message " + id + " not found"}
 }
@@ -91,7 +63,10 @@ func (q *request) getDead(text string) error {
 // listDead answers a page of dead letters. One read looks at a bounded number of them, so
 // that a page may take several.
 func (q *request) listDead() error {
-	query, err := q.readDead(q.query, inDeadList)
+	if q.ofRuns() {
+		return q.runs.ListDead(q.w, q.r, &q.Target)
+	}
+	query, err := q.readDead(q.Query, inDeadList)
 	if err != nil {
 		return err
 	}
@@ -143,7 +118,7 @@ func (q *request) deleteOne(text string) error {
 
 // deleteMany deletes one page of the dead letters that the request chooses.
 func (q *request) deleteMany() error {
-	query, err := q.readDead(q.query, inDead)
+	query, err := q.readDead(q.Query, inDead)
 	if err != nil {
 		return err
 	}
@@ -167,7 +142,7 @@ func (q *request) deleteMany() error {
 // overrides are the options that the headers of a retry put in place of the original's,
 // and the query string without those that stand there.
 func (q *request) overrides() (o queue.Options, query string, err error) {
-	asked, query := splitQuery(q.query, q.Parser.Prefixes)
+	asked, query := splitQuery(q.Query, q.Parser.Prefixes)
 	o, err = readOptions(readFields(q.r.Header, q.Parser.Prefixes).over(asked), nil)
 	if err != nil {
 		return o, query, err

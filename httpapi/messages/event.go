@@ -103,7 +103,7 @@ func parseStates(text string) ([]queue.State, error) {
 
 // readEvents reads a selection of events.
 func (q *request) readEvents() (c listQuery, err error) {
-	values, err := q.parameters(q.query)
+	values, err := q.parameters(q.Query)
 	if err != nil {
 		return c, err
 	}
@@ -139,13 +139,7 @@ type eventGroup struct {
 }
 
 // events answers /v2/events, and /v2/logs, whose list has two names.
-func (q *request) events(rest string, logs bool) error {
-	switch {
-	case strings.Trim(rest, "/") != "":
-		return errNoPath
-	case q.r.Method != http.MethodGet:
-		return errMethod
-	}
+func (q *request) events(logs bool) error {
 	query, err := q.readEvents()
 	if err != nil {
 		return err

@@ -149,7 +149,7 @@ const plainShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 // wantsExplanation reads the parameter explain of a read of one thing.
 func (q *request) wantsExplanation() (bool, error) {
-	values, err := url.ParseQuery(q.query)
+	values, err := url.ParseQuery(q.Query)
 	if err != nil {
 		return false, invalid("invalid query: %s", err)
 	}

@@ -43,28 +43,18 @@ var flowControlActs = map[string]queue.Act{
 	"pause": queue.ActPause, "resume": queue.ActResume, "pin": queue.ActPin, "unpin": queue.ActUnpin, "resetrate": queue.ActResetRate, "reset": queue.ActReset,
 }
 
-// flowControls answers /v2/flowControl and what is below it. A key may hold slashes: what is
-// done with it is the last segment.
-func (q *request) flowControls(rest string) error {
-	rest = strings.TrimSuffix(rest, "/")
-	switch q.r.Method {
-	case http.MethodGet:
-		if rest == "" {
-			return q.listFlowControl()
-		}
-		return q.getFlowControl(unescapePath(rest))
-	case http.MethodPost:
-		i := strings.LastIndexByte(rest, '/')
-		act, known := flowControlActs[strings.ToLower(rest[i+1:])]
-		switch {
-		case !known:
-			return errNoPath
-		case i <= 0:
-			return invalid("a flow-control key is wanted")
-		}
-		return q.changeFlowControl(unescapePath(rest[:i]), act)
+// postFlowControl does with a key what the last segment of the path says. A key may hold slashes.
+func (q *request) postFlowControl() error {
+	rest := strings.TrimSuffix(q.Rest(), "/")
+	i := strings.LastIndexByte(rest, '/')
+	act, known := flowControlActs[strings.ToLower(rest[i+1:])]
+	switch {
+	case !known:
+		return errNoPath
+	case i <= 0:
+		return invalid("a flow-control key is wanted")
 	}
-	return errMethod
+	return q.changeFlowControl(unescapePath(rest[:i]), act)
 }
 
 func (q *request) listFlowControl() error {
@@ -88,7 +78,7 @@ func (q *request) listFlowControl() error {
 
 // named are the parameters of the query string, of which only some names are taken.
 func (q *request) named(names ...string) (url.Values, error) {
-	values, err := url.ParseQuery(q.query)
+	values, err := url.ParseQuery(q.Query)
 	if err != nil {
 		return nil, invalid("invalid query: %s", err)
 	}
@@ -105,7 +95,8 @@ func (q *request) named(names ...string) (url.Values, error) {
 	return values, nil
 }
 
-func (q *request) getFlowControl(key string) error {
+func (q *request) getFlowControl() error {
+	key := unescapePath(strings.TrimSuffix(q.Rest(), "/"))
 	explain, err := q.wantsExplanation()
 	if err != nil {
 		return err
@@ -205,20 +196,8 @@ func (q *request) readUnpin(n *queue.FlowControlChange) error {
 	return nil
 }
 
-// parallelism answers /v2/globalParallelism. Setting it is ours.
-func (q *request) parallelism(rest string) error {
-	if strings.Trim(rest, "/") != "" {
-		return errNoPath
-	}
-	switch q.r.Method {
-	case http.MethodPost:
-		if err := q.setParallelism(); err != nil {
-			return err
-		}
-	case http.MethodGet:
-	default:
-		return errMethod
-	}
+// parallelism answers how many deliveries there are, and how many there may be.
+func (q *request) parallelism() error {
 	var limit, active int
 	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) { limit, active = v.Messages().Parallel() })
 	if err != nil {
@@ -228,6 +207,7 @@ func (q *request) parallelism(rest string) error {
 	return nil
 }
 
+// setParallelism changes how many deliveries there may be. It is a Trireme extension.
 func (q *request) setParallelism() error {
 	body, err := q.json(q.MaxBody, jsonbody.Bounds{})
 	if err != nil {
@@ -239,6 +219,8 @@ func (q *request) setParallelism() error {
 	if err := json.Unmarshal(body, &asked); err != nil || asked.ParallelismMax == nil || *asked.ParallelismMax < 0 {
 		return invalid("invalid body: expected an object with a parallelismMax of 0 or more (0 = unlimited)")
 	}
-	_, err = fsm.Do(q.r.Context(), q.Engine, fsm.SetParallelism, queue.Parallelism{Max: *asked.ParallelismMax})
-	return err
+	if _, err = fsm.Do(q.r.Context(), q.Engine, fsm.SetParallelism, queue.Parallelism{Max: *asked.ParallelismMax}); err != nil {
+		return err
+	}
+	return q.parallelism()
 }

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -44,25 +43,6 @@ func render(id queue.ID, c *queue.Content, trim int) *message {
 	m.Options, m.CallbackHeaders = view.NewOptions(&c.Options, c.CallerIP)
 	m.Body, m.BodyBase64 = view.Redactor{Hide: c.Redact, Trim: trim}.Body(c.Body)
 	return m
-}
-
-// messages answers /v2/messages, /v2/messages/{id} and /v2/messages/{id}/retry.
-func (q *request) messages(rest string) error {
-	id, act, deep := strings.Cut(strings.Trim(rest, "/"), "/")
-	id = unescapePath(id)
-	switch {
-	case deep && !strings.EqualFold(act, "retry"):
-		return errNoPath
-	case deep:
-		return q.on(http.MethodPost, func() error { return q.runNow(id) })
-	case q.r.Method == http.MethodGet && id != "":
-		return q.getMessage(id)
-	case q.r.Method == http.MethodDelete && id != "":
-		return q.cancelOne(id)
-	case q.r.Method == http.MethodDelete:
-		return q.cancelMany()
-	}
-	return errMethod
 }
 
 // runNow has a message that waits for the time of its next attempt be delivered at once.
@@ -110,22 +90,20 @@ func (q *request) getMessage(text string) error {
 	return nil
 }
 
-// keys answers /v2/keys and /v2/keys/rotate.
-func (q *request) keys(rest string) (err error) {
+// readKeys answers the signing keys.
+func (q *request) readKeys() error {
 	var k queue.Keys
-	switch rest = strings.ToLower(rest); {
-	case rest == "" && q.r.Method == http.MethodGet:
-		_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) { k = v.Messages().Keys() })
-	case rest == "rotate" && q.r.Method == http.MethodPost:
-		k, err = fsm.Do(q.r.Context(), q.Engine, fsm.RotateKeys, queue.Rotation{})
-	case rest == "" || rest == "rotate":
-		return errMethod
-	default:
-		return errNoPath
+	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) { k = v.Messages().Keys() })
+	return q.answerKeys(k, err)
+}
+
+func (q *request) rotateKeys() error {
+	return q.answerKeys(fsm.Do(q.r.Context(), q.Engine, fsm.RotateKeys, queue.Rotation{}))
+}
+
+func (q *request) answerKeys(k queue.Keys, err error) error {
+	if err == nil {
+		q.answer(http.StatusOK, map[string]string{"current": k.Current, "next": k.Next})
 	}
-	if err != nil {
-		return err
-	}
-	q.answer(http.StatusOK, map[string]string{"current": k.Current, "next": k.Next})
-	return nil
+	return err
 }

@@ -3,11 +3,15 @@ package messages
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/trireme-dev/trireme/fsm/httpurl"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/internal/idn"
 )
+
+// configs are kept for the next message: a batch has a thousand.
+var configs = sync.Pool{New: func() any { return new(queue.Config) }}
 
 // readOptions reads what a message is configured by. Fields that it doesn't know are
 // passed over: clients send many that concern others. What a field may be is told by
@@ -17,7 +21,11 @@ func readOptions(f fields, forwarded []queue.Field) (o queue.Options, err error)
 	if err := f.refuseBlank(); err != nil {
 		return o, err
 	}
-	var c queue.Config
+	c := configs.Get().(*queue.Config)
+	defer func() {
+		*c = queue.Config{}
+		configs.Put(c)
+	}()
 	for i := range queue.Directives {
 		d := &queue.Directives[i]
 		if text := f.get(d.Name); d.Scope == queue.OfDelivery && text != "" {
@@ -29,7 +37,7 @@ func readOptions(f fields, forwarded []queue.Field) (o queue.Options, err error)
 			}
 		}
 	}
-	if err := forward(&c, f, forwarded); err != nil {
+	if err := forward(c, f, forwarded); err != nil {
 		return o, invalid("%s", err)
 	}
 	p, err := c.Done()

@@ -35,7 +35,7 @@ type call struct {
 	// destination is raw, query what follows it in a path.
 	destination, query string
 	header             http.Header
-	// headers is what was read of header, see Parser.fieldsOf.
+	// headers is what was read of header if the call may concern a run, see Parser.fieldsOf.
 	headers  *Headers
 	queue    string
 	body     []byte
@@ -56,8 +56,11 @@ type call struct {
 func (p *Parser) fieldsOf(c *call) fields {
 	if c.fields == nil {
 		asked, rest := splitQuery(c.query, p.Prefixes)
-		c.headers, c.rest = p.ReadHeaders(c.header), rest
-		c.fields = maps.Clone(c.headers.fields).over(asked)
+		headers := p.ReadHeaders(c.header)
+		c.fields, c.rest = headers.fields, rest
+		if len(asked) > 0 || concernsRun(headers.fields) {
+			c.headers, c.fields = headers, maps.Clone(headers.fields).over(asked)
+		}
 	}
 	return c.fields
 }

@@ -13,54 +13,77 @@ import (
 
 // Publishing is a request to publish one message to one destination: read, judged, and not yet proposed.
 type Publishing struct {
-	request
+	*request
 	access  Access
 	message queue.Publication
 	receipt queue.Receipt
 	err     error
+
+	// scheduled: the path asks for a schedule, whatever the fields say.
+	scheduled bool
+	// Read beside the message: the fields of the request, and, of a message of a workflow run, that instead.
+	fields fields
+	run    *RunItem
+}
+
+// asksForSchedule reports whether the message is to be published at times.
+func (n *Publishing) asksForSchedule() bool {
+	_, cron := n.fields["cron"]
+	return cron || n.scheduled
+}
+
+// read reads the message that a request publishes. Without a state it does not read the defaults of a URL group.
+func (n *Publishing) read(queueName, destination string, state bool) error {
+	q := n.request
+	body, err := q.body(q.MaxBody)
+	if err != nil {
+		return err
+	}
+	c := q.call(queueName, destination, body)
+	if !state {
+		c.defaults = nil
+	}
+	if item, ok, err := q.runItem(c); ok && !n.scheduled {
+		run := item // only such a message pays for it
+		n.run = &run
+		return err
+	}
+	n.message, n.fields, err = q.Parser.publication(c)
+	return err
 }
 
 // PreparePublishing reads a request of a client with that access which publishes to a URL or an API. It is nil for any
 // other, for one that is refused, and for one that needs something from the state: ServeHTTP answers those from the
 // beginning, if the body can be read again.
-func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, access Access) *Publishing {
+func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, t Target, access Access) *Publishing {
 	if r.Method != http.MethodPost || access.Role != acl.Messages && access.Role != acl.Admin {
 		return nil
 	}
-	n := &Publishing{request: request{API: a, w: w, r: r}, access: access}
-	q := &n.request
-	q.target()
-	queueName, destination, ok := publicationPath(q.path)
-	if !ok || q.root != "v2" || HasQueryToken(q.query) {
+	queueName, destination, ok := publicationPath(t.Path)
+	if !ok || HasQueryToken(t.Query) {
 		return nil
 	}
-	body, err := q.body(q.MaxBody)
-	if err != nil {
-		return nil
+	both := &struct {
+		Publishing
+		request
+	}{request: request{API: a.In(access), w: w, r: r, Target: t, route: publishing}}
+	n := &both.Publishing
+	n.request, n.access = &both.request, access
+	if n.read(queueName, destination, false) != nil || n.run != nil || n.message.Group != "" || n.asksForSchedule() {
+		return nil // of a group the options are read first, and its endpoints are as many messages
 	}
-	c := q.call(queueName, destination, body)
-	f := q.Parser.fieldsOf(c)
-	if _, scheduled := f["cron"]; scheduled || q.runs != nil && concernsRun(f) {
-		return nil
-	}
-	to, err := q.Parser.readDestination(c.destination, c.rest)
-	if err != nil || to.group != "" { // its options are read first, and its endpoints are as many messages
-		return nil
-	}
-	if n.message, err = q.Parser.publicationTo(c, f, to); err != nil {
-		return nil
-	}
-	q.warn(f)
 	return n
 }
 
-// publicationPath takes the path of a publication apart, behind the version. It is false for one that is none, or that
-// names no queue.
+// publishing is the row that logs name for a publication that ran with others.
+var publishing = &Route{Path: publishPath}
+
+// publicationPath takes the path of a publication apart. It is false for one that is none, or that names no queue.
 func publicationPath(path string) (queueName, destination string, ok bool) {
-	if rest, ok := strings.CutPrefix(path, "publish/"); ok {
+	if rest, ok := strings.CutPrefix(path, "v2/publish/"); ok {
 		return "", rest, true
 	}
-	rest, ok := strings.CutPrefix(path, "enqueue/")
+	rest, ok := strings.CutPrefix(path, "v2/enqueue/")
 	name, destination, _ := strings.Cut(rest, "/")
 	queueName = unescapePath(name)
 	return queueName, destination, ok && queue.ValidName(queueName)
@@ -77,16 +100,21 @@ func PublishTogether(ctx context.Context, list []*Publishing) {
 	for i, n := range list {
 		items[i] = n.message
 	}
-	a := list[0].In(list[0].access)
-	out, err := fsm.Do(ctx, a.Engine, fsm.Publish, queue.Publications{Items: items})
+	receipts, err := propose(ctx, list[0].Engine, items)
+	for i, n := range list {
+		if n.err = err; err == nil {
+			n.receipt = receipts[i]
+		}
+	}
+}
+
+// propose publishes messages as one request to the log, and returns a receipt for each.
+func propose(ctx context.Context, engine Engine, items []queue.Publication) ([]queue.Receipt, error) {
+	out, err := fsm.Do(ctx, engine, fsm.Publish, queue.Publications{Items: items})
 	if err == nil && len(out.Items) != len(items) {
 		err = errMiscounted
 	}
-	for i, n := range list {
-		if n.err = err; err == nil {
-			n.receipt = out.Items[i]
-		}
-	}
+	return out.Items, err
 }
 
 // errMiscounted says that the receipts of requests can't be told apart.
@@ -97,7 +125,7 @@ func (n *Publishing) Failed(err error) { n.err = err }
 
 // Reply answers the request to w.
 func (n *Publishing) Reply(w http.ResponseWriter) {
-	q := &n.request
+	q := n.request
 	q.w = w
 	err := n.err
 	if err == nil {

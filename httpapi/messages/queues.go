@@ -3,7 +3,6 @@ package messages
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -25,30 +24,6 @@ type queueView struct {
 
 func renderQueue(n *queue.QueueInfo) *queueView {
 	return &queueView{n.Name, n.Parallelism, n.Created, n.Updated, n.Lag, n.Paused, nil}
-}
-
-// queues answers /v2/queues and what is below it.
-func (q *request) queues(rest string) error {
-	name, act, acts := strings.Cut(strings.Trim(rest, "/"), "/")
-	name, act = unescapePath(name), strings.ToLower(act)
-	switch {
-	case acts && act != "pause" && act != "resume":
-		return errNoPath
-	case name == "" && q.r.Method == http.MethodGet:
-		return q.listQueues()
-	case name == "" && q.r.Method == http.MethodPost:
-		return q.putQueue()
-	case acts && q.r.Method == http.MethodPost && act == "pause":
-		return q.changeQueue(queue.QueueChange{Name: name, Act: queue.ActPause})
-	case acts && q.r.Method == http.MethodPost && act == "resume":
-		return q.changeQueue(queue.QueueChange{Name: name, Act: queue.ActResume})
-	case acts || name == "":
-	case q.r.Method == http.MethodGet:
-		return q.getQueue(name)
-	case q.r.Method == http.MethodDelete:
-		return q.changeQueue(queue.QueueChange{Name: name, Act: queue.ActDelete})
-	}
-	return errMethod
 }
 
 // putQueue makes a queue, or gives one that exists the settings of the request.

@@ -91,41 +91,51 @@ func lastStates(c *queue.Schedule) map[string]string {
 	return m
 }
 
-// schedules answers /v2/schedules and what is below it. A destination stands in the
-// place of an id when one is made, so pause and resume are those of a single segment.
-func (q *request) schedules(rest string) error {
-	id, act, acts := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
-	act = strings.ToLower(act)
-	switch q.r.Method {
-	case http.MethodGet, http.MethodDelete:
-		if acts {
-			return errNoPath
-		}
+// scheduleTarget returns the schedule of the path and the act on it. A path that creates a schedule has a destination instead of an
+// id, so only an id without slashes has an act; deep reports whether anything follows the first segment.
+func (q *request) scheduleTarget() (id, act string, deep bool) {
+	id, act, deep = strings.Cut(strings.TrimSuffix(q.Rest(), "/"), "/")
+	if id = unescapePath(id); queue.ValidName(id) {
+		return id, strings.ToLower(act), deep
 	}
-	switch q.r.Method {
-	case http.MethodPost, http.MethodPatch:
-		switch {
-		case acts && act == "pause" && queue.ValidName(unescapePath(id)):
-			return q.changeSchedule(unescapePath(id), queue.ActPause)
-		case acts && act == "resume" && queue.ValidName(unescapePath(id)):
-			return q.changeSchedule(unescapePath(id), queue.ActResume)
-		case acts && act == "run" && queue.ValidName(unescapePath(id)) && q.r.Method == http.MethodPost:
-			return q.runSchedule(unescapePath(id))
-		case q.r.Method == http.MethodPost:
-			return q.publish("", rest, true)
-		}
-	case http.MethodDelete:
-		if id == "" {
-			return errMethod
-		}
-		return q.changeSchedule(unescapePath(id), queue.ActDelete)
-	case http.MethodGet:
-		if id == "" {
-			return q.listSchedules()
-		}
-		return q.getSchedule(unescapePath(id))
+	return id, "", deep
+}
+
+// postSchedule makes a schedule, or does something with one.
+func (q *request) postSchedule() error {
+	if id, act, _ := q.scheduleTarget(); act == "run" {
+		return q.runSchedule(id)
+	}
+	if changed, err := q.pauseOrResume(); changed {
+		return err
+	}
+	return q.publish("", q.Rest(), true)
+}
+
+func (q *request) patchSchedule() error {
+	if changed, err := q.pauseOrResume(); changed {
+		return err
 	}
 	return errMethod
+}
+
+// pauseOrResume is false for a path that asks for neither.
+func (q *request) pauseOrResume() (changed bool, err error) {
+	switch id, act, _ := q.scheduleTarget(); act {
+	case "pause":
+		return true, q.changeSchedule(id, queue.ActPause)
+	case "resume":
+		return true, q.changeSchedule(id, queue.ActResume)
+	}
+	return false, nil
+}
+
+func (q *request) deleteSchedule() error {
+	id, _, deep := q.scheduleTarget()
+	if deep {
+		return errNoPath
+	}
+	return q.changeSchedule(id, queue.ActDelete)
 }
 
 // putSchedule makes or overwrites the schedule that a call asks for.
@@ -183,7 +193,11 @@ func (q *request) listSchedules() error {
 	return nil
 }
 
-func (q *request) getSchedule(id string) error {
+func (q *request) getSchedule() error {
+	id, _, deep := q.scheduleTarget()
+	if deep {
+		return errNoPath
+	}
 	var n *schedule
 	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 		if c, ok := v.Messages().Schedule(id); ok {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -35,31 +34,6 @@ func renderTopic(g *queue.Group) topic {
 		n.Endpoints = append(n.Endpoints, endpoint{e.Name, e.URL})
 	}
 	return n
-}
-
-// topics answers /v2/topics and what is below it.
-func (q *request) topics(rest string) error {
-	name, below, deep := strings.Cut(strings.Trim(rest, "/"), "/")
-	name = unescapePath(name)
-	switch method := q.r.Method; {
-	case deep && !strings.EqualFold(below, "endpoints"):
-		return errNoPath
-	case deep && method == http.MethodPost:
-		return q.changeEndpoints(name, queue.ActAddEndpoints)
-	case deep && method == http.MethodDelete:
-		return q.changeEndpoints(name, queue.ActRemoveEndpoints)
-	case deep:
-	case name == "" && method == http.MethodGet:
-		return q.listTopics()
-	case name == "":
-	case method == http.MethodGet:
-		return q.getTopic(name)
-	case method == http.MethodPatch:
-		return q.setTopicHeaders(name)
-	case method == http.MethodDelete:
-		return q.changeTopic(queue.GroupChange{Name: name, Act: queue.ActDelete})
-	}
-	return errMethod
 }
 
 func (q *request) changeTopic(n queue.GroupChange) error {

@@ -13,11 +13,10 @@ import (
 type Runs interface {
 	// Submit takes in messages with workflow headers, in one piece, and returns an answer for each.
 	Submit(r *http.Request, items []RunItem) (answers []any, err error)
-	// Serve answers a request below /v2/ whose first segment (in lower case) is one of workflows; path and query are raw.
-	// It reports false for paths that are not.
-	Serve(w http.ResponseWriter, r *http.Request, first, path, query string) (served bool, err error)
-	// Hook answers a webhook, for which no token is needed; db is the database that its path names, if any.
-	Hook(w http.ResponseWriter, r *http.Request, db, rest, query string) error
+	// Routes are the rows of workflows in the table of routes.
+	Routes() []Route
+	// ListDead answers a page of the dead letters of runs.
+	ListDead(w http.ResponseWriter, r *http.Request, t *Target) error
 	// In serves the workflows of the database that a serves.
 	In(a *API) Runs
 }
@@ -104,7 +103,7 @@ func Invalid(format string, args ...any) *Error { return invalid(format, args...
 
 // Answer writes a JSON value.
 func (a *API) Answer(w http.ResponseWriter, r *http.Request, status int, v any) {
-	(&request{API: a, w: w, r: r}).answer(status, v)
+	(&request{API: a, w: w, r: r, route: NoPath}).answer(status, v)
 }
 
 // ReadBody reads the body of a request, at most as much as a message may have.
@@ -125,6 +124,6 @@ func UnescapePath(text string) string { return unescapePath(text) }
 
 // ofRuns reports whether a list of dead letters is to be that of runs.
 func (q *request) ofRuns() bool {
-	values, _ := url.ParseQuery(q.query) // what can't be read is not there
+	values, _ := url.ParseQuery(q.Query) // what can't be read is not there
 	return q.runs != nil && values.Get("source") == "workflow"
 }

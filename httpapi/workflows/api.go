@@ -3,7 +3,6 @@ package workflows
 import (
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
@@ -28,96 +27,90 @@ type request struct {
 	*API
 	w http.ResponseWriter
 	r *http.Request
-	// segments are those of the path behind /v2/, still escaped; query is raw.
-	segments []string
-	query    string
+	messages.Target
 }
 
 var errNoPath = &messages.Error{Status: http.StatusNotFound, Text: "this version has nothing at this path"}
 
 var errMethod = &messages.Error{Status: http.StatusMethodNotAllowed, Text: "method not allowed"}
 
-// Serve answers the paths of workflows.
-func (a *API) Serve(w http.ResponseWriter, r *http.Request, first, path, query string) (served bool, err error) {
-	q := &request{API: a, w: w, r: r, segments: strings.Split(strings.Trim(path, "/"), "/"), query: query}
-	_, rest, _ := strings.Cut(path, "/")
-	switch first {
-	case "trigger":
-		return true, q.on(http.MethodPost, func() error { return q.trigger(rest) })
-	case "batch":
-		if q.segment(1) == "trigger" && len(q.segments) == 2 {
-			return true, q.on(http.MethodPost, q.triggerBatch)
+// Routes are the rows of workflows in the table of routes.
+func (a *API) Routes() []messages.Route {
+	row := func(method, path string, serve func(*request) error) messages.Route {
+		return messages.NewRoute(method, path, func(m *messages.API, w http.ResponseWriter, r *http.Request, t *messages.Target) error {
+			return serve(&request{API: &API{m}, w: w, r: r, Target: *t})
+		})
+	}
+	described := func(n messages.Route, paths ...string) messages.Route {
+		n.Described = append([]string{}, paths...)
+		return n
+	}
+	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
+	trigger := func(q *request) error { return q.trigger(q.Rest()) }
+	wait := func(q *request) error { return q.wait(q.Plain(1)) }
+	waiters := show((*request).waiters)
+	revive := func(restart bool) func(*request) error {
+		return func(q *request) error { return q.revive(restart, q.Plain(3)) }
+	}
+	refuse := func(*request) error { return errMethod } // which would be taken for ids otherwise
+	return []messages.Route{
+		row(post, "/v2/trigger/*destination", trigger),
+		described(row(post, "/v2/trigger", trigger), "/v2/trigger/{destination}"),
+		row(post, "/v2/batch/trigger", (*request).triggerBatch),
+		row(post, "/v2/wait/:eventId", wait),
+		described(row(post, "/v2/wait", wait), "/v2/wait/{eventId}"),
+		row(get, "/v2/waiters/:eventId", waiters),
+		described(row(get, "/v2/waiters", waiters), "/v2/waiters/{eventId}"),
+		described(row(post, "/v2/notify/*eventId", (*request).notify), "/v2/notify/{eventId}", "/v2/notify/{workflowRunId}/{eventId}"),
+		described(row(post, "/v2/notify", (*request).notify), "/v2/notify/{eventId}"),
+		described(row("", "/v2/workflows/hooks/*hook", (*request).hook), "/v2/workflows/hooks/{userId}/{workflowRunId}/{eventId}").Open(),
+		row(get, "/v2/workflows/logs", show((*request).logs)),
+		row(get, "/v2/workflows/events", (*request).readEvents),
+		row(del, "/v2/workflows/runs", (*request).cancel),
+		row(get, "/v2/workflows/runs/:workflowRunId", func(q *request) error { return q.fetch(q.Plain(2)) }),
+		row(del, "/v2/workflows/runs/:workflowRunId", func(q *request) error { return q.end(q.Plain(2)) }),
+		row(get, "/v2/workflows/runs/:workflowRunId/explain", show((*request).explainRun)),
+		row(get, "/v2/workflows/bulkActions", (*request).bulkActions),
+		row(get, "/v2/workflows/bulkActions/preview", (*request).bulkActions),
+		row(get, "/v2/workflows/bulkActions/:actionId", (*request).bulkActions),
+		row(del, "/v2/workflows/bulkActions/:actionId", (*request).bulkActions),
+		row(get, "/v2/workflows/dlq", show((*request).listDead)),
+		row(del, "/v2/workflows/dlq", func(q *request) error { return q.deleteDead("") }),
+		row(get, "/v2/workflows/dlq/:dlqId", show(func(q *request) (*deadLetter, error) { return q.getDead(q.Plain(2)) })),
+		row(del, "/v2/workflows/dlq/:dlqId", func(q *request) error { return q.deleteDead(q.Plain(2)) }),
+		row(del, "/v2/workflows/dlq/delete/:dlqId", func(q *request) error { return q.deleteDead(q.Plain(3)) }),
+		row(post, "/v2/workflows/dlq/resume", revive(false)),
+		row(post, "/v2/workflows/dlq/resume/:dlqId", revive(false)),
+		row(post, "/v2/workflows/dlq/restart", revive(true)),
+		row(post, "/v2/workflows/dlq/restart/:dlqId", revive(true)),
+		described(row(get, "/v2/workflows/dlq/resume", refuse)),
+		described(row(del, "/v2/workflows/dlq/resume", refuse)),
+		described(row(get, "/v2/workflows/dlq/restart", refuse)),
+		described(row(del, "/v2/workflows/dlq/restart", refuse)),
+		row(post, "/v2/workflows/dlq/callback/:dlqId", func(q *request) error { return q.callback(q.Plain(3)) }),
+		row(del, "/v2/workflows/dlq/callback/:dlqId", func(q *request) error { return q.callback(q.Plain(3)) }),
+	}
+}
+
+// ListDead answers a page of the dead letters of runs.
+func (a *API) ListDead(w http.ResponseWriter, r *http.Request, t *messages.Target) error {
+	return show((*request).listDead)(&request{API: a, w: w, r: r, Target: *t})
+}
+
+// show answers what f reads.
+func show[T any](f func(*request) (T, error)) func(*request) error {
+	return func(q *request) error {
+		v, err := f(q)
+		if err == nil {
+			q.answer(http.StatusOK, v)
 		}
-	case "wait", "waiters":
-		if len(q.segments) > 2 {
-			return true, errNoPath
-		}
-		if first == "waiters" {
-			return true, q.readWaiters()
-		}
-		return true, q.on(http.MethodPost, func() error { return q.wait(q.plain(1)) })
-	case "notify":
-		return true, q.on(http.MethodPost, q.notify)
-	case "dlq":
-		return true, get(q, q.listDead)
-	case "workflows":
-		return q.workflows()
+		return err
 	}
-	return false, nil
 }
-
-// workflows answers what is below /v2/workflows.
-func (q *request) workflows() (served bool, err error) {
-	if served, err := q.reads(); served {
-		return true, err
-	}
-	switch q.segment(1) {
-	case "runs":
-		return true, q.runs()
-	case "bulkActions", "bulkactions":
-		return true, q.bulkActions()
-	case "dlq":
-		return q.deadWrites()
-	}
-	return false, nil
-}
-
-// runs answers /v2/workflows/runs and /v2/workflows/runs/{id}.
-func (q *request) runs() error {
-	id := q.plain(2)
-	switch {
-	case len(q.segments) > 3:
-		return errNoPath
-	case id != "" && q.r.Method == http.MethodGet:
-		return q.fetch(id)
-	case id != "" && q.r.Method == http.MethodDelete:
-		return q.end(id)
-	case id == "" && q.r.Method == http.MethodDelete:
-		return q.cancel()
-	}
-	return errMethod
-}
-
-func (q *request) on(method string, f func() error) error {
-	if q.r.Method != method {
-		return errMethod
-	}
-	return f()
-}
-
-// segment is a segment of the path as it was sent, empty if there is none; plain is its plain form.
-func (q *request) segment(i int) string {
-	if i >= len(q.segments) {
-		return ""
-	}
-	return q.segments[i]
-}
-
-func (q *request) plain(i int) string { return messages.UnescapePath(q.segment(i)) }
 
 // parameters are those of the query string.
 func (q *request) parameters() url.Values {
-	v, _ := url.ParseQuery(q.query) // what can't be read is not there
+	v, _ := url.ParseQuery(q.Query) // what can't be read is not there
 	return v
 }
 

@@ -167,8 +167,8 @@ func (q *request) bulkOf(f *workflow.Filter) *messages.Bulk {
 
 // bulkActions answers /v2/workflows/bulkActions and what is below it.
 func (q *request) bulkActions() error {
-	f, rest := &workflow.Filter{}, strings.Join(q.segments[2:], "/")
-	if rest == "preview" {
+	f := &workflow.Filter{}
+	if strings.EqualFold(q.Segment(2), "preview") {
 		none, _, n, err := params(q.parameters()).cancellation()
 		switch {
 		case err != nil:
@@ -178,7 +178,7 @@ func (q *request) bulkActions() error {
 		}
 		f = &n.Filter
 	}
-	return q.ServeBulk(q.w, q.r, rest, q.query, q.bulkOf(f))
+	return q.ServeBulk(q.w, q.r, &q.Target, 2, q.bulkOf(f))
 }
 
 // showFilter shows a filter by the names of the parameters.

@@ -16,22 +16,6 @@ type run struct {
 	Created int64  `json:"workflowCreatedAt"`
 }
 
-// deadWrites answers what changes dead letters of runs, below /v2/workflows/dlq; false for the rest.
-func (q *request) deadWrites() (served bool, err error) {
-	act, id := q.segment(2), q.plain(3)
-	switch {
-	case len(q.segments) > 4:
-		return false, nil
-	case (act == "resume" || act == "restart") && q.r.Method == http.MethodPost:
-		return true, q.revive(act == "restart", id)
-	case act == "callback" && id != "":
-		return true, q.callback(id)
-	case q.r.Method == http.MethodDelete && len(q.segments) <= 3:
-		return true, q.deleteDead(q.plain(2))
-	}
-	return false, nil
-}
-
 func noDead(id string) error {
 	return &messages.Error{Status: http.StatusNotFound, Text: "dlq message " + id + " not found"}
 }
@@ -151,9 +135,6 @@ func (q *request) deleteDead(id string) error {
 // callback calls a failure callback once more (POST), or cancels it (DELETE), of which the documented success is 302.
 func (q *request) callback(id string) error {
 	n := workflow.CallbackChange{Cancel: q.r.Method == http.MethodDelete}
-	if !n.Cancel && q.r.Method != http.MethodPost {
-		return errMethod
-	}
 	var ok bool
 	if n.Dead, ok = queue.ParseStamp(id); !ok {
 		return noDead(id)

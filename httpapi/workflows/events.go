@@ -61,7 +61,7 @@ func (q *request) readEventQuery() (c *listQuery, states []string, err error) {
 	}
 	given.Del("state")
 	own := *q
-	own.query = given.Encode()
+	own.Query = given.Encode()
 	c, _, err = own.readListQuery(runNames, maxEvents)
 	if err == nil && len(ends) == len(states) { // only runs that ended so have such an event
 		c.filter.States = ends

@@ -28,12 +28,11 @@ type hookCall struct {
 	URL    string              `json:"url"`
 }
 
-// Hook answers /v2/workflows/hooks/{userId}/{runId}/{eventId}: a third party calls a webhook, by any method and without a
+// hook answers /v2/workflows/hooks/{userId}/{runId}/{eventId}: a third party calls a webhook, by any method and without a
 // token. The run must have made exactly this webhook.
-func (a *API) Hook(w http.ResponseWriter, r *http.Request, db, rest, query string) error {
-	q := &request{API: a, w: w, r: r, segments: strings.Split(rest, "/"), query: query}
-	user, run, event := q.plain(0), q.plain(1), q.plain(2)
-	if len(q.segments) != 3 || !hookEvent.MatchString(event) {
+func (q *request) hook() error {
+	r, user, run, event := q.r, q.Plain(2), q.Plain(3), q.Plain(4)
+	if !strings.HasPrefix(q.Path, "v2/workflows/hooks/") || strings.Count(q.Path, "/") != 5 || !hookEvent.MatchString(event) {
 		return errNoHook
 	}
 	if !hookLimiter.admit(messages.CallerIP(r)) {
@@ -45,13 +44,13 @@ func (a *API) Hook(w http.ResponseWriter, r *http.Request, db, rest, query strin
 	}
 	var at messages.Access
 	made := false
-	if _, err := q.Engine.Read(r.Context(), fsm.Reading{}, func(v *fsm.View) { at, made = hookIn(v, db, user, run, event) }); err != nil {
+	if _, err := q.Engine.Read(r.Context(), fsm.Reading{}, func(v *fsm.View) { at, made = hookIn(v, q.DB, user, run, event) }); err != nil {
 		return err
 	}
 	if !made {
 		return errNoHook
 	}
-	q.API = &API{a.API.In(at)}
+	q.API = &API{q.API.API.In(at)}
 	call := hookCall{Method: r.Method, Header: httpfield.EndToEnd(r.Header), Body: body, Proto: "http", Host: r.Host, URL: hookTarget(r)}
 	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		call.Proto = "https"

@@ -53,12 +53,12 @@ type woken struct {
 
 // notify answers /v2/notify/{eventId} and, for one run, /v2/notify/{runId}/{eventId}.
 func (q *request) notify() error {
-	n := workflow.Notification{EventID: q.plain(1)}
-	if len(q.segments) > 3 {
+	n := workflow.Notification{EventID: q.Plain(1)}
+	if len(q.Segments()) > 3 {
 		return messages.Invalid("an event id must not contain a slash")
 	}
-	if len(q.segments) == 3 {
-		n.RunID, n.EventID = q.plain(1), q.plain(2)
+	if len(q.Segments()) == 3 {
+		n.RunID, n.EventID = q.Plain(1), q.Plain(2)
 	}
 	var err error
 	if n.Body, err = q.body(); err != nil {

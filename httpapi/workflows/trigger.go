@@ -26,7 +26,7 @@ func (q *request) trigger(destination string) error {
 	if err != nil {
 		return err
 	}
-	url, err := q.Parser.ReadURL(destination, q.query)
+	url, err := q.Parser.ReadURL(destination, q.Query)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,8 @@ import (
 
 // waiters answers those that wait for an event, in the order in which they began. It is
 // exact: a listed waiter has not been woken, and the next notify wakes it.
-func (q *request) waiters(event string) ([]waiter, error) {
+func (q *request) waiters() ([]waiter, error) {
+	event := q.Plain(1)
 	list := []waiter{}
 	err := q.view(func(v *fsm.View) {
 		for _, w := range v.Workflows().Waiters(event) {

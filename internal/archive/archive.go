@@ -19,11 +19,11 @@ var (
 	ErrNotThere = errors.New("archive: no such backup")
 )
 
-// Archive is where backups are kept.
+// An Archive stores backups in a folder or a bucket.
 type Archive interface {
 	// Put keeps what r gives, under a name that appears when all of it is kept, and replaces nothing half.
 	Put(ctx context.Context, name string, r io.Reader) error
-	// Names are those of all files, backups or not, in no order.
+	// Names returns the names of all files, backups or not, in no order.
 	Names(ctx context.Context) ([]string, error)
 	// Get opens a backup. The error is ErrNotThere if there is none of that name.
 	Get(ctx context.Context, name string) (io.ReadCloser, error)
@@ -45,13 +45,13 @@ func Open(location string) (Archive, error) {
 	return folder(location), nil
 }
 
-// Backup is one that an archive has, as its name says it.
+// Backup describes a backup in an archive, by its name.
 type Backup struct {
-	// Name is that of the file in the archive.
+	// Name is the name of the file in the archive.
 	Name string
 	// Cluster is the id of the cluster.
 	Cluster string
-	// Time is when it was taken, to the second.
+	// Time is the time of the backup, to the second.
 	Time time.Time
 	// Sealed reports whether it is encrypted.
 	Sealed bool

@@ -15,7 +15,7 @@ import (
 
 const (
 	bucketScheme = "s3://"
-	// defaultEndpoint is where buckets are unless the environment or the location says otherwise.
+	// defaultEndpoint is the endpoint of buckets, unless the environment or the location names another.
 	defaultEndpoint = "https://s3.amazonaws.com"
 	// bucketPart is the size of the parts in which a backup is sent, in bytes. One part is held in memory; a bucket takes
 	// 10,000 of them, so a backup may have 160 GB.

@@ -4,5 +4,5 @@
 // Invariants: a backup has its name only when all of it is there, so whatever List names was written to its end; a
 // backup is removed only after a newer one is kept, and only if its name says that it is of the same cluster. Nothing here
 // looks into a backup, and nothing here is part of the replicated state: which backups there are is read from the
-// archive, so that a new leader goes on where the last one was.
+// archive, so that a new leader continues where the last one stopped.
 package archive

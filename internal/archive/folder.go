@@ -16,7 +16,7 @@ type folder string
 
 func (f folder) String() string { return string(f) }
 
-// partial is how files are named that are not whole yet; no backup has such a name.
+// partial is the name pattern of incomplete files; no backup has such a name.
 const partial = ".partial-*"
 
 // Put writes beside, and renames what is on the disk.

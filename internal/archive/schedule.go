@@ -17,7 +17,7 @@ type Schedule struct {
 	Archive Archive
 	// Next is the first time of the schedule after another one.
 	Next func(after time.Time) time.Time
-	// Keep is how many backups of this cluster stay; 0 = all.
+	// Keep is the number of backups of this cluster that are kept; 0 = all.
 	Keep int
 	// Recipients can decrypt the backups. None: backups are not encrypted.
 	Recipients []age.Recipient

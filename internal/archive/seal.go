@@ -8,7 +8,7 @@ import (
 	"filippo.io/age"
 )
 
-// Recipients are who can open what is sealed, from a file of age: a public key in each line (`age-keygen` prints one).
+// Recipients reads the public keys for which backups are encrypted from a file of age: one key a line (`age-keygen` prints one).
 func Recipients(path string) ([]age.Recipient, error) {
 	file, err := os.Open(path)
 	if err != nil {

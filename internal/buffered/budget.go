@@ -7,7 +7,7 @@ import (
 )
 
 // A database other than default may hold a part of the limit, counted from largeBytes for a holder on, and no more than its own
-// memory limit; but leastPart is nobody's too much.
+// memory limit, but always at least leastPart.
 const (
 	tenantPart = 2
 	largeBytes = 64 << 10
@@ -67,8 +67,8 @@ func (e *Excess) Error() string {
 		", Actual: " + strconv.FormatInt(e.actual, 10) + ". Setting: max-buffered-bytes"
 }
 
-// Holding is what one request or one connection holds of a budget. It is not safe for concurrent use; its zero value holds
-// nothing.
+// Holding is the share of a budget that one request or one connection holds. It is not safe for concurrent use; its zero
+// value holds nothing.
 type Holding struct {
 	of         *Budget
 	db         string
@@ -76,7 +76,7 @@ type Holding struct {
 	held, owed int64 // owed is the part of held that counts for the tenant
 }
 
-// take holds n bytes more if there is room, and returns how many would be held. What is refused is never held, so it is in nobody's way.
+// take holds n bytes more if there is room, and returns how many would be held. Refused bytes are never held, so they take no room from others.
 func (b *Budget) take(n int64) (would int64, ok bool) {
 	for {
 		used := b.used.Load()

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// lookEvery is how long files that were looked at are not looked at again.
-const lookEvery = time.Second
+// checkEvery is the least interval between two checks of the files.
+const checkEvery = time.Second
 
 // Pair is a certificate and its key. While new files can't be read, or don't belong
 // together, the former ones stay in use.
@@ -67,7 +67,7 @@ func (p *Pair) Get() *tls.Certificate {
 // Follow looks at the files of a certificate and of an authority until ctx ends. Connections between nodes last for days: a renewed
 // file would be logged, used or found wanting only at the next handshake.
 func Follow(ctx context.Context, p *Pair, a *Authority) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -127,7 +127,7 @@ func (a *Authority) load() error {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return fmt.Errorf("%s holds no certificate in PEM", a.files.paths[0])
+		return fmt.Errorf("%s contains no PEM certificate", a.files.paths[0])
 	}
 	a.pool = pool
 	return nil
@@ -148,9 +148,9 @@ func (a *Authority) roots() *x509.CertPool {
 
 // The reasons to refuse a certificate.
 var (
-	ErrNone    = errors.New("no certificate was shown")
-	ErrUnknown = errors.New("the certificate is not good here")
-	ErrName    = errors.New("the certificate is another's")
+	ErrNone    = errors.New("no certificate was presented")
+	ErrUnknown = errors.New("the certificate is not trusted here")
+	ErrName    = errors.New("the certificate has another name")
 )
 
 // Check refuses a connection whose other side shows no certificate signed by the
@@ -182,23 +182,23 @@ func Names(c *x509.Certificate) []string {
 	return names
 }
 
-// files tells when files change.
+// files detects changes of files.
 type files struct {
 	paths  []string
 	looked time.Time
 	seen   []stamp
 }
 
-// stamp is what a file's change shows by.
+// stamp identifies a version of a file.
 type stamp struct {
 	at   time.Time
 	size int64
 }
 
 // changed reports whether the files have changed since it said so last, looking at them
-// once in lookEvery. The first look finds no change.
+// once in checkEvery. The first look finds no change.
 func (f *files) changed() bool {
-	if time.Since(f.looked) < lookEvery {
+	if time.Since(f.looked) < checkEvery {
 		return false
 	}
 	f.looked = time.Now()

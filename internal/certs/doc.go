@@ -1,5 +1,5 @@
-// Package certs manages the certificates of a process: a Pair is a certificate with its key, an Authority is what
-// signs accepted certificates. Both come from files, which are read again when they change, so that certificates
+// Package certs manages the certificates of a process: a Pair is a certificate with its key, an Authority verifies the
+// certificates of others. Both come from files, which are read again when they change, so that certificates
 // are renewed while the process runs; or both are derived from a secret that the nodes of a cluster share
 // (FromSecrets).
 //

@@ -23,8 +23,8 @@ const (
 	// MinSecret is the least length of a cluster secret, in bytes. It must be random: a password can be guessed by
 	// anyone who has seen one handshake.
 	MinSecret = 16
-	// leafLifetime is how long a certificate is valid that a node signs for itself, and leafRenewal the age at which it
-	// signs the next. leafBackdate is how far clocks of nodes may be apart.
+	// leafLifetime is the validity of a certificate that a node signs for itself, and leafRenewal the age at which it signs the
+	// next. leafBackdate bounds the difference between the clocks of nodes.
 	leafLifetime = 48 * time.Hour
 	leafRenewal  = 12 * time.Hour
 	leafBackdate = 24 * time.Hour
@@ -45,7 +45,7 @@ func BySecret(c *x509.Certificate) bool { return c.Issuer.CommonName == authorit
 // ErrSecret says that a cluster secret can't be used.
 var ErrSecret = errors.New("the cluster secret can't be used")
 
-// A Secret is what the nodes of a cluster share instead of certificate files.
+// A Secret replaces certificate files: all nodes of a cluster share it.
 type Secret []byte
 
 // ParseSecrets reads cluster secrets, one a line. The first one is used to sign; certificates signed with the others
@@ -92,7 +92,7 @@ func (s Secret) authority() (*x509.Certificate, ed25519.PrivateKey, error) {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: authorityName},
-		NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), // the secret is what expires
+		NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), // operators rotate the secret instead
 		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// SilentAtLeast is how long a connection that has logged in must have been without a request
-// before it may be closed for another. One that has not logged in may be closed at once.
+// SilentAtLeast is the time without a request after which a connection that has logged in may be
+// closed for another. One that has not logged in may be closed at once.
 const SilentAtLeast = 5 * time.Second
 
 // QuarterOfTotal as Limits.PerAddress means a quarter of Total, for every address but
@@ -19,10 +19,10 @@ const QuarterOfTotal = -1
 // Limits are counts of connections; 0 = unlimited.
 type Limits struct {
 	Total int
-	// PerAddress is for each address; see QuarterOfTotal.
+	// PerAddress bounds the connections of each address; see QuarterOfTotal.
 	PerAddress int
-	// Reserve is how many connections above Total are kept for loopback, and how many for
-	// the admin token.
+	// Reserve is the number of connections beyond Total that are kept for loopback, and again
+	// for the admin token.
 	Reserve int
 }
 
@@ -72,10 +72,10 @@ func New(l Limits) *Limiter {
 	return &Limiter{limits: l, quarter: quarter, now: time.Now, byAddr: map[string]int{}}
 }
 
-// Limits are those that the limiter keeps, with PerAddress resolved.
+// Limits returns the limits in force, with PerAddress resolved.
 func (l *Limiter) Limits() Limits { return l.limits }
 
-// kind is by which count a slot is admitted.
+// kind selects the count against which a slot is admitted.
 type kind uint8
 
 const (
@@ -240,21 +240,21 @@ func (s *Slot) LoggedIn() {
 // HasLoggedIn reports whether LoggedIn was called.
 func (s *Slot) HasLoggedIn() bool { return s != nil && s.loggedIn.Load() }
 
-// Open is how many connections there are.
+// Open returns the number of open connections.
 func (l *Limiter) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.slots) + l.local + l.admin
 }
 
-// Closed is how many silent connections were closed to make room.
+// Closed returns the number of silent connections that were closed to make room.
 func (l *Limiter) Closed() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.closed
 }
 
-// OpenOf is how many connections an address has.
+// OpenOf returns the number of an address's open connections.
 func (l *Limiter) OpenOf(addr string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,6 +11,6 @@
 //
 // Central types: Loop, Conn, State.
 //
-// Invariants: a connection is owned by at most one goroutine; after Stop every connection has been
-// given back, or is when it is rearmed.
+// Invariants: at most one goroutine owns a connection; after Stop every connection is given back, a busy
+// one when it is rearmed.
 package eventloop

@@ -22,7 +22,7 @@ type Conn interface {
 	HasInput() bool
 }
 
-// State is what a loop knows of a connection. The zero value is that of one which was never attached.
+// State is a loop's record of a connection. The zero value belongs to a connection that was never attached.
 type State struct {
 	busy    bool
 	pending bool // the socket became readable while the connection was busy
@@ -184,7 +184,7 @@ func (l *Loop[C]) Rearm(list []C) (again []C) {
 	return again
 }
 
-// Attached is how many connections are attached.
+// Attached returns the number of attached connections.
 func (l *Loop[C]) Attached() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@
 // where an action is off, panic, exit or sleep(DURATION), optionally with a
 // budget in front: 2*sleep(100ms) fires for the first two evaluations only.
 // wall-clock=offset(DURATION) has the process believe that it is so much later, or
-// earlier, than the machine's wall clock says; monotonic time goes on as it does.
+// earlier, than the machine's wall clock says; monotonic time is not affected.
 // The variable TRIREME_FAILPOINTS holds the specification at start;
 // TRIREME_FAILPOINTS_FILE names a file that holds one and is read again
 // whenever it changes, so that a harness can arm a point in a running node.

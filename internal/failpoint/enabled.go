@@ -12,7 +12,7 @@ import (
 // Enabled says whether this binary was built with the tag failpoints.
 const Enabled = true
 
-// poll is how often the control file is looked at, at most.
+// poll is the least interval between two reads of the control file.
 const poll = 20 * time.Millisecond
 
 // registry holds what is armed, and since when the control file was looked at.
@@ -47,8 +47,8 @@ func (r *registry) eval(name string) {
 	}
 }
 
-// WallOffset is how far from the machine's wall clock this process is to believe itself,
-// as armed under WallClock.
+// WallOffset returns the difference from the machine's wall clock that this process simulates, as
+// armed under WallClock.
 func WallOffset() time.Duration {
 	a, _ := points.take(WallClock)
 	return a.offset

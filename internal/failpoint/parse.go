@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// kind is what an armed point does.
+// kind is the action of an armed point.
 type kind int
 
 const (

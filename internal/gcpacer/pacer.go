@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// every is how often the metrics are read.
+	// every is the interval between two reads of the metrics.
 	every = time.Second
 	// maxPercent is the most room that is given: four times the live heap.
 	maxPercent = 400
@@ -22,8 +22,8 @@ const (
 	// roomFactor is the constant of the rule, in the square root of bytes: the greater, the
 	// more memory and the fewer collections. docs/design/memory.md has what was measured.
 	roomFactor = 18_000
-	// minInterval is how many seconds of allocations the room holds at least: where data are few,
-	// their collections cost little memory to do less often.
+	// minInterval is the least room for allocations between collections, in seconds of allocations:
+	// where data are few, rarer collections cost little memory.
 	minInterval = 0.25
 	// busyRoom is the most that is given so that collections are busyInterval seconds apart: under
 	// load a node with few data, up to fewData, has it. It becomes less as data grow, for the room
@@ -31,8 +31,8 @@ const (
 	busyRoom     = 128 << 20
 	busyInterval = 1
 	fewData      = 64 << 20
-	// firstSpeed is how many bytes of live heap a collection takes in a second of processor time,
-	// until that was measured.
+	// firstSpeed is the assumed speed of a collection, in bytes of live heap for a second of processor
+	// time, until it was measured.
 	firstSpeed = 1 << 30
 	// learn is the weight of the newest measurement of that speed.
 	learn = 0.3
@@ -70,7 +70,7 @@ type Pacer struct {
 	large   time.Time // until when there is room in addition
 }
 
-// reading is what the runtime's metrics say.
+// reading holds one read of the runtime's metrics.
 type reading struct {
 	live, allocated, cycles uint64  // the live heap after the last collection; since the process began: bytes and collections
 	spent                   float64 // on collections since the process began, in seconds of processor time

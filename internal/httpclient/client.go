@@ -2,18 +2,24 @@ package httpclient
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
-
-	"github.com/trireme-dev/trireme/internal/socket"
 )
 
-// Client sends requests that fit. Its fields are not changed once it is in use.
+// Client sends HTTP requests. Its fields are not changed once it is in use.
 type Client struct {
 	// Dial opens a TCP connection; required.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// TLS is the configuration for https; nil is Go's. Server names and protocols are the client's to say.
+	TLS *tls.Config
+	// HandshakeTime bounds a TLS handshake, and the answer of a proxy to CONNECT. 0: the context alone does.
+	HandshakeTime time.Duration
+	// Proxy is the HTTP proxy of all requests, at an http or https URL, or nil.
+	Proxy *url.URL
 	// MaxIdle and MaxIdlePerHost bound the unused connections that are kept. IdleTime is for how long one is kept whose server
 	// says nothing of that, see KeepFor.
 	MaxIdle, MaxIdlePerHost int
@@ -22,8 +28,9 @@ type Client struct {
 	MaxHead int
 
 	mu       sync.Mutex
-	idle     map[string][]*conn // by address, the one that was used last at the end
-	count    int                // of all of them
+	idle     map[route][]*conn // the one that was used last at the end
+	count    int               // of all of them
+	shared   map[route][]*shared
 	sweeping bool
 }
 
@@ -35,67 +42,83 @@ var outs = sync.Pool{New: func() any { return new([]byte) }}
 // keptBuffer bounds the buffers that are kept, in bytes.
 const keptBuffer = 64 << 10
 
-// RoundTrip sends a request that fits and returns its answer, also a redirect, as it came. The caller closes the body.
+// RoundTrip sends a request and returns its answer, also a redirect, as it came. The caller closes the body. A request of
+// which a connection took a single byte is not sent again, whatever its method and headers.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
-	out := outs.Get().(*[]byte)
-	var err error
-	if *out, err = appendRequest((*out)[:0], r); r.Body != nil {
-		r.Body.Close()
-	}
-	if err != nil {
+	if err := check(r); err != nil {
+		closeBody(r)
 		return nil, err
 	}
-	answer, whole, err := c.send(r, *out)
-	if whole && cap(*out) <= keptBuffer { // otherwise it may still be written from
+	out := outs.Get().(*[]byte)
+	*out = (*out)[:0]
+	answer, complete, err := c.send(r, out)
+	if complete && cap(*out) <= keptBuffer { // otherwise it may still be written from
 		outs.Put(out)
 	}
 	return answer, err
 }
 
-// send writes a request to a connection and reads the head of the answer. whole reports whether out is needed no more.
-func (c *Client) send(r *http.Request, out []byte) (answer *http.Response, whole bool, err error) {
-	addr := addrOf(r.URL)
-	ctx := r.Context()
+// send sends a request over a kept connection or a new one. out is room for the request; complete reports whether it is
+// needed no more.
+func (c *Client) send(r *http.Request, out *[]byte) (answer *http.Response, complete bool, err error) {
+	ctx, to := r.Context(), c.routeOf(r.URL)
 	for {
 		if ctx.Err() != nil {
+			closeBody(r)
 			return nil, true, context.Cause(ctx)
 		}
-		k, kept := c.take(addr), true
-		if k == nil {
-			if k, err = c.open(ctx, addr); err != nil {
+		k, kept, h, err := c.connection(ctx, to)
+		if err != nil {
+			closeBody(r)
+			return nil, true, err
+		}
+		if h != nil {
+			answer, err = h.conn.RoundTrip(unread(r, *out))
+			return answer, len(*out) == 0, err
+		}
+		if len(*out) == 0 {
+			if *out, err = c.appendRequest(*out, r); err != nil {
+				k.nc.Close()
+				closeBody(r)
 				return nil, true, err
 			}
-			kept = false
 		}
-		answer, sent, err := k.exchange(r, out)
+		answer, sent, err := k.exchange(r, *out)
 		if err != nil && sent == unsent && kept {
 			continue // it had ended: another one, which ends with the last that is kept
+		}
+		if err != nil && k.rest == nil {
+			closeBody(r)
 		}
 		return answer, sent != begun, err
 	}
 }
 
-// open opens a connection.
-func (c *Client) open(ctx context.Context, addr string) (*conn, error) {
-	begin := time.Now()
-	nc, err := c.Dial(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
+// connection returns a connection for one request: h if it speaks HTTP/2, otherwise k, which was kept or is new.
+func (c *Client) connection(ctx context.Context, to route) (k *conn, kept bool, h *shared, err error) {
+	if to.https {
+		if h = c.takeShared(to); h != nil {
+			return nil, false, h, nil
+		}
 	}
-	return &conn{c: c, addr: addr, nc: nc, roundTrip: time.Since(begin), read: socket.Read(nc), tryRead: socket.TryRead(nc), tryWrite: socket.TryWrite(nc)}, nil
+	if k = c.take(to); k != nil {
+		return k, true, nil, nil
+	}
+	k, h, err = c.open(ctx, to)
+	return k, false, h, err
 }
 
-// take returns a kept connection to an address that is still good, nil if there is none.
-func (c *Client) take(addr string) *conn {
+// take returns a kept connection that is still good, nil if there is none.
+func (c *Client) take(to route) *conn {
 	for {
 		c.mu.Lock()
-		list := c.idle[addr]
+		list := c.idle[to]
 		if len(list) == 0 {
 			c.mu.Unlock()
 			return nil
 		}
 		k := list[len(list)-1]
-		c.drop(addr, len(list)-1)
+		c.drop(to, len(list)-1)
 		c.mu.Unlock()
 		if k.usable(time.Now()) && k.quiet() {
 			return k
@@ -104,17 +127,17 @@ func (c *Client) take(addr string) *conn {
 	}
 }
 
-// drop takes the connection at i out of the list of an address. The caller holds the lock.
-func (c *Client) drop(addr string, i int) {
-	list := c.idle[addr]
+// drop takes the connection at i out of the list of a route. The caller holds the lock.
+func (c *Client) drop(to route, i int) {
+	list := c.idle[to]
 	c.count--
 	if len(list) == 1 {
-		delete(c.idle, addr)
+		delete(c.idle, to)
 		return
 	}
 	copy(list[i:], list[i+1:])
 	list[len(list)-1] = nil
-	c.idle[addr] = list[:len(list)-1]
+	c.idle[to] = list[:len(list)-1]
 }
 
 // put keeps a connection.
@@ -122,45 +145,53 @@ func (c *Client) put(k *conn) {
 	k.since = time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.idle[k.addr]) >= c.MaxIdlePerHost || !k.usable(k.since) {
+	if len(c.idle[k.to]) >= c.MaxIdlePerHost || !k.usable(k.since) {
 		k.nc.Close()
 		return
 	}
 	if c.count >= c.MaxIdle {
-		for addr, list := range c.idle { // unordered: any of them makes room
+		for to, list := range c.idle { // unordered: any of them makes room
 			list[0].nc.Close()
-			c.drop(addr, 0)
+			c.drop(to, 0)
 			break
 		}
 	}
 	if c.idle == nil {
-		c.idle = map[string][]*conn{}
+		c.idle = map[route][]*conn{}
 	}
-	c.idle[k.addr] = append(c.idle[k.addr], k)
+	c.idle[k.to] = append(c.idle[k.to], k)
 	c.count++
+	c.startSweeping()
+}
+
+// sweepPause is the time between two looks at the unused connections.
+const sweepPause = KeepUnannounced / 4
+
+// startSweeping has sweep called. The caller holds the lock.
+func (c *Client) startSweeping() {
 	if !c.sweeping {
 		c.sweeping = true
 		time.AfterFunc(sweepPause, c.sweep)
 	}
 }
 
-// sweepPause is the time between two looks at the unused connections.
-const sweepPause = KeepUnannounced / 4
-
 // sweep closes what has been unused for too long, again and again until nothing is left.
 func (c *Client) sweep() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	for addr, list := range c.idle { // unordered: all are looked at
+	for to, list := range c.idle { // unordered: all are looked at
 		for i := len(list) - 1; i >= 0; i-- {
 			if k := list[i]; !k.usable(now) {
 				k.nc.Close()
-				c.drop(addr, i)
+				c.drop(to, i)
 			}
 		}
 	}
-	if c.sweeping = c.count > 0; c.sweeping {
+	for to := range c.shared { // unordered: all are looked at
+		c.sweepShared(to, now)
+	}
+	if c.sweeping = c.count > 0 || len(c.shared) > 0; c.sweeping {
 		time.AfterFunc(sweepPause, c.sweep)
 	}
 }
@@ -176,4 +207,10 @@ func (c *Client) CloseIdle() {
 	}
 	clear(c.idle)
 	c.count = 0
+	for _, list := range c.shared { // unordered: all are closed
+		for _, h := range list {
+			h.retire()
+		}
+	}
+	clear(c.shared)
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -63,7 +64,7 @@ func told(a *http.Response, err error) string {
 	return fmt.Sprintf("%q %d %v %d %v %v %q %v %v", a.Status, a.StatusCode, a.Header, a.ContentLength, a.TransferEncoding, a.Close, body, err != nil, a.Trailer)
 }
 
-// expected is what net/http makes of an answer.
+// expected returns net/http's reading of a response.
 func expected(answer string, r *http.Request) string {
 	b := bufio.NewReader(strings.NewReader(answer))
 	for {
@@ -145,25 +146,38 @@ func TestRequestIsThatOfNetHTTP(t *testing.T) {
 			c.Close()
 		}
 	}()
-	ours := &Client{MaxHead: 64 << 10, Dial: new(net.Dialer).DialContext}
+	proxy := &url.URL{Scheme: "http", User: url.UserPassword("me", "a secret"), Host: l.Addr().String()}
+	for _, by := range []*url.URL{nil, proxy} {
+		ours := &Client{MaxHead: 64 << 10, Dial: new(net.Dialer).DialContext, Proxy: by}
+		theirs := &http.Transport{DisableCompression: true, Proxy: http.ProxyURL(by)}
+		sameRequests(t, "http://"+l.Addr().String(), got, theirs, ours)
+	}
+}
+
+// sameRequests sends requests both ways and compares what a server got.
+func sameRequests(t *testing.T, server string, got <-chan string, theirs, ours http.RoundTripper) {
 	for _, c := range []struct {
 		method, path, body string
 		header             http.Header
 	}{
 		{"POST", "/a%20b?x=%zz&y=a+b", "hello", http.Header{"X-B": {"2", " 3\t"}, "x-lower": {"1"}, "A": {""}}}, {"POST", "", "", nil}, {"PUT", "/", "", http.Header{"User-Agent": {"one", "two"}}},
-		{"DELETE", "/x", "", http.Header{"User-Agent": {""}}}, {"GET", "/x", "", http.Header{"User-Agent": {}}}, {"GET", "/x", "body", nil}, {"PATCH", "/?", strings.Repeat("long", 10_000), http.Header{"X": {"caf\xc3\xa9"}}},
+		{"DELETE", "/x", "", http.Header{"User-Agent": {""}}}, {"GET", "/x", "", http.Header{"User-Agent": {}}}, {"GET", "/x", "body", nil}, {"HEAD", "/x", "", nil}, {"OPTIONS", "/x", "", nil}, {"POST", "/x", "closes", nil}, {"POST", "/x", "of unknown length", nil},
+		{"PUT", "/x", strings.Repeat("x", 2*maxBody), nil}, {"PATCH", "/?", strings.Repeat("long", 10_000), http.Header{"X": {"caf\xc3\xa9"}}},
 	} {
 		var sent [2]string
-		for i, way := range []http.RoundTripper{&http.Transport{DisableCompression: true}, ours} {
-			r, err := http.NewRequest(c.method, "http://"+l.Addr().String()+c.path, strings.NewReader(c.body))
+		for i, way := range []http.RoundTripper{theirs, ours} {
+			r, err := http.NewRequest(c.method, server+c.path, strings.NewReader(c.body))
 			if err != nil {
 				t.Fatal(err)
 			}
+			switch c.body {
+			case "closes":
+				r.Close = true
+			case "of unknown length":
+				r.ContentLength = -1
+			}
 			if c.header != nil {
 				r.Header = c.header
-			}
-			if !Fits(r) {
-				t.Fatalf("%v does not fit", c)
 			}
 			a, err := way.RoundTrip(r)
 			if err != nil {
@@ -178,26 +192,26 @@ func TestRequestIsThatOfNetHTTP(t *testing.T) {
 	}
 }
 
-// TestFits leaves to net/http what a Client does not do as net/http does.
-func TestFits(t *testing.T) {
+// TestRefusedRequests: what a Client can't send as it is, it does not send.
+func TestRefusedRequests(t *testing.T) {
 	for name, change := range map[string]func(*http.Request){
-		"https": func(r *http.Request) { r.URL.Scheme = "https" }, "HEAD": func(r *http.Request) { r.Method = "HEAD" }, "zone": func(r *http.Request) { r.URL.Host = "[fe80::1%25eth0]" },
+		"scheme": func(r *http.Request) { r.URL.Scheme = "ftp" }, "CONNECT": func(r *http.Request) { r.Method = "CONNECT" }, "method": func(r *http.Request) { r.Method = "a b" },
 		"name in Unicode": func(r *http.Request) { r.URL.Host = "bücher.example" }, "host": func(r *http.Request) { r.Host = "a b" }, "no host": func(r *http.Request) { r.URL.Host = ":80" },
-		"close": func(r *http.Request) { r.Close = true }, "length": func(r *http.Request) { r.ContentLength = -1 }, "no body": func(r *http.Request) { r.Body = nil },
-		"large": func(r *http.Request) { r.ContentLength = maxBody + 1 }, "coding": func(r *http.Request) { r.TransferEncoding = []string{"chunked"} }, "trailer": func(r *http.Request) { r.Trailer = http.Header{"X": nil} },
-		"name": func(r *http.Request) { r.Header["a b"] = []string{"x"} }, "value": func(r *http.Request) { r.Header["X"] = []string{"a\r\nb: c"} }, "empty name": func(r *http.Request) { r.Header[""] = []string{"x"} },
+		"no body": func(r *http.Request) { r.Body = nil }, "coding": func(r *http.Request) { r.TransferEncoding = []string{"chunked"} },
+		"trailer": func(r *http.Request) { r.Trailer = http.Header{"X": nil} }, "name": func(r *http.Request) { r.Header["a b"] = []string{"x"} },
+		"value": func(r *http.Request) { r.Header["X"] = []string{"a\r\nb: c"} }, "empty name": func(r *http.Request) { r.Header[""] = []string{"x"} },
 		"expect": func(r *http.Request) { r.Header.Set("Expect", "100-continue") }, "upgrade": func(r *http.Request) { r.Header["upgrade"] = []string{"x"} },
-		"opaque": func(r *http.Request) { r.URL.Opaque = "//h/x" }, "connection": func(r *http.Request) { r.Header.Set("Connection", "close") },
+		"connection": func(r *http.Request) { r.Header.Set("Connection", "close") },
 	} {
 		r, err := http.NewRequest(http.MethodPost, "http://h.example/x", strings.NewReader("x"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Header["X-Fine"] = []string{"v"}; !Fits(r) {
-			t.Fatal("a plain request does not fit")
+		if r.Header["X-Fine"] = []string{"v"}; check(r) != nil {
+			t.Fatalf("a plain request is refused: %v", check(r))
 		}
-		if change(r); Fits(r) {
-			t.Errorf("%s fits", name)
+		if change(r); check(r) == nil {
+			t.Errorf("%s is not refused", name)
 		}
 	}
 }

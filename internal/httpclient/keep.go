@@ -13,7 +13,7 @@ const (
 	KeepUnannounced = time.Second
 	// KeepMost is the longest time for which one is kept, whatever its server says: what is between the two may forget it too.
 	KeepMost = 30 * time.Second
-	// keepMargin, and the time of a round trip, is how much earlier than its server a connection is given up.
+	// keepMargin plus the time of a round trip is the time by which a connection is given up before its server would close it.
 	keepMargin = 500 * time.Millisecond
 )
 
@@ -48,14 +48,14 @@ func KeepFor(headers []string, roundTrip, unannounced time.Duration) time.Durati
 const keepAlive = "Keep-Alive"
 
 // measured takes a time within which a byte went to the other side and another one came back. The shortest counts.
-func (k *conn) measured(took time.Duration) {
-	if k.roundTrip == 0 || took < k.roundTrip {
-		k.roundTrip = took
+func (c *conn) measured(took time.Duration) {
+	if c.roundTrip == 0 || took < c.roundTrip {
+		c.roundTrip = took
 	}
 }
 
 // usable reports whether a connection is unused for so short a time that its server has not given it up. The caller holds
 // the client's lock, or the connection alone.
-func (k *conn) usable(now time.Time) bool {
-	return now.Sub(k.since) < KeepFor(k.announced, k.roundTrip, k.c.IdleTime)
+func (c *conn) usable(now time.Time) bool {
+	return now.Sub(c.since) < KeepFor(c.announced, c.roundTrip, c.c.IdleTime)
 }

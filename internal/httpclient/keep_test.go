@@ -34,7 +34,9 @@ func TestKeepFor(t *testing.T) {
 
 // TestConnectionIsGivenUpInTime: a connection is used again if it was unused for less than its server has said, and not if
 // for longer. Time is that of the connection, which the test sets.
-func TestConnectionIsGivenUpInTime(t *testing.T) {
+func TestConnectionIsGivenUpInTime(t *testing.T) { bothSchemes(t, connectionIsGivenUpInTime) }
+
+func connectionIsGivenUpInTime(t *testing.T, scheme string) {
 	for _, c := range []struct {
 		answer string
 		idle   time.Duration
@@ -52,7 +54,7 @@ func TestConnectionIsGivenUpInTime(t *testing.T) {
 		{"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nKeep-Alive: timeout=60\r\nContent-Length: 2\r\n\r\nok", 0, false},
 	} {
 		var connections, requests atomic.Int64
-		url := raw(t, func(nc net.Conn, in *bufio.Reader, _ int) {
+		url := raw(t, scheme, func(nc net.Conn, in *bufio.Reader, _ int) {
 			for connections.Add(1); request(in); {
 				requests.Add(1)
 				_, _ = io.WriteString(nc, c.answer)
@@ -89,16 +91,16 @@ func TestConnectionsAreClosedInTime(t *testing.T) {
 	add := func(announced string, idle time.Duration) *conn {
 		here, there := net.Pipe()
 		t.Cleanup(func() { here.Close(); there.Close() })
-		k := &conn{c: c, addr: "h:1", nc: here, since: now.Add(-idle)}
+		k := &conn{c: c, to: route{addr: "h:1"}, nc: here, since: now.Add(-idle)}
 		if announced != "" {
 			k.announced = []string{announced}
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.idle == nil {
-			c.idle = map[string][]*conn{}
+			c.idle = map[route][]*conn{}
 		}
-		c.idle[k.addr] = append(c.idle[k.addr], k)
+		c.idle[k.to] = append(c.idle[k.to], k)
 		c.count++
 		return k
 	}
@@ -113,7 +115,7 @@ func TestConnectionsAreClosedInTime(t *testing.T) {
 	c.sweep()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if list := c.idle["h:1"]; len(list) != 2 || c.count != 2 || list[0] != first || list[1] != second {
+	if list := c.idle[route{addr: "h:1"}]; len(list) != 2 || c.count != 2 || list[0] != first || list[1] != second {
 		t.Errorf("%d are kept, %d counted", len(list), c.count)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/idn"
 )
 
-// pieces are what URLs are put together from: something of every kind that a parser of URLs treats in its own way.
+// pieces are the parts of generated URLs: some of every kind that a parser of URLs treats differently.
 var pieces = struct{ schemes, users, hosts, ports, paths, tails []string }{
 	schemes: []string{"http://", "https://", "HTTP://", "http:\\\\", "hTTps:/\\", " \t\nhttp://", "ht\ntp://"},
 	users:   []string{"", "", "", "", "u@", "u:p@", ":p@", "u:@", "@", ":@", "a@b@", "ü:p w/@", "u'\"<>`{}^|[]:;=$&+,%@", "%41%zz@"},

@@ -11,7 +11,7 @@ import (
 )
 
 // Constants are the constants and the variables with a constant value of the repository's packages, by folder, dot and
-// name: "cluster/logstore.cacheBytes". Those with several values (by build tags), and those that are counted by iota, are left out.
+// name: "cluster/consensus/logstore.cacheBytes". Those with several values (by build tags), and those that are counted by iota, are left out.
 type Constants map[string]constant.Value
 
 // ReadConstants returns the constants of all files but tests.

@@ -20,6 +20,7 @@ type File struct {
 	Folder  string
 	Test    bool // a test, by its name
 	Imports []string
+	Others  []string // the packages that it imports from elsewhere
 }
 
 // Files reads the imports of every Go file below root, whatever its build tags. Modules
@@ -68,8 +69,11 @@ func read(root, path string) (File, error) {
 		return File{}, err
 	}
 	for _, i := range parsed.Imports {
-		if folder, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), Module+"/"); ok {
+		path := strings.Trim(i.Path.Value, `"`)
+		if folder, ok := strings.CutPrefix(path, Module+"/"); ok {
 			f.Imports = append(f.Imports, folder)
+		} else {
+			f.Others = append(f.Others, path)
 		}
 	}
 	return f, nil
@@ -91,6 +95,16 @@ func Check(f File, folder string) string {
 		return ""
 	}
 	return fmt.Sprintf("%s imports %s, which %s may not (internal/layout/rules.go)", f.Path, folder, rule.Folder)
+}
+
+// CheckLibrary returns why f may not import a package from elsewhere, or "" if it may.
+func CheckLibrary(f File, path string) string {
+	for library, folders := range Libraries {
+		if covers(library+"/...", path) && !matches(folders, f.Folder) {
+			return fmt.Sprintf("%s imports %s, which only %s may (internal/layout/rules.go)", f.Path, path, strings.Join(folders, ", "))
+		}
+	}
+	return ""
 }
 
 // supportInProduct refuses packages of tests in files of the product.

@@ -36,6 +36,33 @@ func TestImportsFollowTheRules(t *testing.T) {
 	}
 }
 
+// TestLibrariesStayBehindTheirPackages: a library that has a package in front of it is imported by nobody else, and still by
+// that package.
+func TestLibrariesStayBehindTheirPackages(t *testing.T) {
+	used := map[string]bool{}
+	for _, f := range repository(t) {
+		for _, path := range f.Others {
+			used[path] = true
+			if why := CheckLibrary(f, path); why != "" {
+				t.Error(why)
+			}
+		}
+	}
+	for library := range Libraries {
+		if !used[library] {
+			t.Errorf("Libraries names %s, which nobody imports", library)
+		}
+	}
+	for path, allowed := range map[string]bool{
+		"github.com/hashicorp/raft": false, "github.com/hashicorp/raft/v9": false, "github.com/hashicorp/raft-boltdb/v2": false,
+		"github.com/hashicorp/raftish": true, "net/http": true,
+	} {
+		if got := CheckLibrary(File{Path: "cluster/node.go", Folder: "cluster"}, path) == ""; got != allowed {
+			t.Errorf("cluster may import %s: got %v, want %v", path, got, allowed)
+		}
+	}
+}
+
 // A rule that covers nothing, or allows what does not exist, is out of date.
 func TestRulesNameExistingFolders(t *testing.T) {
 	folders := map[string]bool{}
@@ -54,7 +81,7 @@ func TestRulesNameExistingFolders(t *testing.T) {
 		if !exists(r.Folder+"/...") && !planned[r.Folder] {
 			t.Errorf("the rule for %s covers no package", r.Folder)
 		}
-		for _, p := range slices.Concat(r.May, r.Tests) {
+		for _, p := range slices.Concat(r.May, r.Never, r.Tests) {
 			if name := strings.TrimSuffix(p, "/..."); !exists(p) && !planned[name] {
 				t.Errorf("%s may import %s, which does not exist", r.Folder, p)
 			}

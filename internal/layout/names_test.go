@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// declarations are what the repository declares: "logstore.Open" and "logstore.Store.Close" by the last element of the folder,
-// "Store.Close", and the names of tests.
+// declarations holds the names that the repository declares: "logstore.Open" and "logstore.Store.Close" by the last element of
+// the folder, "Store.Close", and the names of tests.
 type declarations map[string]bool
 
-func (n declarations) add(folder string, words ...string) {
+func (d declarations) add(folder string, words ...string) {
 	all := strings.Join(words, ".")
-	n[folder[strings.LastIndex(folder, "/")+1:]+"."+all] = true
-	n[all] = true
+	d[folder[strings.LastIndex(folder, "/")+1:]+"."+all] = true
+	d[all] = true
 }
 
 func declaredNames(t *testing.T) declarations {
@@ -89,7 +89,7 @@ func members(of ast.Expr) (list []string) {
 }
 
 var (
-	quotedName = regexp.MustCompile("`([a-z][a-z0-9]*)\\.([A-Za-z]\\w*(?:\\.[A-Za-z]\\w*)?)`")
+	quotedName = regexp.MustCompile("`(?:[a-z][a-z0-9]*/)*([a-z][a-z0-9]*)\\.([A-Za-z]\\w*(?:\\.[A-Za-z]\\w*)?)`")
 	quotedTest = regexp.MustCompile("`((?:Test|Benchmark|Fuzz)[A-Z]\\w*)`")
 )
 
@@ -127,4 +127,4 @@ func TestTextsNameWhatExists(t *testing.T) {
 }
 
 // filenames are endings of names of files, which look like names of packages.
-var filenames = map[string]bool{"go": true, "md": true, "html": true, "db": true, "sh": true, "journal": true, "lock": true, "mark": true, "reserve": true, "probe": true}
+var filenames = map[string]bool{"go": true, "md": true, "html": true, "db": true, "sh": true, "journal": true, "lock": true, "mark": true, "reserve": true, "probe": true, "txt": true, "mjs": true, "ts": true, "json": true, "yaml": true, "yml": true}

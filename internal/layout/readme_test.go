@@ -84,7 +84,7 @@ func TestFirstScreen(t *testing.T) {
 		}
 	}
 	install := section(t, text, "## Install")
-	for _, want := range []string{"go install -tags nomsgpack,hashicorpmetrics github.com/trireme-dev/trireme/cmd/trireme@", "make release", "docker load", "make deb", "deploy/README.md"} {
+	for _, want := range []string{"go install -tags nomsgpack github.com/trireme-dev/trireme/cmd/trireme@", "make release", "docker load", "make deb", "deploy/README.md"} {
 		if !strings.Contains(install, want) {
 			t.Errorf("Install has no %q", want)
 		}

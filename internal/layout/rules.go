@@ -7,10 +7,16 @@ type Rule struct {
 	Folder string
 	Use    string   // what the folder is for
 	May    []string // folders; "fsm" is that package alone, "fsm/..." also what is below it
+	Never  []string // folders that it must not reach through others either, but behind Machine
 	Tests  []string // what its tests may import in addition to May and to Support
 }
 
-// Rules are in the order of docs/architecture.md: from the command line down.
+// Machine is the package that hides what it imports: who holds a state machine does not know what the machine executes.
+// What a package reaches through it does not count for Rule.Never.
+const Machine = "fsm"
+
+// Rules are in the order of docs/architecture.md: from the command line down. No package of the product imports one of a rule
+// above its own.
 var Rules = []Rule{
 	{
 		Folder: "cmd/trireme",
@@ -25,7 +31,9 @@ var Rules = []Rule{
 		Folder: "cli",
 		Use:    "what asks a node: the client commands over HTTP, doctor, imports, and files of messages",
 		May:    []string{"fsm/command", "fsm/reply", "resp/protocol", "internal/plural"},
+		Never:  []string{"httpapi/...", "resp", "cluster/...", "scheduler/...", "node/...", "fsm"},
 	},
+	{Folder: "cli/doctor", Use: "judges what was measured of a host and of the nodes of a cluster", May: []string{"cluster", "internal/plural"}, Never: []string{"httpapi/...", "node/..."}},
 	{Folder: "cli/importer", Use: "reads RDB files and sends them to a node over HTTP", May: []string{"fsm/...", "internal/...", "resp/protocol"}, Tests: []string{"httpapi"}},
 	{Folder: "cli/messagesfile", Use: "reads and writes files of messages and workflow runs", May: []string{"fsm/..."}},
 	{Folder: "cmd/commanddocs", Use: "writes docs/commands from the command table", May: []string{"fsm/command"}},
@@ -34,25 +42,35 @@ var Rules = []Rule{
 		Use:    "HTTP: credentials, parsing, encoding, limits",
 		May: []string{
 			"node/...", "fsm/...", "scheduler/cron", "internal/...", "console/...",
-			"cli/doctor",
 		},
-		Tests: []string{"clients/endpoint"},
+		Never: []string{"resp/...", "cluster/...", "scheduler"},
+		Tests: []string{"cli/doctor", "clients/endpoint"},
 	},
 	{
 		Folder: "resp",
 		Use:    "the Redis protocol: connections, transactions, subscriptions, blocking commands",
 		May:    []string{"node/...", "fsm/...", "internal/..."},
+		Never:  []string{"cluster/...", "scheduler/..."},
 	},
 	{
 		Folder: "cluster",
-		Use:    "Raft and membership: makes many machines act as one. Knows no command: of fsm it imports the machine, not what it executes",
-		May:    []string{"fsm", "fsm/env", "fsm/payload", "fsm/reply", "fsm/wire", "node/searchindex", "cli/doctor", "internal/..."},
-		Tests:  []string{"node/...", "fsm/..."},
+		Use:    "membership, writes and reads: makes many machines act as one. Knows no command: of fsm it imports the machine, not what it executes",
+		May:    []string{"cluster/consensus", "cluster/consensus/logstore", "cluster/transport", "fsm", "fsm/env", "fsm/payload", "fsm/reply", "fsm/wire", "internal/..."},
+		Never:  []string{"scheduler/...", "node/...", "fsm/command", "fsm/keyspace", "fsm/queue", "fsm/script/...", "fsm/workflow"},
+		Tests:  []string{"cli/doctor", "node/...", "fsm/..."},
 	},
+	{
+		Folder: "cluster/consensus",
+		Use:    "one node's part in a replicated log. The only folder that knows the raft library, and no state machine",
+		May:    []string{"cluster/transport", "fsm/wire", "internal/failpoint"},
+		Tests:  []string{"internal/..."},
+	},
+	{Folder: "cluster/transport", Use: "connections between nodes, and calls over them", May: []string{"fsm/env", "fsm/wire", "internal/certs", "internal/connlimit", "internal/socket"}},
 	{
 		Folder: "scheduler",
 		Use:    "delivery on the leader: claims attempts, sends them, records results. Also schedule times and the egress guard",
 		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/httpfield", "fsm/httpurl", "fsm/wire", "internal/failpoint", "internal/httpclient", "internal/httpsyntax", "internal/idn"},
+		Never:  []string{"node/...", "fsm/command", "fsm/keyspace", "fsm/script/..."},
 		Tests:  []string{"cluster"},
 	},
 	{
@@ -136,7 +154,7 @@ var Rules = []Rule{
 		Folder: "jepsen",
 		Use:    "faults against real processes and simulated clusters, and checkers of what clients saw",
 		May: []string{
-			"clients/...", "cluster/clock", "cluster/logstore", "cluster/session", "cli/importer/redisproc", "fsm/...", "scheduler/...", "internal/...", "bench/growth",
+			"clients/...", "cluster/clock", "cluster/consensus/logstore", "cluster/consensus/logstore/logstoretest", "cluster/session", "cli/importer/redisproc", "fsm/...", "scheduler/...", "internal/...", "bench/growth",
 		},
 		Tests: []string{"resp/..."},
 	},
@@ -157,14 +175,21 @@ var Rules = []Rule{
 // Support are the packages that exist for tests. A test of any package may import them;
 // no product package does.
 var Support = []string{
-	"clients/endpoint", "cluster/clustertest", "fsm/command/commandtest", "fsm/command/scripttest", "httpapi/httpapitest",
+	"clients/endpoint", "cluster/clustertest", "cluster/consensus/logstore/logstoretest", "fsm/command/commandtest", "fsm/command/scripttest", "httpapi/httpapitest",
 	"cli/importer/redisproc", "internal/testcpu", "internal/testgate", "jepsen/testcluster/...", "resp/resptest", "scheduler/egress/egresstest",
 }
 
-// SupportMay is what packages of Support may import in addition to their folder's rule.
+// SupportMay lists the imports that packages of Support may have in addition to their folder's rule.
 var SupportMay = map[string][]string{
 	"cluster/clustertest":    {"fsm/..."},
 	"httpapi/httpapitest":    {"cluster/...", "scheduler/..."},
 	"resp/resptest":          {"cluster/...", "fsm/command/scripttest"},
 	"cli/importer/redisproc": {"resp/protocol"},
+}
+
+// Libraries are modules of others that only some folders may import, tests included. Everybody else sees what those folders
+// make of them.
+var Libraries = map[string][]string{
+	"github.com/hashicorp/raft":           {"cluster/consensus/..."},
+	"github.com/hashicorp/raft-boltdb/v2": {"cluster/consensus/logstore"},
 }

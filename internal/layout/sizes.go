@@ -17,8 +17,8 @@ const MostLines = 406
 // MostFunctionLines is the length of the longest function of the product.
 const MostFunctionLines = 86
 
-// MostLinesOfNine is how long nine of ten functions of the product are at most. It is one line more than they are
-// (make sizes), so that one function more does not fail a test.
+// MostLinesOfNine bounds the length of nine of ten functions of the product. It is one line more than their present
+// length (make sizes), so that one more function does not fail a test.
 const MostLinesOfNine = 24
 
 // A Kind says what a Go file is for.
@@ -42,7 +42,7 @@ func KindOf(f File) Kind {
 	return Product
 }
 
-// A Size is how many lines a file, or a function of a file, has.
+// A Size is the number of lines of a file, or of a function.
 type Size struct {
 	Name  string // the file's path, and for a function its name after a space
 	Lines int

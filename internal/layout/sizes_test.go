@@ -36,7 +36,7 @@ func TestFunctionsOfTheProductStayShort(t *testing.T) {
 func TestKindOf(t *testing.T) {
 	for path, want := range map[string]Kind{
 		"fsm/queue": Product, "cmd/trireme": Product, "cluster/clustertest": Tests, "jepsen/sim": Tests,
-		"jepsen/testcluster/network": Tests, "bench/growth": Tools, "scripts/notice": Tools,
+		"jepsen/testcluster/network": Tests, "bench/growth": Tools, "scripts/release": Tools,
 	} {
 		if got := KindOf(File{Folder: path}); got != want {
 			t.Errorf("%s is of kind %d, want %d", path, got, want)

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"go/doc"
 	"go/parser"
@@ -14,17 +15,14 @@ import (
 // ImportTable renders Rules as a Markdown table.
 func ImportTable() string {
 	var b strings.Builder
-	b.WriteString("| folder | what it is for | may import |\n|---|---|---|\n")
+	b.WriteString("| folder | what it is for | may import | never reaches |\n|---|---|---|---|\n")
 	for _, r := range Rules {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r.Folder, r.Use, names(r.May))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.Folder, r.Use, cmp.Or(names(r.May), "nothing"), names(r.Never))
 	}
 	return b.String()
 }
 
 func names(folders []string) string {
-	if len(folders) == 0 {
-		return "nothing"
-	}
 	quoted := make([]string, len(folders))
 	for i, f := range folders {
 		quoted[i] = "`" + f + "`"

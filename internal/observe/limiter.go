@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// quiet is how long repetitions of a message are suppressed.
+// quiet is the time for which repetitions of a message are suppressed.
 const quiet = 10 * time.Second
 
 // limiterKeys bounds the messages that are remembered.

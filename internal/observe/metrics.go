@@ -10,8 +10,8 @@ import (
 )
 
 // NewRegistry is a registry with the build, the Go runtime and the process in it, and
-// with what raft, memberlist and the log store report. Those three know only one
-// sink per process, so a second registry of one process has the rest without them.
+// with what raft and memberlist report. Those two know only one sink per process, so a
+// second registry of one process has the rest without them.
 func NewRegistry(version, commit string) (*prometheus.Registry, error) {
 	r := prometheus.NewRegistry()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// librarySink collects the metrics of raft, memberlist and the log store for Prometheus. They report some twenty times for each log entry. The sink that comes
+// librarySink collects the metrics of raft and memberlist for Prometheus. They report some twenty times for each log entry. The sink that comes
 // with go-metrics estimates three quantiles of every sample, which took a tenth of a
 // follower's processor time; this one keeps count and sum.
 type librarySink struct {
@@ -128,23 +128,23 @@ func metricName(key []string) string {
 	return string(b)
 }
 
-func (m *series) set(v float64) {
-	if m != nil {
-		m.bits.Store(math.Float64bits(v))
+func (s *series) set(v float64) {
+	if s != nil {
+		s.bits.Store(math.Float64bits(v))
 	}
 }
 
-func (m *series) add(v float64) {
-	if m == nil {
+func (s *series) add(v float64) {
+	if s == nil {
 		return
 	}
 	for {
-		old := m.bits.Load()
-		if m.bits.CompareAndSwap(old, math.Float64bits(math.Float64frombits(old)+v)) {
+		old := s.bits.Load()
+		if s.bits.CompareAndSwap(old, math.Float64bits(math.Float64frombits(old)+v)) {
 			break
 		}
 	}
-	m.count.Add(1)
+	s.count.Add(1)
 }
 
 func (s *librarySink) SetGauge(key []string, v float32) {

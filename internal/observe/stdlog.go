@@ -20,7 +20,7 @@ var lineLevels = map[string]slog.Level{
 }
 
 // Write takes one line.
-func (w lines) Write(p []byte) (int, error) {
+func (l lines) Write(p []byte) (int, error) {
 	level, text := slog.LevelInfo, strings.TrimSpace(string(p))
 	if rest, ok := strings.CutPrefix(text, "["); ok {
 		if name, after, ok := strings.Cut(rest, "]"); ok {
@@ -29,6 +29,6 @@ func (w lines) Write(p []byte) (int, error) {
 			}
 		}
 	}
-	w.to.Log(context.Background(), level, text)
+	l.to.Log(context.Background(), level, text)
 	return len(p), nil
 }

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Config is what the variables say.
+// Config holds the settings of the OTEL_* variables.
 type Config struct {
 	// Endpoint takes spans; empty if nothing is to be exported.
 	Endpoint string
 	// Headers go with each request.
 	Headers map[string]string
-	// Timeout is that of a request.
+	// Timeout bounds a request.
 	Timeout time.Duration
 	// Plain sends without gzip.
 	Plain bool
@@ -87,7 +87,7 @@ func (v variables) nameOf(setting string) string {
 
 func (v variables) own(setting string) string { return v.getenv(v.nameOf(setting)) }
 
-// endpoint is where spans go, empty for nowhere.
+// endpoint returns the URL to which spans are sent, or "" to export none.
 func (v variables) endpoint() string {
 	text, path := v.getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), ""
 	if text == "" {

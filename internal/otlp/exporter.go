@@ -49,7 +49,7 @@ func New(c Config, resource map[string]string, log *slog.Logger) (*Exporter, err
 		roots, err := os.ReadFile(c.Certificate)
 		pool := x509.NewCertPool()
 		if err != nil || !pool.AppendCertsFromPEM(roots) {
-			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE: %s holds no certificate in PEM", c.Certificate)
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE: %s contains no PEM certificate", c.Certificate)
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool}
 	}

@@ -95,8 +95,8 @@ func newExporter(t *testing.T, endpoint string, queue int) *Exporter {
 	return e
 }
 
-// TestExport: what a collector decodes with the types of OTLP is what was handed over, also after an answer that asks
-// for another attempt, and what waits is sent before the end.
+// TestExport checks that a collector that decodes with the types of OTLP receives the spans that were exported, also after
+// an answer that asks for another attempt, and that waiting spans are sent before the end.
 func TestExport(t *testing.T) {
 	got := make(chan *trace.TracesData, 10)
 	refused := make(chan struct{}, 1)

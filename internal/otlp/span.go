@@ -62,7 +62,7 @@ type Sampler struct {
 	Ratio float64
 }
 
-// Sample reports whether a trace is recorded. remote: there is a traceparent, and sampled is what it says.
+// Sample reports whether a trace is recorded. remote says that the request has a traceparent, and sampled is its flag.
 func (s Sampler) Sample(id TraceID, remote, sampled bool) bool {
 	if s.Parent && remote {
 		return sampled

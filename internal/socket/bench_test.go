@@ -65,8 +65,8 @@ func echo(b *testing.B, wrap func(net.Conn) (read, write func([]byte) (int, erro
 	b.ReportMetric(float64(processorTime(b)-began)/float64(b.N), "cpu-ns/op")
 }
 
-// processorTime is what this process has used: unlike the time that passes it hardly depends
-// on what else the machine does.
+// processorTime returns the processor time of this process. Unlike elapsed time it hardly depends on
+// other programs.
 func processorTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

@@ -1,5 +1,5 @@
 // Package socket does nonblocking I/O on plain TCP sockets: Read and Write are those of
-// net.Conn, TryRead and TryWrite never wait, and a Poller waits for many sockets in one
+// net.Conn, TryRead, TryWrite and Pending never wait, and a Poller waits for many sockets in one
 // goroutine (an epoll of its own), or tells which have input. ReadMarked tells how far input was
 // taken. Deadlines, waiting and closing remain package net's. A
 // connection that is more than a socket, such as TLS, falls back to package net. A returned

@@ -2,7 +2,7 @@ package socket
 
 import "net"
 
-// Marks are told how far the input of a connection has been taken. Begin is called before each
+// Marks follows how much of a connection's input was read. Begin is called before each
 // attempt to take bytes: whatever was taken before has been dealt with. Wait is called when
 // there are none, before the reader waits.
 type Marks interface {
@@ -20,10 +20,10 @@ type Marked struct {
 func NewMarked(nc net.Conn, m Marks) *Marked { return &Marked{nc, ReadMarked(nc, m)} }
 
 // Read is nc's.
-func (c *Marked) Read(b []byte) (int, error) { return c.read(b) }
+func (m *Marked) Read(b []byte) (int, error) { return m.read(b) }
 
 // NetConn is the connection without marks.
-func (c *Marked) NetConn() net.Conn { return c.Conn }
+func (m *Marked) NetConn() net.Conn { return m.Conn }
 
 // readUnaware marks reads of a connection that can't be asked whether there is input: it is
 // told to wait before each.

@@ -20,7 +20,7 @@ type Poller struct {
 	events []unix.EpollEvent
 }
 
-// eventsAtOnce is how many sockets one Wait reports at most.
+// eventsAtOnce bounds the sockets that one Wait reports.
 const eventsAtOnce = 256
 
 // NewPoller returns a Poller without sockets. The error is errors.ErrUnsupported on systems
@@ -43,29 +43,29 @@ func NewPoller() (*Poller, error) {
 
 // Add registers nc under a number; input that is there already is reported too. The error
 // is errors.ErrUnsupported if nc is more than a socket, and net.ErrClosed if it is closed.
-func (w *Poller) Add(nc net.Conn, number uint64) error {
+func (p *Poller) Add(nc net.Conn, number uint64) error {
 	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(uint32(number)), Pad: int32(uint32(number >> 32))}
-	return w.control(nc, unix.EPOLL_CTL_ADD, &e)
+	return p.control(nc, unix.EPOLL_CTL_ADD, &e)
 }
 
 // AddLevel registers nc for Ready: it is reported as long as it has input that was not taken.
-func (w *Poller) AddLevel(nc net.Conn, number uint64) error {
+func (p *Poller) AddLevel(nc net.Conn, number uint64) error {
 	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP, Fd: int32(uint32(number)), Pad: int32(uint32(number >> 32))}
-	return w.control(nc, unix.EPOLL_CTL_ADD, &e)
+	return p.control(nc, unix.EPOLL_CTL_ADD, &e)
 }
 
 // Remove unregisters a socket, which closing it does as well.
-func (w *Poller) Remove(nc net.Conn) error {
-	return w.control(nc, unix.EPOLL_CTL_DEL, &unix.EpollEvent{})
+func (p *Poller) Remove(nc net.Conn) error {
+	return p.control(nc, unix.EPOLL_CTL_DEL, &unix.EpollEvent{})
 }
 
-func (w *Poller) control(nc net.Conn, op int, e *unix.EpollEvent) error {
+func (p *Poller) control(nc net.Conn, op int, e *unix.EpollEvent) error {
 	socket := rawOf(nc)
 	if socket == nil {
 		return errors.ErrUnsupported
 	}
 	var failed error
-	err := w.raw.Control(func(epoll uintptr) {
+	err := p.raw.Control(func(epoll uintptr) {
 		failed = socket.Control(func(fd uintptr) {
 			failed = unix.EpollCtl(int(epoll), op, int(fd), e)
 		})
@@ -75,12 +75,12 @@ func (w *Poller) control(nc net.Conn, op int, e *unix.EpollEvent) error {
 
 // Wait returns the numbers of readable sockets in the memory of numbers: at least one, or
 // os.ErrClosed after Close.
-func (w *Poller) Wait(numbers []uint64) ([]uint64, error) {
+func (p *Poller) Wait(numbers []uint64) ([]uint64, error) {
 	var n int
 	var failed error
-	err := w.raw.Read(func(epoll uintptr) bool {
+	err := p.raw.Read(func(epoll uintptr) bool {
 		for {
-			if n, failed = unix.EpollWait(int(epoll), w.events, 0); !errors.Is(failed, unix.EINTR) {
+			if n, failed = unix.EpollWait(int(epoll), p.events, 0); !errors.Is(failed, unix.EINTR) {
 				return n > 0 || failed != nil
 			}
 		}
@@ -92,7 +92,7 @@ func (w *Poller) Wait(numbers []uint64) ([]uint64, error) {
 		return nil, fmt.Errorf("epoll: %w", failed)
 	}
 	numbers = numbers[:0]
-	for _, e := range w.events[:n] {
+	for _, e := range p.events[:n] {
 		numbers = append(numbers, uint64(uint32(e.Pad))<<32|uint64(uint32(e.Fd)))
 	}
 	return numbers, nil
@@ -104,19 +104,19 @@ const readyRounds = 64
 // Ready returns the numbers of the sockets of AddLevel that have input now, in the memory of
 // numbers. It does not wait, and may be called by one goroutine at a time; a Poller is for Wait
 // or for Ready.
-func (w *Poller) Ready(numbers []uint64) ([]uint64, error) {
+func (p *Poller) Ready(numbers []uint64) ([]uint64, error) {
 	numbers = numbers[:0]
 	var failed error
-	err := w.raw.Control(func(epoll uintptr) {
+	err := p.raw.Control(func(epoll uintptr) {
 		for range readyRounds { // the kernel continues after those that it has reported
 			var n int
-			if n, failed = unix.EpollWait(int(epoll), w.events, 0); errors.Is(failed, unix.EINTR) {
+			if n, failed = unix.EpollWait(int(epoll), p.events, 0); errors.Is(failed, unix.EINTR) {
 				continue
 			}
-			for _, e := range w.events[:max(n, 0)] {
+			for _, e := range p.events[:max(n, 0)] {
 				numbers = append(numbers, uint64(uint32(e.Pad))<<32|uint64(uint32(e.Fd)))
 			}
-			if failed != nil || n < len(w.events) {
+			if failed != nil || n < len(p.events) {
 				return
 			}
 		}
@@ -125,4 +125,4 @@ func (w *Poller) Ready(numbers []uint64) ([]uint64, error) {
 }
 
 // Close ends Wait. The sockets stay open.
-func (w *Poller) Close() error { return w.file.Close() }
+func (p *Poller) Close() error { return p.file.Close() }

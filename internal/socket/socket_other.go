@@ -22,3 +22,6 @@ func TryRead(net.Conn) func([]byte) (int, error) {
 func TryWrite(net.Conn) func([]byte) (int, error) {
 	return func([]byte) (int, error) { return 0, nil }
 }
+
+// Pending finds nothing: this package has no such call for this system.
+func Pending(net.Conn) func() bool { return func() bool { return false } }

@@ -173,3 +173,40 @@ func TestPipe(t *testing.T) {
 		t.Error(string(got), err)
 	}
 }
+
+// TestPending: what has arrived shows without being read, and so does the end.
+func TestPending(t *testing.T) {
+	a, b := pair(t)
+	pending := socket.Pending(a)
+	if pending() {
+		t.Error("a new connection has something to read")
+	}
+	arrived := func(what string) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !pending(); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s does not show", what)
+			}
+		}
+	}
+	if _, err := b.Write([]byte("ab")); err != nil {
+		t.Fatal(err)
+	}
+	arrived("what was written")
+	if got := make([]byte, 2); pending() {
+		if n, err := io.ReadFull(a, got); err != nil || string(got) != "ab" {
+			t.Errorf("%q was read, %v after %d bytes", got, err, n)
+		}
+	}
+	if pending() {
+		t.Error("something is left to read")
+	}
+	b.Close()
+	arrived("the end")
+	near, far := net.Pipe()
+	defer near.Close()
+	far.Close()
+	if socket.Pending(near)() {
+		t.Error("more than a socket is not asked")
+	}
+}

@@ -111,6 +111,20 @@ func TryWrite(nc net.Conn) func([]byte) (int, error) {
 	}
 }
 
+// Pending reports whether there is something to read from nc, its end included, without reading it. It is false where nc
+// is more than a socket.
+func Pending(nc net.Conn) func() bool {
+	var one [1]byte
+	peek := nonblocking(nc, func(fd int, b []byte) (int, error) {
+		n, _, err := syscall.Recvfrom(fd, b, syscall.MSG_PEEK)
+		return n, err
+	}, syscall.RawConn.Read)
+	return func() bool {
+		_, ready, err := peek(one[:])
+		return ready || err != nil
+	}
+}
+
 // nonblocking returns a call that never waits; ready reports whether the socket was ready.
 // Where nc is more than a socket it never is.
 func nonblocking(nc net.Conn, call func(fd int, b []byte) (int, error), in func(syscall.RawConn, func(uintptr) bool) error) func([]byte) (n int, ready bool, err error) {

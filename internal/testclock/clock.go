@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Mode is how a clock moves.
+// Mode selects the movement of a clock.
 type Mode string
 
 const (
@@ -42,7 +42,7 @@ func New(m Mode) *Clock {
 	return &Clock{mode: m, base: now.Round(0), mark: now}
 }
 
-// Now is what the clock shows.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *Clock) now() time.Time {
 	return c.base
 }
 
-// Mode is how the clock moves now.
+// Mode returns the clock's present mode.
 func (c *Clock) Mode() Mode {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 // patience is the longest time that a test waits for an event that has to come: far longer than a busy machine takes.
 const patience = time.Minute
 
-// Gate is a place at which goroutines wait until the test lets them go on. Make one with New.
+// Gate is a place at which goroutines wait until the test opens it. Make one with New.
 type Gate struct {
 	t    testing.TB
 	once sync.Once
@@ -63,7 +63,7 @@ func (g *Gate) Came() int {
 	return g.came
 }
 
-// Open lets everyone go on, now and later. It may be called again.
+// Open releases all goroutines, present and later ones. It may be called again.
 func (g *Gate) Open() { g.once.Do(func() { close(g.open) }) }
 
 // Receive receives from ch, or until it is closed. After a minute without either it fails the test: what names what did

@@ -7,6 +7,6 @@
 // timer slack to its sleeps, by default 50 µs. With more, the monitor looks less often, and most syncs end before their
 // processor is taken away. A sync that takes long still loses it, only that much later.
 //
-// The monitor's slack is that of the thread that starts it, before any code of ours runs, and another thread may not change it
+// The monitor's slack is that of the thread that starts it, before any code of the product runs, and another thread may not change it
 // without privileges. It is kept over execve. So the process sets it and executes its own program once more.
 package timerslack

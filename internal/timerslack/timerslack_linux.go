@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernelDefault is the slack of a process for which nobody has chosen one.
+// kernelDefault is the kernel's default slack of a process.
 const kernelDefault = 50 * time.Microsecond
 
-// marker is in the environment of a process that was executed by Raise: it does not do so again whatever its slack is.
+// marker marks the environment of a process that Raise has executed, so that Raise never executes it again.
 const marker = "_TRIREME_TIMERSLACK_RAISED"
 
 // Raise executes this program again, in this process, with that slack. It returns in the new execution, and at once if a slack
-// was chosen already, by systemd for example. An error says why the process goes on with the slack that it has. It must be
+// was chosen already, by systemd for example. After an error the process keeps its slack. It must be
 // called before anything else is done.
 func Raise(slack time.Duration) error {
 	if _, again := os.LookupEnv(marker); again {

@@ -9,7 +9,7 @@ import (
 type Attack struct {
 	// Name is for the command line and reports, About what is tried.
 	Name, About string
-	// Before, if set, prepares it while nobody is served.
+	// Before, if set, prepares it while no victim is served.
 	Before func(ctx context.Context, t *Target) error
 	// Try tries all of it once. It returns what came of it, and an error if anything succeeded.
 	Try func(ctx context.Context, t *Target) (outcome string, err error)

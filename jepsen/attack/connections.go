@@ -16,17 +16,17 @@ import (
 const (
 	hostileConnections = 10_000
 	holdConnections    = 25 * time.Second
-	// mostOfConnections is by how much they may make a node grow.
+	// mostOfConnections bounds the growth of a node by these connections.
 	mostOfConnections = 500 << 20
 	newcomerPause     = 50 * time.Millisecond
 	// reopenPause is before a connection that the node has ended is made anew: what is measured is connections, not a
 	// flood of packets.
 	reopenPause = 2 * time.Second
-	// shortLife is that of a connection that was refused.
+	// shortLife bounds the life of a connection that counts as refused.
 	shortLife = 5 * time.Second
 )
 
-// hostileKinds are what connections of strangers send before they wait. Each is a part of a hundred of all.
+// hostileKinds lists the input that connections without a user send before they wait, each with its share in percent.
 var hostileKinds = []struct {
 	part int
 	resp bool
@@ -47,7 +47,7 @@ var hostileKinds = []struct {
 // log in.
 func connections(ctx context.Context, t *Target) (string, error) {
 	grown := t.peaks()
-	end, err := start[held](ctx, strangersVariable, openPorts{HTTP: t.Nodes[0].HTTP, RESP: t.Nodes[0].RESP})
+	end, err := start[connectionCounts](ctx, strangersVariable, openPorts{HTTP: t.Nodes[0].HTTP, RESP: t.Nodes[0].RESP})
 	if err != nil {
 		return "", err
 	}
@@ -70,11 +70,11 @@ func connections(ctx context.Context, t *Target) (string, error) {
 // openPorts are the ports that strangers reach.
 type openPorts struct{ HTTP, RESP string }
 
-// held is how many connections strangers had at a time, and how many they made.
-type held struct{ Most, Made int64 }
+// connectionCounts counts the connections without a user: the most at a time, and all that were made.
+type connectionCounts struct{ Most, Made int64 }
 
 // hold keeps 10,000 connections open.
-func (d *openPorts) hold(ctx context.Context) held {
+func (p *openPorts) hold(ctx context.Context) connectionCounts {
 	var all sync.WaitGroup
 	var open, most, made atomic.Int64
 	for i := range hostileConnections {
@@ -82,7 +82,7 @@ func (d *openPorts) hold(ctx context.Context) held {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				began := time.Now()
-				c, err := d.stranger(ctx, i, kind)
+				c, err := p.stranger(ctx, i, kind)
 				if err != nil {
 					_ = pause(ctx, time.Second) // the node's backlog is full
 					continue
@@ -102,7 +102,7 @@ func (d *openPorts) hold(ctx context.Context) held {
 		})
 	}
 	all.Wait()
-	return held{most.Load(), made.Load()}
+	return connectionCounts{most.Load(), made.Load()}
 }
 
 func hostileKindOf(i int) int {
@@ -126,11 +126,11 @@ func silentOf(kind int) int {
 }
 
 // stranger opens a connection from one of many addresses and sends its part.
-func (d *openPorts) stranger(ctx context.Context, i, kind int) (net.Conn, error) {
+func (p *openPorts) stranger(ctx context.Context, i, kind int) (net.Conn, error) {
 	k := hostileKinds[kind]
-	addr := d.HTTP
+	addr := p.HTTP
 	if k.resp {
-		addr = d.RESP
+		addr = p.RESP
 	}
 	from := net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, byte(i>>8), byte(i))}}
 	c, err := from.DialContext(ctx, "tcp", addr)

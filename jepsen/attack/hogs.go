@@ -16,7 +16,7 @@ func delayed(n int) hogRequest {
 	return hogRequest{path: "/v2/batch", body: "[" + join(n, func(int) string { return one }) + "]"}
 }
 
-// backlog is how many messages wait where an act goes through all of them: what fits the attacker's memory.
+// backlog is the number of waiting messages for acts that go through all of them: as many as fit the attacker's memory.
 const backlog = 200_000
 
 func members(i int) string { return fmt.Sprintf("member:%d", i) }

@@ -19,16 +19,16 @@ import (
 const (
 	largeRows    = 200
 	largeClients = 4
-	// mostReplies is what the replies of all attackers may take of one node: the budget of bodies and replies under way
-	// (1 GiB), those over RESP, and as much garbage of them.
+	// mostReplies bounds the memory of one node for the replies to all attackers: the budget of bodies and replies under way
+	// (1 GiB), those over RESP, and as much garbage.
 	mostReplies = 5 << 29
 	// mostReply is --max-reply-size, and errors of rows beyond it.
 	mostReply = 256<<20 + 1<<20
 	// overshoots commands of overshootBytes each are more than the cluster's memory. One is nearly what a database's budget
 	// of work lets it do.
 	overshoots, overshootBytes = 20, 30 << 20
-	// mostBomb is what requests that say they unpack to 4 GiB may take, one after the other: the memory of a script, and
-	// as much garbage of it.
+	// mostBomb bounds the memory for consecutive requests that claim to unpack to 4 GiB: the memory of a script, and as much
+	// garbage.
 	mostBomb = 1 << 30
 )
 

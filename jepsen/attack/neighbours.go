@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// hogClients is how many clients a neighbour has, spread over the nodes, and hogTime for how long they send.
+	// hogClients is the number of a neighbour's clients, spread over the nodes, and hogTime the time for which they send.
 	hogClients = 4
 	hogTime    = 10 * time.Second
 )
@@ -48,8 +48,8 @@ type hogRequest struct {
 
 func command(args ...string) hogRequest { return hogRequest{body: string(words(args))} }
 
-// Neighbours are clients of another database that stay within their limits. None has an outcome that would be a success: what
-// counts is what the victims see.
+// Neighbours returns attacks by clients of another database that stay within their limits. No outcome of theirs counts as a
+// success: they are judged by the latencies of the victims.
 func Neighbours() (all []Attack) {
 	for _, h := range neighbours {
 		all = append(all, Attack{Name: h.name, About: h.about, Once: true, Try: h.try, Before: func(ctx context.Context, t *Target) error {
@@ -128,8 +128,8 @@ func (p *hogPart) ask(ctx context.Context, requests []hogRequest) string {
 }
 
 // send sends the request and returns its status; the reply is read and not kept.
-func (q *hogRequest) send(ctx context.Context, c *http.Client, addr, token string) (int, error) {
-	req, err := q.in(ctx, addr, token)
+func (r *hogRequest) send(ctx context.Context, c *http.Client, addr, token string) (int, error) {
+	req, err := r.in(ctx, addr, token)
 	if err != nil {
 		return 0, err
 	}
@@ -143,12 +143,12 @@ func (q *hogRequest) send(ctx context.Context, c *http.Client, addr, token strin
 }
 
 // in is the request to the attacker's database.
-func (q *hogRequest) in(ctx context.Context, addr, token string) (*http.Request, error) {
-	method := q.method
+func (r *hogRequest) in(ctx context.Context, addr, token string) (*http.Request, error) {
+	method := r.method
 	if method == "" {
 		method = http.MethodPost
 	}
-	return newRequest(ctx, method, addr, "/db/"+Attacker+q.path, token, q.header, q.body)
+	return newRequest(ctx, method, addr, "/db/"+Attacker+r.path, token, r.header, r.body)
 }
 
 // renew gives the attacker an empty database.

@@ -30,11 +30,11 @@ const (
 	lastCall = 40
 )
 
-// silence is for how long an attacker waits for the answer of a port that should give none. It is the time limit of
+// silence bounds an attacker's wait for the answer of a port that should give none. It is the time limit of
 // the handshake and more: by then the port has closed the connection.
 const silence = 5 * time.Second
 
-// hello is that of n2 as a process that the cluster has never seen, for a purpose.
+// hello returns the handshake of n2 as a process that the cluster has never seen, for a purpose.
 func (t *Target) hello(purpose byte) ([]byte, error) {
 	var id struct {
 		Disk    string `json:"disk_id"`

@@ -9,12 +9,14 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // ownLimit is the memory limit of the attacker's database: half of the cluster's, as --tenant-memory-percent has it.
 const ownLimit = MaxMemory / 2
 
-// longestAnswer is for how long a request that is within its budget, or refused for it, may take on a busy machine.
+// longestAnswer bounds, on a busy machine, a request within its budget or refused because of it.
 const longestAnswer = 10 * time.Second
 
 // Priced are attacks by requests that are small, or within every configured limit, and whose work or memory was counted
@@ -44,7 +46,7 @@ func Priced() (list []Attack) {
 	return list
 }
 
-// pricedAttack is one of them.
+// pricedAttack is an attack with one priced request.
 type pricedAttack struct {
 	name, about string
 	before      func(ctx context.Context, t *Target) error
@@ -163,16 +165,19 @@ func secretsInLogs(ctx context.Context, t *Target) (string, error) {
 	return "no node has logged them", nil
 }
 
-// links asks the console as a link would: by GET, and without its header.
+// links signs in to the console and asks it as a link would: by GET and POST, with the cookie, and without the header of its pages.
 func links(ctx context.Context, t *Target) (string, error) {
+	page := http.Header{"Content-Type": {"application/json"}, "Sec-Fetch-Site": {"same-origin"}, "X-Console": {"1"}}
+	r := t.send(ctx, t.client, 0, http.MethodPost, "/console/session", "", page, fmt.Appendf(nil, `{"token":%q}`, testcluster.AdminToken))
+	if r.err != nil || r.status >= 400 || r.header.Get("Set-Cookie") == "" {
+		return "", fmt.Errorf("attack: sign in to the console: %s", r)
+	}
+	cookie, _, _ := strings.Cut(r.header.Get("Set-Cookie"), ";")
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		r := t.send(ctx, t.client, 0, method, "/console/api/acl/setuser/planted/on/nopass/+@all", t.AttackerToken, http.Header{"Sec-Fetch-Site": {"none"}}, nil)
-		if r.err != nil || r.status < 400 {
+		link := http.Header{"Cookie": {cookie}, "Sec-Fetch-Site": {"none"}}
+		if r := t.send(ctx, t.client, 0, method, "/console/api/acl/setuser/planted/on/nopass/+@all", "", link, nil); r.err != nil || r.status < 400 {
 			return "", fmt.Errorf("%s of a link: %s", method, r)
 		}
-	}
-	if r := t.own(ctx, "ACL", "USERS"); strings.Contains(string(r.body), "planted") {
-		return "", fmt.Errorf("a link has made a user: %s", r)
 	}
 	return "refused", nil
 }

@@ -13,6 +13,11 @@ var refusedOrDone = []int{200, 201, 202, 400, 412, 413, 429, 503}
 
 func eval(script string) hogRequest { return command("EVAL", script, "0") }
 
+// prose is a text of n words that no other document has.
+func prose(doc, n int) string {
+	return strings.ReplaceAll(join(n, func(i int) string { return fmt.Sprintf("w%do%d", doc, i) }), ",", " ")
+}
+
 // regexes is a filter of so many costly expressions.
 func regexes(n int) string {
 	return `{"$or":[` + join(n, func(i int) string { return fmt.Sprintf(`{"f0":{"$regex":"(.*w.*o){5}%d"}}`, i) }) + "]}"
@@ -25,8 +30,7 @@ var priced = []pricedAttack{
 		}),
 		try: inTurn(func(ctx context.Context, t *Target) (string, error) {
 			for i := range 60 {
-				text := join(800, func(w int) string { return fmt.Sprintf("w%dx%d", i, w) })
-				if err := t.run(ctx, command("HSET", fmt.Sprint("doc:", i), "t", strings.ReplaceAll(text, ",", " "))); err != nil {
+				if err := t.run(ctx, command("HSET", fmt.Sprint("doc:", i), "t", prose(i, 800))); err != nil {
 					return "refused: " + err.Error(), nil
 				}
 			}
@@ -89,7 +93,7 @@ var priced = []pricedAttack{
 		before: all(prepared(1, func(int) hogRequest {
 			return command("SEARCH.CREATE", "i", "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA", "f0", "TEXT")
 		}), prepared(300, func(i int) hogRequest {
-			return command("HSET", fmt.Sprint("doc:", i), "f0", strings.Repeat(fmt.Sprintf("w%do ", i), 300))
+			return command("HSET", fmt.Sprint("doc:", i), "f0", prose(i, 1500))
 		})),
 		try: answered(refusedOrDone, command("SEARCH.QUERY", "i", regexes(200)), command("SEARCH.QUERY", "i", regexes(20)))},
 	{name: "h2-half-commands", about: "100 connections with an unfinished SET of 10 MB; BLPOP of 30,000 keys",

@@ -32,7 +32,7 @@ func Main() {
 	var err error
 	switch {
 	case os.Getenv(victimsVariable) != "":
-		err = play(victimsVariable, (*served).serve)
+		err = play(victimsVariable, (*victimAccess).serve)
 	case os.Getenv(strangersVariable) != "":
 		if err = yield(); err == nil {
 			err = play(strangersVariable, (*openPorts).hold)

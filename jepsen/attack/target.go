@@ -32,16 +32,16 @@ const MaxMemory = 512 << 20
 type Target struct {
 	*testcluster.Cluster
 	AttackerToken, AttackerReadOnly, VictimToken string
-	// Secret is that of the cluster, GossipKey is in the arguments of its nodes. Attackers don't know them.
+	// Secret is the cluster's secret, GossipKey the key in the arguments of its nodes. Attackers don't know them.
 	Secret, GossipKey string
 
 	client *http.Client
-	// alone is how long the attacker's longest request takes when it sends no other.
-	alone time.Duration
-	ids   int // request ids that were used
+	// soloTime is the duration of the attacker's longest request without any other.
+	soloTime time.Duration
+	ids      int // request ids that were used
 }
 
-// Options are those of a cluster to attack: three nodes with a shared secret, RESP ports, and deliveries to loopback.
+// Options returns the options of a cluster to attack: three nodes with a shared secret, RESP ports, and deliveries to loopback.
 // Their garbage collector doesn't rest as it does on a machine with much memory, so that their size says what they
 // need.
 func Options(binary, dir string) (o testcluster.Options, secret, gossipKey string) {
@@ -79,7 +79,7 @@ func (t *Target) create(ctx context.Context, name string, token, readOnly *strin
 	return nil
 }
 
-// response is what came back.
+// response is the reply to a request.
 type response struct {
 	status int
 	header http.Header
@@ -203,7 +203,7 @@ func (t *Target) restart(ctx context.Context, node int) (time.Duration, error) {
 	return time.Since(began), err
 }
 
-// Resident is how many bytes of memory a node's process holds now.
+// Resident returns the resident memory of a node's process in bytes.
 func (t *Target) Resident(node int) (int64, error) {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(t.Nodes[node].Pid()), "statm"))
 	fields := strings.Fields(string(text))
@@ -261,5 +261,5 @@ func (t *Target) peaks() (end func() (int64, error)) {
 // mebibytes prints a size.
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<19)>>20) }
 
-// arch is what nodes say of their processor.
+// arch is the processor architecture that nodes report.
 const arch = runtime.GOARCH

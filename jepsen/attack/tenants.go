@@ -12,7 +12,7 @@ import (
 // defaultToken is the Standard token of the database default.
 const defaultToken = testcluster.Token
 
-// requestIDs is how many request ids the attacker leaves in the shared table with each try.
+// requestIDs is the number of request ids that each try leaves in the shared table.
 const requestIDs = 200
 
 // walls tries to get at another database as its neighbour's owner.

@@ -15,7 +15,7 @@ import (
 const (
 	tricklers = 40 // connections of each kind
 	byteEvery = 500 * time.Millisecond
-	// timeSlack is for how much longer than its limit a connection may stay open on a busy machine.
+	// timeSlack is the time beyond its limit for which a connection may stay open on a busy machine.
 	timeSlack = 10 * time.Second
 )
 
@@ -72,8 +72,8 @@ func trickle(ctx context.Context, t *Target) (string, error) {
 }
 
 // run sends byte by byte until the connection ends, and returns how long it lived.
-func (k *trickling) run(ctx context.Context, t *Target, node int) (time.Duration, error) {
-	c, err := net.DialTimeout("tcp", k.addr(t, node), silence)
+func (tr *trickling) run(ctx context.Context, t *Target, node int) (time.Duration, error) {
+	c, err := net.DialTimeout("tcp", tr.addr(t, node), silence)
 	if err != nil {
 		return 0, err
 	}
@@ -83,7 +83,7 @@ func (k *trickling) run(ctx context.Context, t *Target, node int) (time.Duration
 		defer close(closed)
 		io.Copy(io.Discard, c) // until the other side ends it, or this one
 	}()
-	if _, err := io.WriteString(c, k.head); err != nil {
+	if _, err := io.WriteString(c, tr.head); err != nil {
 		return time.Since(began), nil
 	}
 	tick := time.NewTicker(byteEvery)
@@ -96,10 +96,10 @@ func (k *trickling) run(ctx context.Context, t *Target, node int) (time.Duration
 			return time.Since(began), ctx.Err()
 		case <-tick.C:
 		}
-		if lived := time.Since(began); lived > k.limit+timeSlack {
-			return lived, fmt.Errorf("%s: a connection is open after %v, %v", k.name, lived.Round(time.Second), os.ErrDeadlineExceeded)
+		if lived := time.Since(began); lived > tr.limit+timeSlack {
+			return lived, fmt.Errorf("%s: a connection is open after %v, %v", tr.name, lived.Round(time.Second), os.ErrDeadlineExceeded)
 		}
-		if _, err := c.Write([]byte{k.drip[i%len(k.drip)]}); err != nil {
+		if _, err := c.Write([]byte{tr.drip[i%len(tr.drip)]}); err != nil {
 			return time.Since(began), nil
 		}
 	}

@@ -15,12 +15,12 @@ const (
 	victimPause   = 20 * time.Millisecond // between two requests of one client
 )
 
-// Seen is what the victims saw.
-type Seen struct {
+// Measurements holds the victims' measurements.
+type Measurements struct {
 	Requests, Failed int
 	P50, P99, Max    time.Duration
 	Problems         []string // the first few failures
-	// Deliveries is how many messages arrived, and DeliveryP99 how long after their publication was due.
+	// Deliveries is the number of messages that arrived, and DeliveryP99 their delay after the time at which their publication was due.
 	Deliveries  int
 	DeliveryP99 time.Duration
 }
@@ -33,24 +33,24 @@ type victims struct {
 	failed []string
 }
 
-// served is where the victims are.
-type served struct {
+// victimAccess holds the addresses and the token that the victims use.
+type victimAccess struct {
 	Addrs []string
 	Token string
 }
 
-func (at *served) serve(ctx context.Context) Seen {
+func (a *victimAccess) serve(ctx context.Context) Measurements {
 	v := &victims{}
 	var all sync.WaitGroup
 	for id := range victimClients {
-		all.Go(func() { v.run(ctx, at, id) })
+		all.Go(func() { v.run(ctx, a, id) })
 	}
 	arrived := make(chan []time.Duration, 1)
-	go func() { arrived <- v.deliveries(ctx, at) }()
+	go func() { arrived <- v.deliveries(ctx, a) }()
 	all.Wait()
 	took := <-arrived
 	slices.Sort(took)
-	s := Seen{Requests: len(v.took), Failed: len(v.failed), Problems: v.failed[:min(len(v.failed), 5)]}
+	s := Measurements{Requests: len(v.took), Failed: len(v.failed), Problems: v.failed[:min(len(v.failed), 5)]}
 	s.Deliveries, s.DeliveryP99 = len(took), quantile(took, 0.99)
 	slices.Sort(v.took)
 	s.P50, s.P99, s.Max = quantile(v.took, 0.5), quantile(v.took, 0.99), quantile(v.took, 1)
@@ -59,17 +59,17 @@ func (at *served) serve(ctx context.Context) Seen {
 
 // Serve starts the victims in a process of their own: what the attackers need of this one is not theirs. end stops
 // them.
-func (t *Target) Serve(ctx context.Context) (end func() (Seen, error), err error) {
-	at := served{Token: t.VictimToken}
+func (t *Target) Serve(ctx context.Context) (end func() (Measurements, error), err error) {
+	at := victimAccess{Token: t.VictimToken}
 	for _, n := range t.Nodes {
 		at.Addrs = append(at.Addrs, n.HTTP)
 	}
-	return start[Seen](ctx, victimsVariable, at)
+	return start[Measurements](ctx, victimsVariable, at)
 }
 
 // run sends each request when it is due, whether or not those before are answered: a client of a serverless program waits for its own
 // request, not for those of others.
-func (v *victims) run(ctx context.Context, at *served, id int) {
+func (v *victims) run(ctx context.Context, at *victimAccess, id int) {
 	client := newClient()
 	defer client.CloseIdleConnections()
 	key, value := fmt.Sprintf("victim:%d", id), fmt.Sprintf("%0100d", id)
@@ -103,7 +103,7 @@ const (
 
 // deliveries publishes messages at a fixed rate to a port of this process, and returns how long each took to arrive after it
 // was due. One that does not arrive, or twice, is a failure.
-func (v *victims) deliveries(ctx context.Context, at *served) (took []time.Duration) {
+func (v *victims) deliveries(ctx context.Context, at *victimAccess) (took []time.Duration) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		v.fail(err.Error())

@@ -13,7 +13,7 @@ import (
 // overBudget is in the refusal of a request for its work.
 const overBudget = "max-request-work"
 
-// longestRestart is for how long a node may not be ready after kill -9 with the attack in its log. It has room for a
+// longestRestart bounds the time until a node is ready after kill -9 with the attack in its log. It has room for a
 // busy machine; the figure itself is printed.
 const longestRestart = 30 * time.Second
 
@@ -42,18 +42,18 @@ func costlyWrites(ctx context.Context, t *Target) (string, error) {
 	return fmt.Sprintf("%d requests refused, the slowest answer after %v", len(attempts), slowest.Round(time.Millisecond)), nil
 }
 
-// hogs is how many clients at each node send requests of a whole budget.
+// hogs is the number of clients at each node that send requests of a whole budget.
 const hogs = 4
 
 // wholeBudget sends requests that do as much work as one may before they are refused, from several clients at all nodes:
 // a script, a script without an end, a transaction.
 func wholeBudget(ctx context.Context, t *Target) (string, error) {
-	if t.alone == 0 {
+	if t.soloTime == 0 {
 		alone, err := t.spendBudget(ctx, 0)
 		if err != nil {
 			return "", err
 		}
-		t.alone = alone
+		t.soloTime = alone
 	}
 	type result struct {
 		slowest time.Duration
@@ -71,7 +71,7 @@ func wholeBudget(ctx context.Context, t *Target) (string, error) {
 		r := <-results
 		slowest, failed = max(slowest, r.slowest), errors.Join(failed, r.err)
 	}
-	return fmt.Sprintf("%d requests ended, the slowest after %v, one alone after %v", 4*hogs*len(t.Nodes), slowest.Round(time.Millisecond), t.alone.Round(time.Millisecond)), failed
+	return fmt.Sprintf("%d requests ended, the slowest after %v, one alone after %v", 4*hogs*len(t.Nodes), slowest.Round(time.Millisecond), t.soloTime.Round(time.Millisecond)), failed
 }
 
 // ended reports whether a request of a whole budget was answered as it has to be: it was refused for its work, or because
@@ -132,9 +132,9 @@ func costlyReads(ctx context.Context, t *Target) (string, error) {
 	return fmt.Sprintf("%d reads answered", hogs*len(t.Nodes)*len(reads)), failed
 }
 
-// budgets is how long others may have to wait at least, since a request can't be interrupted: for the rest of an entry with one
+// budgets returns the wait that others must accept, since a request can't be interrupted: the time of an entry with a request
 // of a whole budget.
-func budgets(t *Target) time.Duration { return t.alone }
+func budgets(t *Target) time.Duration { return t.soloTime }
 
 // restarts has a node start again with what the attack has left in its log.
 func restarts(node int) func(context.Context, *Target) (string, error) {

@@ -122,18 +122,18 @@ type link struct {
 // path finds a shortest way between two nodes over edges of the given kinds, within a
 // part of the graph; nil if there is none.
 func (g *graph) path(from, to, kinds int, within map[int]bool) []link {
-	came := map[int]link{}
+	via := map[int]link{}
 	queue := []int{from}
 	for len(queue) > 0 {
 		node := queue[0]
 		queue = queue[1:]
 		for _, e := range g.out[node] {
-			if _, met := came[e.to]; met || e.kind&kinds == 0 || !within[e.to] {
+			if _, met := via[e.to]; met || e.kind&kinds == 0 || !within[e.to] {
 				continue
 			}
-			came[e.to] = link{node, e}
+			via[e.to] = link{node, e}
 			if e.to == to {
-				return backtrack(came, from, to)
+				return backtrack(via, from, to)
 			}
 			queue = append(queue, e.to)
 		}

@@ -11,18 +11,17 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
-// Replay is the second checker, which knows nothing of the others. Replies tell where in
-// the log an operation took effect. All operations with such a place are performed, in
-// its order, on a plain model, and must give the replies that the clients got; and the
-// order of places must respect real time: what was called after something else had
-// returned stands behind it. It takes n log n, so that it covers every operation of a
-// run.
+// Replay is a second checker, independent of the others. Replies carry the place in the log at
+// which an operation took effect. Replay performs all operations with a place on a plain model,
+// in that order, and compares the replies with those that the clients got. The order of places
+// must also respect real time: an operation that was called after another had returned has a
+// later place. It takes n log n time, so it covers every operation of a run.
 //
-// An operation of unknown outcome has no place. It is taken to have happened where a
-// reply shows that it did: values are unique, and so is what shows. Only of additions
-// the sum alone shows: a counter may jump by what unknown additions add up to.
+// An operation of unknown outcome has no place. It counts as applied where a reply first shows its
+// value, which is unique. Additions have no unique values: a counter may jump by any sum of
+// unknown additions.
 //
-// A place that lies would mislead it, which is why the others stay.
+// A wrong place would mislead Replay, so the other checkers remain necessary.
 func Replay(ops []history.Op) Report {
 	report := Report{Ops: len(ops)}
 	var placed []history.Op

@@ -32,16 +32,16 @@ type growing struct {
 	found   []Anomaly
 }
 
-func (s *growing) report(kind, detail string, witness ...history.Op) {
-	s.found = append(s.found, Anomaly{Kind: kind, Key: s.key, Detail: detail, Witness: witness})
+func (g *growing) report(kind, detail string, witness ...history.Op) {
+	g.found = append(g.found, Anomaly{Kind: kind, Key: g.key, Detail: detail, Witness: witness})
 }
 
-func (s *growing) judge(ops []history.Op) {
+func (g *growing) judge(ops []history.Op) {
 	var reads []history.Op
 	for _, op := range ops {
 		switch {
 		case op.Kind == history.Insert:
-			s.inserts[op.Value] = op
+			g.inserts[op.Value] = op
 		case op.Kind == history.Members && op.Known():
 			reads = append(reads, op)
 		}
@@ -49,57 +49,57 @@ func (s *growing) judge(ops []history.Op) {
 	slices.SortFunc(reads, func(a, b history.Op) int { return cmp.Compare(a.Return, b.Return) })
 	for _, read := range reads {
 		for _, m := range read.List {
-			if _, met := s.shown[m]; !met {
-				s.shown[m] = read
+			if _, met := g.shown[m]; !met {
+				g.shown[m] = read
 			}
 		}
 	}
 	for _, read := range reads {
-		s.tooMuch(read)
-		s.tooLittle(read)
+		g.tooMuch(read)
+		g.tooLittle(read)
 	}
-	s.final(ops, reads)
+	g.final(ops, reads)
 }
 
 // tooMuch looks for members that can't be there.
-func (s *growing) tooMuch(read history.Op) {
+func (g *growing) tooMuch(read history.Op) {
 	seen := map[string]bool{}
 	for _, m := range read.List {
-		insert, known := s.inserts[m]
+		insert, known := g.inserts[m]
 		switch {
 		case seen[m]:
-			s.report("twice", m+" is in the set twice", read)
+			g.report("twice", m+" is in the set twice", read)
 		case !known:
-			s.report("phantom", m+" is in the set and nobody inserted it", read)
+			g.report("phantom", m+" is in the set and nobody inserted it", read)
 		case insert.Outcome == history.NotApplied:
-			s.report("not applied", m+" is in the set and was not to be", insert, read)
+			g.report("not applied", m+" is in the set and was not to be", insert, read)
 		case insert.Call > read.Return:
-			s.report("from the future", m+" was read before it was inserted", read, insert)
+			g.report("from the future", m+" was read before it was inserted", read, insert)
 		}
 		seen[m] = true
 	}
 }
 
 // tooLittle looks for members that are missing.
-func (s *growing) tooLittle(read history.Op) {
+func (g *growing) tooLittle(read history.Op) {
 	in := map[string]bool{}
 	for _, m := range read.List {
 		in[m] = true
 	}
-	for _, m := range slices.Sorted(maps.Keys(s.inserts)) {
+	for _, m := range slices.Sorted(maps.Keys(g.inserts)) {
 		if in[m] {
 			continue
 		}
-		if insert := s.inserts[m]; insert.Known() && insert.Return < read.Call {
-			s.report("lost", m+" was acknowledged and a later read misses it", insert, read)
-		} else if first, met := s.shown[m]; met && first.Return < read.Call {
-			s.report("went back", m+" was read and a later read misses it", first, read)
+		if insert := g.inserts[m]; insert.Known() && insert.Return < read.Call {
+			g.report("lost", m+" was acknowledged and a later read misses it", insert, read)
+		} else if first, met := g.shown[m]; met && first.Return < read.Call {
+			g.report("went back", m+" was read and a later read misses it", first, read)
 		}
 	}
 }
 
 // final demands a read after the last known insertion.
-func (s *growing) final(ops, reads []history.Op) {
+func (g *growing) final(ops, reads []history.Op) {
 	last := int64(-1)
 	for _, op := range ops {
 		if op.Kind == history.Insert && op.Known() {
@@ -107,6 +107,6 @@ func (s *growing) final(ops, reads []history.Op) {
 		}
 	}
 	if last >= 0 && !slices.ContainsFunc(reads, func(r history.Op) bool { return r.Call > last }) {
-		s.report("unchecked", "no answered read after the last insertion")
+		g.report("unchecked", "no answered read after the last insertion")
 	}
 }

@@ -63,8 +63,8 @@ var requests = []Fault{
 		[]Edit{
 			{
 				"fsm/queue/publish.go",
-				`d, found := s.known(key, e.Now); found {`,
-				`d, found := s.known(key, e.Now); found && false {`,
+				`d, found := s.publishedUnder(key, e.Now); found {`,
+				`d, found := s.publishedUnder(key, e.Now); found && false {`,
 			},
 		},
 	},

@@ -55,10 +55,10 @@ var runs = []Fault{
 			},
 			{
 				"fsm/workflow/work.go",
-				`	if w, there := k.s.waiters.Get(no); waited && there {
-		k.forgetWaiter(w)`,
-				`	if w, there := k.s.waiters.Get(no); waited && there && false {
-		k.forgetWaiter(w)`,
+				`	if w, found := wo.s.waiters.Get(no); waited && found {
+		wo.forgetWaiter(w)`,
+				`	if w, found := wo.s.waiters.Get(no); waited && found && false {
+		wo.forgetWaiter(w)`,
 			},
 		},
 	},

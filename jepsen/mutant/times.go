@@ -69,11 +69,11 @@ var times = []Fault{
 		"the leader gives read points without asking whether it still leads",
 		[]Edit{
 			{
-				"cluster/readindex.go",
+				"cluster/consensus/readindex.go",
 				`	if needed == 0 {
-		end(p, nil)`,
+		end(nil)`,
 				`	if needed >= 0 { // always
-		end(p, nil)`,
+		end(nil)`,
 			},
 			{
 				"cluster/readvoter.go",
@@ -88,9 +88,9 @@ var times = []Fault{
 		[]Edit{
 			{
 				"cluster/read.go",
-				`	if err := n.await(ctx, p.index); err != nil {`,
-				`	p.index = 0
-	if err := n.await(ctx, p.index); err != nil {`,
+				`	if err := n.await(ctx, p.Index); err != nil {`,
+				`	p.Index = 0
+	if err := n.await(ctx, p.Index); err != nil {`,
 			},
 		},
 	},

@@ -70,7 +70,7 @@ func TestFaultsHaveTypes(t *testing.T) {
 
 // list asks go list for packages and what they import, compiled.
 func list(patterns ...string) (map[string]*listed, error) {
-	argv := []string{"list", "-export", "-deps", "-tags", "nomsgpack,hashicorpmetrics", "-json=ImportPath,Dir,Export,GoFiles"}
+	argv := []string{"list", "-export", "-deps", "-tags", "nomsgpack", "-json=ImportPath,Dir,Export,GoFiles"}
 	cmd := exec.Command("go", append(argv, patterns...)...)
 	var problems bytes.Buffer
 	cmd.Dir, cmd.Stderr = root, &problems

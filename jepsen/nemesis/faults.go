@@ -111,11 +111,11 @@ const (
 	severe class = iota
 	// mild faults leave their node working, more or less; they go with any other.
 	mild
-	// alone is what goes with nothing else.
-	alone
+	// exclusive faults never overlap another fault.
+	exclusive
 )
 
-// kind is what a fault needs and how it is drawn.
+// kind holds the requirements and the parameters of one kind of fault.
 type kind struct {
 	class      class
 	needs      []Need
@@ -137,19 +137,19 @@ const (
 var kinds = map[Fault]kind{
 	Kill: {}, Restart: {}, Pause: {}, Stop: {}, Failpoint: {},
 	LowMemory: {}, FewFiles: {class: mild},
-	Slow: {class: mild}, Clock: {class: mild}, Transfer: {class: mild}, SlowDisk: {class: mild}, Storm: {class: alone},
+	Slow: {class: mild}, Clock: {class: mild}, Transfer: {class: mild}, SlowDisk: {class: mild}, Storm: {class: exclusive},
 	Isolate: {needs: []Need{Links}}, OneWay: {needs: []Need{Links}},
-	CutClients: {needs: []Need{Links}}, Bridge: {class: alone, needs: []Need{Links}},
+	CutClients: {needs: []Need{Links}}, Bridge: {class: exclusive, needs: []Need{Links}},
 	Delay: {class: mild, needs: []Need{Links}}, Rate: {class: mild, needs: []Need{Links}}, Loss: {class: mild, needs: []Need{Links}},
 	Duplicate: {class: mild, needs: []Need{Links, Frames}}, Corrupt: {class: mild, needs: []Need{Links, Frames}},
 	Freeze: {needs: []Need{Disks}}, Full: {needs: []Need{Disks}}, PowerCut: {needs: []Need{Disks}},
-	KillAll: {class: alone, noMajority: true}, ColdStart: {class: alone, noMajority: true},
-	LostDisk: {class: alone}, Damage: {class: alone}, OldCopy: {class: alone},
-	SplitAll:    {class: alone, needs: []Need{Links}, noMajority: true},
-	PowerCutAll: {class: alone, needs: []Need{Disks}, noMajority: true},
+	KillAll: {class: exclusive, noMajority: true}, ColdStart: {class: exclusive, noMajority: true},
+	LostDisk: {class: exclusive}, Damage: {class: exclusive}, OldCopy: {class: exclusive},
+	SplitAll:    {class: exclusive, needs: []Need{Links}, noMajority: true},
+	PowerCutAll: {class: exclusive, needs: []Need{Disks}, noMajority: true},
 }
 
-// order is that in which faults are listed.
+// order is the order in which faults are listed.
 var order = []Fault{
 	Kill, Restart, Pause, Stop, Transfer, Failpoint, KillAll, ColdStart, Storm, Slow, Clock, LowMemory, FewFiles,
 	Isolate, OneWay, Bridge, CutClients, SplitAll, Delay, Loss, Duplicate, Corrupt, Rate,

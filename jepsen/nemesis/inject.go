@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// inject begins a fault. What goes on for a while ends with the context hold.
+// inject begins a fault. A fault with a duration ends with the context hold.
 func (r *runner) inject(ctx, hold context.Context, step Step, node int) error {
 	n := r.cluster.Nodes[node]
 	switch step.Fault {
@@ -161,7 +161,7 @@ func (r *runner) damage(step Step, n *testcluster.Node) error {
 	return err
 }
 
-// late is how much later than the others the last node of a cold start comes.
+// late is the delay of the last node of a cold start after the others.
 const late = 2 * time.Second
 
 // coldStart starts all nodes but one, which has to be enough, and that one later.

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// forgotten is how long a node serves before its data go back to what they were.
+	// forgotten is the time for which a node serves before its data are replaced by the older copy.
 	forgotten = time.Second
-	// refusal is how long a node on an older copy of its data may take to find out, and to end.
+	// refusal bounds the time in which a node on an older copy of its data detects that and ends.
 	refusal = 15 * time.Second
 )
 

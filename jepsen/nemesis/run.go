@@ -10,12 +10,12 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// stopGrace is how long a node has to end after SIGTERM: the contract's 10 s for
-// what is in flight, and a little for the exit itself.
+// stopGrace bounds the end of a node after SIGTERM: the documented 10 s for requests in flight, and a
+// little for the exit itself.
 const stopGrace = 12 * time.Second
 
-// readyGrace is how long the cluster has to be ready again after a fault. The
-// next fault waits for that, so that a majority always lives.
+// readyGrace bounds the time in which the cluster is ready again after a fault. The next fault
+// waits for that, so that a majority always lives.
 const readyGrace = 30 * time.Second
 
 // Event is one fault as it happened. Times are counted from the run's start.

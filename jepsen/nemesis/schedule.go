@@ -18,7 +18,7 @@ var crashPoints = []string{
 	failpoint.AfterClaim, failpoint.MidSnapshot,
 }
 
-// Leader as a step's Node means whoever leads when the step's episode begins.
+// Leader as a step's Node means the leader when the step's episode begins.
 const Leader = -1
 
 // Step is one fault. Times are counted from the start of the run.
@@ -51,7 +51,7 @@ type Schedule struct {
 	Steps    []Step        `json:"steps"`
 }
 
-// Plan is what a schedule is drawn from.
+// A Plan holds the parameters from which a schedule is drawn.
 type Plan struct {
 	Seed     uint64
 	Duration time.Duration
@@ -100,7 +100,7 @@ func episode(rng *rand.Rand, p Plan, main Fault, at time.Duration) []Step {
 		victim = rng.IntN(p.Nodes)
 	}
 	steps := []Step{draw(rng, main, victim, at)}
-	if kinds[main].class == alone {
+	if kinds[main].class == exclusive {
 		return steps
 	}
 	for range 2 {

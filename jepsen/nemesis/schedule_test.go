@@ -48,7 +48,7 @@ func judgeEpisodes(t *rapid.T, s Schedule) {
 			if other.Episode != step.Episode {
 				continue
 			}
-			if kinds[step.Fault].class == alone || kinds[other.Fault].class == alone {
+			if kinds[step.Fault].class == exclusive || kinds[other.Fault].class == exclusive {
 				t.Fatalf("%v and %v are in one episode", step, other)
 			}
 			if kinds[step.Fault].class == severe && kinds[other.Fault].class == severe && step.Node != other.Node {

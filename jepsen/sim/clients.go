@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// clients are those of a history and what they were told.
+// clients holds the clients of a history and the replies that they received.
 type clients struct {
 	all  []*operation
 	open []*operation // without an outcome
@@ -34,17 +34,16 @@ const (
 
 // operation is one request of a client.
 type operation struct {
-	id   int
-	kind Kind
-	key  string
-	// mark is what the request writes: its own id, or that of the request it repeats.
-	mark  string
-	until int64 // of SetUntil, unix milliseconds
+	id    int
+	kind  Kind
+	key   string
+	mark  string // the value that it writes: its own id, or that of the request that it repeats
+	until int64  // of SetUntil, unix milliseconds
 	code  uint16
 	body  []byte
 	life  *life
 	call  *session.Call
-	after func(*operation) // told of the end
+	after func(*operation) // called at the end
 
 	state      state
 	begun, end int
@@ -115,7 +114,7 @@ func (w *world) ended(o *operation, r session.Result) {
 	}
 }
 
-// lost ends the requests of a process that has died: nobody will answer them.
+// lost ends the requests of a process that has died: they get no answer.
 func (w *world) lost(l *life) {
 	w.open = slices.DeleteFunc(w.open, func(o *operation) bool {
 		if o.life == l {
@@ -185,7 +184,7 @@ func (w *world) again(n *node, which int) {
 	w.submit(n, &operation{kind: o.kind, key: o.key, mark: o.mark, code: o.code, body: o.body})
 }
 
-// clock is cluster time as whoever leads shows it.
+// clock is cluster time as the leader shows it.
 func (w *world) clock() int64 {
 	if n := w.known(); n != nil && n.life.opened {
 		return n.life.clock.Peek()
@@ -202,7 +201,7 @@ type reading struct {
 	begun int
 }
 
-// view is what a read has seen.
+// view is the result of a read.
 type view struct {
 	key        string
 	begun, end int
@@ -328,18 +327,18 @@ func (w *world) saw(r *reading, v *fsm.View) {
 		return
 	}
 	q := batch("GET", r.key)
-	there := !v.Exec(q.As, q.Origin, q.Rows[0]).IsNil()
+	exists := !v.Exec(q.As, q.Origin, q.Rows[0]).IsNil()
 	perhaps, surely := w.stays(r.key)
 	switch gone, before := w.gone[r.key]; {
-	case !there && surely:
+	case !exists && surely:
 		w.fail("expiry", "%q was found gone after it was kept", r.key)
-	case there && v.Now() > r.until && !perhaps:
+	case exists && v.Now() > r.until && !perhaps:
 		w.fail("expiry", "%q was seen %d ms after its time", r.key, v.Now()-r.until)
-	case !there && v.Now() < r.until:
+	case !exists && v.Now() < r.until:
 		w.fail("expiry", "%q was gone %d ms before its time", r.key, r.until-v.Now())
-	case there && before && gone < r.begun:
+	case exists && before && gone < r.begun:
 		w.fail("expiry", "%q was seen again after a read had found it gone", r.key)
-	case !there && !before:
+	case !exists && !before:
 		w.leave(r.key)
 	}
 }

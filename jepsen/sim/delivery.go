@@ -12,13 +12,13 @@ import (
 	"github.com/trireme-dev/trireme/scheduler"
 )
 
-// scheduled is what decides.
+// scheduled decides about attempts: the product's own policy.
 type scheduled = scheduler.Policy
 
 const (
 	// senders and share are few, so that limits are met.
 	senders, share = 6, 4
-	// reportTime is how long one try to hand in results may take, and giveUp how long they are worth it.
+	// reportTime bounds one try to report results, and giveUp all tries.
 	reportTime = 5 * time.Second
 	giveUp     = (queue.Lease + queue.LeaseMargin) * time.Millisecond
 	// dueSchedules is the most schedules that one Advance fires.
@@ -76,7 +76,7 @@ func (n *node) claim() {
 	}
 }
 
-// limit is what an Advance asks for in the name of the term that this node leads.
+// limit returns the argument of an Advance in the term that this node leads.
 func (n *node) limit(d queue.Demand) fsm.AdvanceLimit {
 	limit := fsm.AdvanceLimit{Deliver: true, Term: n.life.leads, Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.KeepSendersFree, Hosts: d.Hosts}
 	n.machine.View(0, [16]byte{}, func(v *fsm.View) { limit.Epoch = v.Epoch() })
@@ -136,22 +136,22 @@ func outcome(c *session.Call) (session.Result, bool) {
 }
 
 // start sends what was claimed.
-func (k *deliverer) start(n *asking, r session.Result) {
-	k.asking = nil
+func (d *deliverer) start(n *asking, r session.Result) {
+	d.asking = nil
 	out, ok := r.Value.(fsm.Advanced)
-	if r.Err != nil || !ok || k.over {
+	if r.Err != nil || !ok || d.over {
 		return
 	}
-	k.opened = true
-	k.policy.Committed(n.demand)
-	w := k.l.n.w
+	d.opened = true
+	d.policy.Committed(n.demand)
+	w := d.l.n.w
 	for i := range out.Attempts {
-		a := &attempt{Attempt: out.Attempts[i], deliverer: k, begun: n.begun.Sub(began)}
-		k.policy.Claimed(&a.Attempt, func() { w.abandon(a) }, n.begun)
-		if !w.wanted(k.l.n, a) {
+		a := &attempt{Attempt: out.Attempts[i], deliverer: d, begun: n.begun.Sub(began)}
+		d.policy.Claimed(&a.Attempt, func() { w.abandon(a) }, n.begun)
+		if !w.wanted(d.l.n, a) {
 			a.over = true
 			a.result, a.finished = queue.Result{AttemptRef: a.Ref(), Error: "nobody wants it"}, w.now()
-			k.l.results = append(k.l.results, a)
+			d.l.results = append(d.l.results, a)
 			continue
 		}
 		w.arrive(a)
@@ -167,14 +167,14 @@ func (w *world) abandon(a *attempt) {
 }
 
 // end ends a leadership: the attempts that run are ended, and what is known is reported in by the next leader.
-func (k *deliverer) end() {
-	if k.over {
+func (d *deliverer) end() {
+	if d.over {
 		return
 	}
-	k.over, k.asking, k.renews = true, nil, nil
-	for _, a := range slices.Clone(k.l.n.w.running) {
-		if a.deliverer == k {
-			k.l.n.w.abandon(a)
+	d.over, d.asking, d.renews = true, nil, nil
+	for _, a := range slices.Clone(d.l.n.w.running) {
+		if a.deliverer == d {
+			d.l.n.w.abandon(a)
 		}
 	}
 }
@@ -195,10 +195,10 @@ func (n *node) renew() {
 	}
 }
 
-func (k *deliverer) renewed(n *renewal, r session.Result) {
-	k.renews = nil
-	if out, ok := r.Value.(queue.Renewed); ok && r.Err == nil && !k.over {
-		k.policy.Renewed(n.refs, out.Lost, n.begun)
+func (d *deliverer) renewed(n *renewal, r session.Result) {
+	d.renews = nil
+	if out, ok := r.Value.(queue.Renewed); ok && r.Err == nil && !d.over {
+		d.policy.Renewed(n.refs, out.Lost, n.begun)
 	}
 }
 
@@ -244,7 +244,7 @@ func (l *life) reported(err error) {
 	}
 }
 
-// watch is what a process does about its attempts by the clock.
+// watch ends overdue attempts of a process, and a report of results that takes longer than reportTime.
 func (l *life) watch() {
 	if l.deliverer != nil {
 		l.deliverer.policy.EndOverdue(l.n.w.now())

@@ -13,8 +13,8 @@ var weights = [kinds]int{
 	Work: 4, Cut: 3, Mend: 4, SetWall: 2, Keep: 5, Gather: 4, Linger: 4, Outlast: 1, Lag: 3,
 }
 
-// theme is what makes something that hardly comes about among all the others: kinds that belong together, and scenes,
-// which are orders of them that bring two parts of the product together that depend on one another.
+// A theme makes rare combinations frequent: kinds of steps that belong together, and scenes, which are orders of them that
+// exercise two parts of the product that depend on one another.
 type theme struct {
 	kinds  []Kind
 	scenes [][]Kind
@@ -63,7 +63,7 @@ var themes = []theme{
 const (
 	// thematic is the weight of what belongs to a theme.
 	thematic = 12
-	// sceneEvery is how often, in a history with a theme, a scene begins: once in so many steps.
+	// sceneEvery is the average number of steps between the beginnings of scenes in a history with a theme.
 	sceneEvery = 12
 	// sceneGap: once in so many steps of a scene, one is left out, and another one that does not belong to it comes between.
 	sceneGap = 8
@@ -81,7 +81,7 @@ func needed(k Kind) bool {
 	return false
 }
 
-// drawing is how the steps of one history are drawn.
+// A drawing draws the steps of one history.
 type drawing struct {
 	r      *rand.Rand
 	often  []Kind   // each kind as often as it is to come

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is what a step does.
+// Kind is the action of a step.
 type Kind uint8
 
 // The kinds of steps. What they act on is chosen by the step's numbers among what there is.
@@ -40,7 +40,7 @@ const (
 	Snapshot
 	Install
 	Pass
-	Claim // mostly by whoever leads
+	Claim // mostly by the leader
 	Renew
 	Answer
 	HandIn
@@ -51,7 +51,7 @@ const (
 	Work     // the same, and has everything that is due delivered and answered
 	Cut      // nothing reaches or leaves a node
 	Mend
-	SetWall // somebody sets a node's wall clock
+	SetWall // a node's wall clock is set
 	Keep    // a key that was set for a while is to stay
 	Gather  // all batches reach the leader, which makes an entry of them and gives it to raft later
 	Linger  // a little time passes, less than reads may be ahead of the log
@@ -77,7 +77,7 @@ type Step struct {
 
 func (s Step) String() string { return fmt.Sprintf("{%v %d %d %d}", s.Kind, s.A, s.B, s.C) }
 
-// History is what is simulated: the steps, and the seed of what the machines draw.
+// A History is the input of a simulation: the steps, and the seed of the machines' random numbers.
 type History struct {
 	Seed  uint64
 	Steps []Step

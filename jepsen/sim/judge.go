@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// judge compares what the clients were told with what the cluster has in the end.
+// judge compares the replies that clients received with the cluster's final state.
 func (w *world) judge() {
 	w.compare()
 	n := w.nodes[w.leader]
@@ -27,7 +27,7 @@ func (w *world) judge() {
 }
 
 // judgeList: what was acknowledged is there at its place, nothing is there twice, what was refused is not there, and the
-// order is that in which the requests were made. Every read has seen a beginning of it, with all that was acknowledged
+// order is the order in which the requests were made. Every read has seen a prefix of it, with all that was acknowledged
 // before and nothing that came later.
 func (w *world) judgeList(key string, list []string) {
 	place := map[string]int{}
@@ -37,8 +37,8 @@ func (w *world) judgeList(key string, list []string) {
 		}
 		place[mark] = i
 	}
-	ours := w.pushes(key)
-	for _, o := range ours {
+	pushes := w.pushes(key)
+	for _, o := range pushes {
 		at, there := place[o.mark]
 		switch {
 		case o.state == done && !there:
@@ -51,10 +51,10 @@ func (w *world) judgeList(key string, list []string) {
 			}
 		}
 	}
-	w.judgeOrder(ours, place, key)
+	w.judgeOrder(pushes, place, key)
 	for _, r := range w.seen {
 		if r.key == key {
-			w.judgeView(r, ours, place, list)
+			w.judgeView(r, pushes, place, list)
 		}
 	}
 }
@@ -69,30 +69,30 @@ func (w *world) pushes(key string) (list []*operation) {
 }
 
 // judgeOrder: who began after another was acknowledged stands behind it, unless it repeats one from before.
-func (w *world) judgeOrder(ours []*operation, place map[string]int, key string) {
+func (w *world) judgeOrder(pushes []*operation, place map[string]int, key string) {
 	first := map[string]int{}
-	for _, o := range ours {
+	for _, o := range pushes {
 		if at, some := first[o.mark]; !some || o.begun < at {
 			first[o.mark] = o.begun
 		}
 	}
-	for _, a := range ours {
-		for _, b := range ours {
-			at, there := place[b.mark]
-			if a.state == done && there && a.end < first[b.mark] && at < place[a.mark] {
+	for _, a := range pushes {
+		for _, b := range pushes {
+			at, found := place[b.mark]
+			if a.state == done && found && a.end < first[b.mark] && at < place[a.mark] {
 				w.fail("order", "%s stands before %s in %s, which was acknowledged before it was asked for", b.mark, a.mark, key)
 			}
 		}
 	}
 }
 
-func (w *world) judgeView(r *view, ours []*operation, place map[string]int, list []string) {
+func (w *world) judgeView(r *view, pushes []*operation, place map[string]int, list []string) {
 	if len(r.list) > len(list) || !slices.Equal(r.list, list[:len(r.list)]) {
 		w.fail("reads", "a read of %s has seen %v, which is no beginning of %v", r.key, r.list, list)
 		return
 	}
-	for _, o := range ours {
-		if at, there := place[o.mark]; there && o.state == done && o.end < r.begun && at >= len(r.list) {
+	for _, o := range pushes {
+		if at, found := place[o.mark]; found && o.state == done && o.end < r.begun && at >= len(r.list) {
 			w.fail("reads", "a read of %s at step %d has not seen %s, which was acknowledged at step %d", r.key, r.begun, o.mark, o.end)
 		}
 	}
@@ -239,7 +239,7 @@ func (w *world) judgeRuns(v *fsm.View) {
 				if r.State != workflow.Canceled {
 					w.fail("waiters", "step %d of %s ended as that of a cancelled run, and the run is %v", e.Step.ID, r.ID, r.State)
 				}
-				return true // nobody answers it any more
+				return true // it can't be answered any more
 			}
 			if e.Step.Type == workflow.Wait && !bytes.Contains(e.Body.Bytes(), []byte("waitTimeout")) && !woken[e.ID] && r.RanAs == 0 {
 				w.fail("waiters", "step %d of %s was answered by nobody", e.Step.ID, r.ID)

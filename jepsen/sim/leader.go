@@ -66,7 +66,7 @@ func (n *node) propose() {
 }
 
 // put appends an entry to the log, which takes the term that raft has by then. A leader
-// that has been deposed appends to a log that nobody else has.
+// that has been deposed appends to a log that no other node has.
 func (l *life) put(f *flight) {
 	w := l.n.w
 	l.flights = append(l.flights, f)

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// messageModel is what a history has of messages: what the log says became of them, and what the destinations saw.
+// messageModel tracks the messages of a history: their outcomes by the log, and the deliveries that destinations saw.
 type messageModel struct {
 	truth    uint64 // entries that were taken in
 	messages map[queue.ID]*message
@@ -34,7 +34,7 @@ type made struct {
 	at int64
 }
 
-// message is what the log has said of one message.
+// message is the state of one message by the log.
 type message struct {
 	claims, answers int
 	open            *attempt
@@ -67,9 +67,9 @@ type attempt struct {
 	finished  time.Time
 }
 
-func (p *messageModel) init() {
-	p.messages, p.once, p.cancels = map[queue.ID]*message{}, map[string][]made{}, map[queue.ID]bool{}
-	p.plans, p.changes = map[string]*plan{}, map[answerKey]string{}
+func (m *messageModel) init() {
+	m.messages, m.once, m.cancels = map[queue.ID]*message{}, map[string][]made{}, map[queue.ID]bool{}
+	m.plans, m.changes = map[string]*plan{}, map[answerKey]string{}
 }
 
 const host = "http://shop:1/"
@@ -235,7 +235,7 @@ func (w *world) dispositions(n *node, o *fsm.Outcome, v queue.Dispositions) {
 	}
 }
 
-// leaseTime is how long an attempt may go on without a renewal.
+// leaseTime bounds an attempt without a renewal.
 const leaseTime = (queue.Lease - queue.LeaseMargin) * time.Millisecond
 
 // stale judges that a result has come too late: not as long as its sender leads, and within its lease.
@@ -264,7 +264,7 @@ func (w *world) reportedTwice(a *attempt) bool {
 	return before
 }
 
-// argument is what a request of the log asks for.
+// argument returns the argument of the request that an outcome answers, from the log entry at index.
 func argument[A, R any](w *world, index uint64, o *fsm.Outcome, op *fsm.Operation[A, R]) (arg A, ok bool) {
 	e, err := fsm.DecodeEntry(w.log[index-1].data)
 	if err != nil {

@@ -25,7 +25,7 @@ type node struct {
 	applied uint64
 	ceiling *clock.Ceiling
 	cut     bool  // nothing reaches it
-	set     int64 // by how much somebody has set its wall clock, in milliseconds
+	set     int64 // offset by which its wall clock was set, in milliseconds
 }
 
 // life is one process of a node.
@@ -43,7 +43,7 @@ type life struct {
 	pendingPiggyback *piggyback
 }
 
-// leading is what a process has as a leader, or as one who believes to lead.
+// leading is the state of a process that leads, or believes that it does.
 type leading struct {
 	leads   uint64 // its term, 0 if it does not lead
 	opened  bool
@@ -75,11 +75,11 @@ func (n *node) start() {
 	n.life = &life{n: n, ledger: session.New(n.w.now, func() {}), clock: clock.New(n.w.now, n.wall)}
 }
 
-// wall is what the node's wall clock shows at a moment, in unix milliseconds. Unless somebody sets them they agree as
-// well as clocks have to that a leader trusts.
+// wall returns the reading of the node's wall clock at t, in unix milliseconds. Unless a step sets a clock, the clocks differ
+// by less than a leader tolerates.
 func (n *node) wall(t time.Time) int64 { return t.UnixMilli() + int64(n.id-1)*200 + n.set }
 
-// crash ends the process: whoever waits for it hears nothing any more.
+// crash ends the process. Requests that wait for it get no answer.
 func (n *node) crash() {
 	if n.life == nil {
 		return
@@ -139,7 +139,7 @@ func (n *node) apply(count int) {
 	for ; n.life != nil && !n.cut && count > 0 && n.applied < n.w.committed; count-- {
 		e := &n.w.log[n.applied]
 		if e.term > n.life.leads {
-			n.learn() // whoever has entries of a later term knows of it
+			n.learn() // a node with entries of a later term knows that term
 		}
 		outcomes, err := n.machine.Apply(n.applied+1, e.term, e.data)
 		if err != nil {
@@ -157,7 +157,7 @@ func (n *node) apply(count int) {
 	n.served()
 }
 
-// tick is what a process does by the clock.
+// tick runs the timers of a process.
 func (n *node) tick() {
 	if n.life == nil {
 		return

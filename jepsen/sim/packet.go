@@ -110,36 +110,36 @@ func (w *world) receive(which, how int) {
 }
 
 // cut reports whether a packet can't arrive.
-func (k *packet) cut() bool {
-	if k.of != nil {
-		return k.of.cut()
+func (p *packet) cut() bool {
+	if p.of != nil {
+		return p.of.cut()
 	}
-	return k.from.n != k.to && (k.from.n.cut || k.to.cut)
+	return p.from.n != p.to && (p.from.n.cut || p.to.cut)
 }
 
 // reply sends the answer of a batch on its way back.
-func (k *packet) reply(outcomes []fsm.Outcome, err error, sure bool) {
-	if k.to.life == k.from {
-		k.finish(outcomes, err, sure)
+func (p *packet) reply(outcomes []fsm.Outcome, err error, sure bool) {
+	if p.to.life == p.from {
+		p.finish(outcomes, err, sure)
 		return
 	}
-	if k.over {
+	if p.over {
 		return
 	}
-	back := &packet{of: k, err: err, sure: sure}
+	back := &packet{of: p, err: err, sure: sure}
 	if err == nil {
 		var b wire.Writer
 		fsm.EncodeOutcomes(&b, outcomes)
-		back.outcomes, back.err = fsm.DecodeOutcomes(wire.NewReader(b.B), k.mark.Session)
+		back.outcomes, back.err = fsm.DecodeOutcomes(wire.NewReader(b.B), p.mark.Session)
 	}
-	k.from.n.w.transmit(back)
+	p.from.n.w.transmit(back)
 }
 
 // finish gives the answer to the process that waits for it, if it still does.
-func (k *packet) finish(outcomes []fsm.Outcome, err error, sure bool) {
-	if k.over || k.from.n.life != k.from {
+func (p *packet) finish(outcomes []fsm.Outcome, err error, sure bool) {
+	if p.over || p.from.n.life != p.from {
 		return
 	}
-	k.over = true
-	k.end(outcomes, err, sure)
+	p.over = true
+	p.end(outcomes, err, sure)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// runs is what a history has of workflow runs.
+// runs tracks the workflow runs of a history.
 type runs struct {
 	names   []string
 	results map[stepKey]queue.ID // the first accepted result of each step
@@ -30,7 +30,7 @@ func (r *runs) init() {
 
 const (
 	app = "http://app:1/wf"
-	// steps is how many a run has; waitStep is the one that waits, in runs that do.
+	// steps is the number of steps of a run; waitStep is the step that waits, in runs that wait.
 	steps, waitStep = 3, 2
 	// waitMark is the mark in the name of a run that waits.
 	waitMark = "_waits_"
@@ -107,7 +107,7 @@ func (w *world) endpoint(a *attempt) bool {
 	return true
 }
 
-// nextStep is what the endpoint of a run asks for as step number, having id to say.
+// nextStep returns the operation by which the endpoint of a run submits a step, with id in its content.
 func nextStep(run *workflow.Run, number uint32, id int) *operation {
 	step := workflow.Step{ID: number, Concurrent: 1, Type: workflow.RunStep, Name: "s" + strconv.Itoa(int(number))}
 	event, _, _ := strings.Cut(run.ID, waitMark)

@@ -27,8 +27,8 @@ func First(ctx context.Context, first uint64) (seed uint64, v *Violation) {
 	return seed, v
 }
 
-// Search simulates the histories of count seeds from first on, on all processors, until ctx ends. Done is how many were
-// simulated. The error is a *Found: that of the least seed of those that failed.
+// Search simulates the histories of count seeds from first on, on all processors, until ctx ends. done is the number of
+// simulated histories. The error is the *Found of the least seed that failed.
 func Search(ctx context.Context, first, count uint64) (done uint64, err error) {
 	done, seed, v := sweep(ctx, first, count)
 	if v == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// settleRounds is how many rounds a healthy cluster may take to do what is left.
+// settleRounds bounds the rounds in which a healthy cluster finishes the remaining work.
 const settleRounds = 600
 
 // settle heals everything, stops the schedules, and lets the cluster do what is left. A cluster that never comes to
@@ -87,7 +87,7 @@ func (w *world) rests() bool {
 	return !due && n.life.deliverer != nil && n.life.deliverer.opened && n.life.deliverer.asking == nil
 }
 
-// idle is how long to wait for what comes next.
+// idle returns the time until the next event.
 func (w *world) idle() time.Duration {
 	n := w.nodes[w.leader]
 	at, some := n.machine.NextMessage()

@@ -12,7 +12,7 @@ import (
 // nodes is the size of the cluster.
 const nodes = 3
 
-// began is when histories begin. Any time does.
+// began is the time at which histories begin. Its value has no meaning.
 var began = time.UnixMilli(1_790_000_000_000)
 
 // world is one history under way.
@@ -24,7 +24,7 @@ type world struct {
 	log       []entry // entry i has index i+1
 	committed uint64
 	term      uint64
-	leader    int // who leads by raft's own account, -1 if nobody
+	leader    int // the leader by raft's state, -1 without one
 	nodes     [nodes]*node
 	packets   []*packet
 
@@ -34,7 +34,7 @@ type world struct {
 	broken *Violation
 }
 
-// Violation is what a history has shown that must not be.
+// Violation is an invariant that a history has broken.
 type Violation struct {
 	Rule string
 	Text string
@@ -157,7 +157,7 @@ func (w *world) step(s Step) {
 	case Lag:
 		w.lag(n, b%2 == 0)
 	case Cut:
-		w.cutOff(n)
+		w.isolate(n)
 	case Mend:
 		w.mend()
 	case SetWall:
@@ -165,13 +165,13 @@ func (w *world) step(s Step) {
 	}
 }
 
-// passes are how much time may pass at once.
+// passes are the steps by which time advances.
 var passes = []time.Duration{
 	time.Millisecond, 7 * time.Millisecond, 60 * time.Millisecond, 130 * time.Millisecond, 250 * time.Millisecond, 900 * time.Millisecond,
 	2500 * time.Millisecond, 4 * time.Second, 11 * time.Second, 40 * time.Second,
 }
 
-// watch is how often a process looks at its deadlines and leases.
+// watch is the interval at which a process checks its deadlines and leases.
 const watch = 250 * time.Millisecond
 
 // pass lets time pass; what processes do by the clock is done on the way.
@@ -279,12 +279,12 @@ func (w *world) elect(who, keeps int, told bool) {
 		w.nodes[was].learn()
 	}
 	if n.life.leads != 0 {
-		n.life.follow() // it led an earlier term and has not heard of its end
+		n.life.follow() // it led an earlier term and has not learned of its end
 	}
 	n.life.lead(w.term, keeps%3 != 0)
 }
 
-// gather has all batches that wait reach whoever leads.
+// gather delivers all waiting batches to the leader.
 func (w *world) gather() {
 	for _, n := range w.nodes {
 		n.send()
@@ -318,9 +318,9 @@ func (w *world) attempt() {
 	}
 }
 
-// cutOff has nothing reach or leave a node; the others are a majority. It goes on with what it has, and may believe that it
+// isolate has nothing reach or leave a node; the others are a majority. It goes on with what it has, and may believe that it
 // leads.
-func (w *world) cutOff(n *node) {
+func (w *world) isolate(n *node) {
 	for _, o := range w.nodes {
 		if o.cut {
 			return
@@ -336,7 +336,7 @@ func (w *world) mend() {
 	}
 }
 
-// settings are by how much somebody sets a wall clock, in milliseconds.
+// settings are the amounts by which a step sets a wall clock, in milliseconds.
 var settings = []int64{0, 0, 150, -150, 450, -450, 90_000, -90_000}
 
 // setWall sets a node's wall clock. At most one is far off: of two the cluster would believe a wrong time.
@@ -360,7 +360,7 @@ func (w *world) clocksAgree(n *node) bool {
 	return agree > nodes/2
 }
 
-// known is who leads as far as a node knows: it finds out with the first batch it sends.
+// known returns the leader that a node assumes, or nil. The first batch that it sends shows whether that is still right.
 func (w *world) known() *node {
 	if w.leader < 0 || w.nodes[w.leader].life == nil {
 		return nil

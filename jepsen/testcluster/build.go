@@ -12,7 +12,7 @@ import (
 )
 
 // Tags are the build tags of the product.
-const Tags = "nomsgpack,hashicorpmetrics"
+const Tags = "nomsgpack"
 
 // Root is the folder of the module that the current directory is in.
 func Root() (string, error) {
@@ -27,7 +27,7 @@ func Root() (string, error) {
 	return filepath.Dir(file), nil
 }
 
-// BuildOptions are what a fault run may add to the product's binary.
+// BuildOptions select additions to the product's binary for a fault run.
 type BuildOptions struct {
 	Race       bool // the race detector, which ends a node at the first race
 	Failpoints bool // the points at which Node.Arm can end a node

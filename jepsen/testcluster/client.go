@@ -17,7 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
-// RequestTimeout is how long a client waits for a reply.
+// RequestTimeout bounds a client's wait for a reply.
 const RequestTimeout = 15 * time.Second
 
 // outcomeHeader says on an error reply whether the request may have happened.
@@ -62,7 +62,7 @@ func newClient(addr, token string, secure *tls.Config) *Client {
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Reply is what a client learned of one request.
+// Reply is the result of one request as its client knows it.
 type Reply struct {
 	Outcome history.Outcome
 	Status  int             // HTTP status, 0 if there was no reply
@@ -130,8 +130,8 @@ func (c *Client) PostBody(ctx context.Context, path string, body any) (status in
 	return status, reply, err
 }
 
-// Call sends one request with the given headers and body as they are, and never a second
-// time. outcome is what an error reply says of itself.
+// Call sends one request with the given headers and body, and never repeats it. outcome is the
+// outcome that an error reply declares.
 func (c *Client) Call(ctx context.Context, method, path string, header map[string]string, body []byte) (status int, outcome string, reply []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {

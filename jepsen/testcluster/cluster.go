@@ -53,7 +53,7 @@ type Options struct {
 // Cluster is a set of nodes on loopback, with one first configuration.
 type Cluster struct {
 	Nodes []*Node
-	// Net is what stands between the nodes, nil on plain loopback.
+	// Net carries the traffic between the nodes and injects faults into it; nil on plain loopback.
 	Net network.Network
 	// Host is the address at which the nodes reach the harness.
 	Host string
@@ -200,8 +200,8 @@ func (c *Cluster) initialCluster(size int) string {
 	return strings.Join(members, ",")
 }
 
-// nodeEnvironment is what a node sees: its tokens, a strict race detector and
-// nothing of the harness's own product settings.
+// nodeEnvironment returns the environment of a node: its tokens, a strict race detector, and none of
+// the harness's own settings of the product.
 func nodeEnvironment(extra []string) []string {
 	env := []string{
 		"TRIREME_TOKEN=" + Token,
@@ -253,7 +253,7 @@ func (c *Cluster) WaitNodeReady(ctx context.Context, n *Node) error {
 	})
 }
 
-// Leadership is who leads, as one node tells it.
+// Leadership is the leader and the term that one node reports.
 type Leadership struct {
 	Node int // index into Cluster.Nodes
 	Term uint64
@@ -363,7 +363,7 @@ func (c *Cluster) recordCrash(crash Crash) {
 	c.crashes = append(c.crashes, crash)
 }
 
-// Crashes returns the ends of processes that nobody ordered.
+// Crashes returns the unexpected ends of processes.
 func (c *Cluster) Crashes() []Crash {
 	c.mu.Lock()
 	defer c.mu.Unlock()

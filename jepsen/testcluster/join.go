@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// joinPorts are those of one node.
+// joinPorts holds the ports of one node.
 const joinPorts = 3
 
 // Join starts a further node that joins by way of the gossip ports of those that run, in

@@ -11,11 +11,11 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster/network"
 )
 
-// Kind is what stands between the nodes of a cluster.
+// Kind selects the network between the nodes of a cluster.
 type Kind int
 
 const (
-	// Loopback is nothing: the nodes share the machine's loopback.
+	// Loopback has no network between the nodes: they share the machine's loopback.
 	Loopback Kind = iota
 	// Relayed is a relay of the TCP connections between nodes, and of those of clients.
 	Relayed
@@ -37,7 +37,7 @@ func BestNetwork() Kind {
 // Privileged says whether this process may make namespaces and mount disks.
 func Privileged() bool { return os.Geteuid() == 0 }
 
-// diskSize is that of a node's own file system: room for what a run writes, and for what
+// diskSize is the size of a node's own file system: room for the writes of a run, and for what
 // the product keeps free. The image takes only what is used.
 const diskSize = 1 << 30
 

@@ -69,7 +69,7 @@ func (n *Node) Admin() *Client { return n.admin }
 // Messages talks to this node's /v2 with the messages token.
 func (n *Node) Messages() *Client { return n.mail }
 
-// TLS is how clients of this node's HTTP and RESP ports encrypt, nil where they don't.
+// TLS returns the TLS configuration for clients of this node's HTTP and RESP ports, or nil without TLS.
 func (n *Node) TLS() *tls.Config { return n.tls.Clone() }
 
 // Use has the node's next process run another binary.
@@ -104,7 +104,7 @@ func (n *Node) Start() error {
 	return nil
 }
 
-// watch reports the end of a process that nobody asked to end.
+// watch reports the unexpected end of a process.
 func (n *Node) watch(proc *Process) {
 	<-proc.Done()
 	n.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// older is where the copy of a data directory is kept.
+// older returns the path of the copy of a data directory.
 func (n *Node) older() string { return filepath.Join(filepath.Dir(n.LogPath), n.ID+".older") }
 
 // KeepCopy copies the data directory of a node that is down, in place of the copy before.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// pollMembers is how often the list of servers is looked at.
+// pollMembers is the interval between two reads of the list of servers.
 const pollMembers = 50 * time.Millisecond
 
 // LoseDisk kills a node of Nodes and leaves it an empty disk: it can't come back under its

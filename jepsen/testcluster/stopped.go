@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// stopTimeout is how long the threads of a process have to stop after SIGSTOP.
+// stopTimeout bounds the time in which the threads of a process stop after SIGSTOP.
 const stopTimeout = 10 * time.Second
 
 // awaitStopped waits until no thread of the process runs any more. The signal is only on its

@@ -20,12 +20,12 @@ func (t *trust) put(all ...*Authority) {
 	t.roots.Store(pool)
 }
 
-// config is how a client talks to the node called id. The check of the certificate is its own, because the authorities
-// may change.
+// config returns a client's TLS configuration for the node id. It verifies the certificate itself, because the authorities may
+// change.
 func (t *trust) config(id string) *tls.Config {
 	return &tls.Config{ServerName: id, InsecureSkipVerify: true, VerifyConnection: func(s tls.ConnectionState) error {
 		if len(s.PeerCertificates) == 0 {
-			return errors.New("no certificate was shown")
+			return errors.New("no certificate was presented")
 		}
 		_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: t.roots.Load(), DNSName: id, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
 		return err

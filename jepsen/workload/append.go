@@ -41,57 +41,57 @@ func NewAppend(s Settings) *Append {
 }
 
 // fresh puts a new list into a place.
-func (w *Append) fresh(i int) {
-	w.lists[i], w.used[i] = fmt.Sprintf("list:%d", w.made), 0
-	w.made++
+func (a *Append) fresh(i int) {
+	a.lists[i], a.used[i] = fmt.Sprintf("list:%d", a.made), 0
+	a.made++
 }
 
 // Name implements Workload.
-func (w *Append) Name() string { return "append" }
+func (a *Append) Name() string { return "append" }
 
 // History implements Workload.
-func (w *Append) History() []history.Op { return w.rec.Ops() }
+func (a *Append) History() []history.Op { return a.rec.Ops() }
 
 // Check implements Workload.
-func (w *Append) Check() check.Report { return check.Appends(w.rec.Ops()) }
+func (a *Append) Check() check.Report { return check.Appends(a.rec.Ops()) }
 
 // Run implements Workload.
-func (w *Append) Run(ctx context.Context, t Target) {
-	runClients(ctx, t, w.rec, w.Settings, func(c *client) {
-		c.run(w.draw(c.rng))
+func (a *Append) Run(ctx context.Context, t Target) {
+	runClients(ctx, t, a.rec, a.Settings, func(c *client) {
+		c.run(a.draw(c.rng))
 	})
 }
 
 // draw makes up a transaction.
-func (w *Append) draw(rng *rand.Rand) history.Op {
+func (a *Append) draw(rng *rand.Rand) history.Op {
 	op := history.Op{Kind: history.Transaction}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for range 1 + rng.IntN(mostParts) {
 		i := rng.IntN(listsAtOnce)
 		if rng.IntN(2) == 0 {
-			op.Parts = append(op.Parts, history.Part{Kind: history.Read, Key: w.lists[i], List: []string{}})
+			op.Parts = append(op.Parts, history.Part{Kind: history.Read, Key: a.lists[i], List: []string{}})
 			continue
 		}
-		op.Parts = append(op.Parts, history.Part{Kind: history.Append, Key: w.lists[i], Value: fmt.Sprint(w.next.Add(1))})
-		if w.used[i]++; w.used[i] >= appendsPerList {
-			w.fresh(i)
+		op.Parts = append(op.Parts, history.Part{Kind: history.Append, Key: a.lists[i], Value: fmt.Sprint(a.next.Add(1))})
+		if a.used[i]++; a.used[i] >= appendsPerList {
+			a.fresh(i)
 		}
 	}
 	return op
 }
 
 // Final reads every list once, and those that were drawn from last through every node.
-func (w *Append) Final(ctx context.Context, t Target) error {
-	w.mu.Lock()
-	made, last := w.made, w.lists
-	w.mu.Unlock()
+func (a *Append) Final(ctx context.Context, t Target) error {
+	a.mu.Lock()
+	made, last := a.made, a.lists
+	a.mu.Unlock()
 	for i := 0; i < made; i += mostParts {
 		op := history.Op{Client: -1, Node: i % t.Size(), Kind: history.Transaction}
 		for k := i; k < min(made, i+mostParts); k++ {
 			op.Parts = append(op.Parts, history.Part{Kind: history.Read, Key: fmt.Sprintf("list:%d", k), List: []string{}})
 		}
-		if err := finalTransaction(ctx, t, w.rec, op); err != nil {
+		if err := finalTransaction(ctx, t, a.rec, op); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func (w *Append) Final(ctx context.Context, t Target) error {
 		for _, key := range last {
 			op.Parts = append(op.Parts, history.Part{Kind: history.Read, Key: key, List: []string{}})
 		}
-		if err := finalTransaction(ctx, t, w.rec, op); err != nil {
+		if err := finalTransaction(ctx, t, a.rec, op); err != nil {
 			return err
 		}
 	}

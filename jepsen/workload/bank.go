@@ -26,20 +26,20 @@ type Bank struct {
 func NewBank(s Settings) *Bank { return &Bank{Settings: s, rec: history.NewRecorder(s.Began)} }
 
 // Name implements Workload.
-func (w *Bank) Name() string { return "bank" }
+func (b *Bank) Name() string { return "bank" }
 
 // History implements Workload.
-func (w *Bank) History() []history.Op { return w.rec.Ops() }
+func (b *Bank) History() []history.Op { return b.rec.Ops() }
 
 // Check implements Workload.
-func (w *Bank) Check() check.Report { return check.Bank(w.rec.Ops()) }
+func (b *Bank) Check() check.Report { return check.Bank(b.rec.Ops()) }
 
 // Run opens the accounts and moves money.
-func (w *Bank) Run(ctx context.Context, t Target) {
-	if !w.open(ctx, t) {
+func (b *Bank) Run(ctx context.Context, t Target) {
+	if !b.open(ctx, t) {
 		return
 	}
-	runClients(ctx, t, w.rec, w.Settings, func(c *client) {
+	runClients(ctx, t, b.rec, b.Settings, func(c *client) {
 		bank := check.Transacted
 		if c.rng.IntN(2) == 0 {
 			bank = check.Guarded
@@ -63,7 +63,7 @@ func (w *Bank) Run(ctx context.Context, t Target) {
 }
 
 // open gives every account its opening sum, once: the faults may have begun.
-func (w *Bank) open(ctx context.Context, t Target) bool {
+func (b *Bank) open(ctx context.Context, t Target) bool {
 	var command []string
 	for _, bank := range []string{check.Transacted, check.Guarded} {
 		for i := range accounts {
@@ -80,12 +80,12 @@ func (w *Bank) open(ctx context.Context, t Target) bool {
 }
 
 // Final reads both banks through every node.
-func (w *Bank) Final(ctx context.Context, t Target) error {
+func (b *Bank) Final(ctx context.Context, t Target) error {
 	for _, node := range everyNode(t) {
 		for _, bank := range []string{check.Transacted, check.Guarded} {
 			op := readAccounts(bank)
 			op.Client, op.Node = -1, node
-			if err := finalTransaction(ctx, t, w.rec, op); err != nil {
+			if err := finalTransaction(ctx, t, b.rec, op); err != nil {
 				return err
 			}
 		}

@@ -26,19 +26,19 @@ func NewCounter(s Settings) *Counter {
 }
 
 // Name implements Workload.
-func (w *Counter) Name() string { return "counter" }
+func (co *Counter) Name() string { return "counter" }
 
 // History implements Workload.
-func (w *Counter) History() []history.Op { return w.rec.Ops() }
+func (co *Counter) History() []history.Op { return co.rec.Ops() }
 
 // Check implements Workload.
-func (w *Counter) Check() check.Report { return check.Counters(w.rec.Ops()) }
+func (co *Counter) Check() check.Report { return check.Counters(co.rec.Ops()) }
 
 // Run implements Workload.
-func (w *Counter) Run(ctx context.Context, t Target) {
-	runClients(ctx, t, w.rec, w.Settings, func(c *client) {
+func (co *Counter) Run(ctx context.Context, t Target) {
+	runClients(ctx, t, co.rec, co.Settings, func(c *client) {
 		if c.rng.IntN(5) == 0 {
-			w.once(ctx, c)
+			co.once(ctx, c)
 			return
 		}
 		op := history.Op{Key: counterKey(c.rng.IntN(countersPerRun)), Kind: history.Read}
@@ -55,12 +55,12 @@ const exactKey = "counter:exact"
 
 // once adds exactly once, however often it has to be sent. Only an addition that is still
 // unanswered after that is of unknown outcome.
-func (w *Counter) once(ctx context.Context, c *client) {
-	op := history.Op{Client: c.id, Key: exactKey, Kind: history.Add, Delta: c.rng.Int64N(5) + 1, Request: fmt.Sprintf("%d-%d", w.Seed, w.requests.Add(1))}
-	began, again := w.rec.Now(), false
-	for end := time.Now().Add(w.Persist); ; w.again.Add(1) {
+func (co *Counter) once(ctx context.Context, c *client) {
+	op := history.Op{Client: c.id, Key: exactKey, Kind: history.Add, Delta: c.rng.Int64N(5) + 1, Request: fmt.Sprintf("%d-%d", co.Seed, co.requests.Add(1))}
+	began, again := co.rec.Now(), false
+	for end := time.Now().Add(co.Persist); ; co.again.Add(1) {
 		op.Node = c.rng.IntN(c.target.Size())
-		op = attempt(c.target, w.rec, op)
+		op = attempt(c.target, co.rec, op)
 		if op.Known() || time.Now().After(end) {
 			break
 		}
@@ -74,18 +74,18 @@ func (w *Counter) once(ctx context.Context, c *client) {
 	if !op.Known() {
 		op.Outcome = history.Unknown // an earlier attempt may have been applied
 	}
-	w.rec.Add(op)
+	co.rec.Add(op)
 	c.rest(op)
 }
 
 // Final reads every counter through every node.
-func (w *Counter) Final(ctx context.Context, t Target) error {
+func (co *Counter) Final(ctx context.Context, t Target) error {
 	for i := range countersPerRun {
-		if err := finalReads(ctx, t, w.rec, counterKey(i), everyNode(t)); err != nil {
+		if err := finalReads(ctx, t, co.rec, counterKey(i), everyNode(t)); err != nil {
 			return err
 		}
 	}
-	return finalReads(ctx, t, w.rec, exactKey, everyNode(t))
+	return finalReads(ctx, t, co.rec, exactKey, everyNode(t))
 }
 
 func counterKey(i int) string { return fmt.Sprintf("counter:%d", i) }

@@ -23,31 +23,31 @@ type Set struct {
 func NewSet(s Settings) *Set { return &Set{Settings: s, rec: history.NewRecorder(s.Began)} }
 
 // Name implements Workload.
-func (w *Set) Name() string { return "set" }
+func (s *Set) Name() string { return "set" }
 
 // History implements Workload.
-func (w *Set) History() []history.Op { return w.rec.Ops() }
+func (s *Set) History() []history.Op { return s.rec.Ops() }
 
 // Check implements Workload.
-func (w *Set) Check() check.Report { return check.Sets(w.rec.Ops()) }
+func (s *Set) Check() check.Report { return check.Sets(s.rec.Ops()) }
 
 // Run implements Workload.
-func (w *Set) Run(ctx context.Context, t Target) {
-	runClients(ctx, t, w.rec, w.Settings, func(c *client) {
+func (s *Set) Run(ctx context.Context, t Target) {
+	runClients(ctx, t, s.rec, s.Settings, func(c *client) {
 		if c.rng.IntN(4) == 0 {
-			c.run(history.Op{Key: setKey(w.next.Load()), Kind: history.Members})
+			c.run(history.Op{Key: setKey(s.next.Load()), Kind: history.Members})
 			return
 		}
-		n := w.next.Add(1)
+		n := s.next.Add(1)
 		c.run(history.Op{Key: setKey(n), Kind: history.Insert, Value: fmt.Sprint("m", n)})
 	})
 }
 
 // Final reads every set through every node.
-func (w *Set) Final(ctx context.Context, t Target) error {
-	for n := int64(0); n <= w.next.Load(); n += insertsPerSet {
+func (s *Set) Final(ctx context.Context, t Target) error {
+	for n := int64(0); n <= s.next.Load(); n += insertsPerSet {
 		for _, node := range everyNode(t) {
-			if err := finalTransaction(ctx, t, w.rec, history.Op{Client: -1, Node: node, Key: setKey(n), Kind: history.Members}); err != nil {
+			if err := finalTransaction(ctx, t, s.rec, history.Op{Client: -1, Node: node, Key: setKey(n), Kind: history.Members}); err != nil {
 				return err
 			}
 		}

@@ -27,40 +27,40 @@ type TTL struct {
 func NewTTL(s Settings) *TTL { return &TTL{Settings: s, rec: history.NewRecorder(s.Began)} }
 
 // Name implements Workload.
-func (w *TTL) Name() string { return "ttl" }
+func (tt *TTL) Name() string { return "ttl" }
 
 // History implements Workload.
-func (w *TTL) History() []history.Op { return w.rec.Ops() }
+func (tt *TTL) History() []history.Op { return tt.rec.Ops() }
 
 // Check implements Workload.
-func (w *TTL) Check() check.Report { return check.Expiries(w.rec.Ops()) }
+func (tt *TTL) Check() check.Report { return check.Expiries(tt.rec.Ops()) }
 
-// recent is how many keys readers draw from.
+// recent is the number of newest keys that readers choose from.
 const recent = 20
 
 // Run implements Workload.
-func (w *TTL) Run(ctx context.Context, t Target) {
-	runClients(ctx, t, w.rec, w.Settings, func(c *client) {
-		w.mu.Lock()
+func (tt *TTL) Run(ctx context.Context, t Target) {
+	runClients(ctx, t, tt.rec, tt.Settings, func(c *client) {
+		tt.mu.Lock()
 		op := history.Op{Kind: history.Timed}
-		if c.rng.IntN(4) == 0 || len(w.alive) == 0 {
-			w.made++
-			op = history.Op{Kind: history.Expiring, Key: fmt.Sprintf("ttl:%d", w.made), Value: fmt.Sprint(w.made), Delta: 1 + c.rng.Int64N(mostLife)}
-			w.alive = append(w.alive, op.Key)
-			w.alive = w.alive[max(0, len(w.alive)-recent):]
+		if c.rng.IntN(4) == 0 || len(tt.alive) == 0 {
+			tt.made++
+			op = history.Op{Kind: history.Expiring, Key: fmt.Sprintf("ttl:%d", tt.made), Value: fmt.Sprint(tt.made), Delta: 1 + c.rng.Int64N(mostLife)}
+			tt.alive = append(tt.alive, op.Key)
+			tt.alive = tt.alive[max(0, len(tt.alive)-recent):]
 		} else {
-			op.Key = w.alive[c.rng.IntN(len(w.alive))]
+			op.Key = tt.alive[c.rng.IntN(len(tt.alive))]
 		}
-		w.mu.Unlock()
+		tt.mu.Unlock()
 		c.run(op)
 	})
 }
 
 // Final reads the keys that were set last through every node.
-func (w *TTL) Final(ctx context.Context, t Target) error {
-	for _, key := range w.alive {
+func (tt *TTL) Final(ctx context.Context, t Target) error {
+	for _, key := range tt.alive {
 		for _, node := range everyNode(t) {
-			if err := finalTransaction(ctx, t, w.rec, history.Op{Client: -1, Node: node, Key: key, Kind: history.Timed}); err != nil {
+			if err := finalTransaction(ctx, t, tt.rec, history.Op{Client: -1, Node: node, Key: key, Kind: history.Timed}); err != nil {
 				return err
 			}
 		}

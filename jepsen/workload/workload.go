@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// Target is what a workload runs against: a cluster, or a model of one in tests.
+// A Target runs the operations of a workload: a cluster, or a model of one in tests.
 type Target interface {
 	// Size is the number of nodes.
 	Size() int
@@ -25,7 +25,7 @@ type Target interface {
 
 // Workload is one client program with its checker.
 type Workload interface {
-	// Name is what the command line calls it.
+	// Name returns the workload's name on the command line.
 	Name() string
 	// Run keeps its clients going until the context ends. Requests under way are
 	// then waited for, not cut off.
@@ -44,13 +44,13 @@ type Settings struct {
 	Began   time.Time // all times are counted from here
 	Clients int
 	Pause   time.Duration // between two operations of one client, on average
-	// Persist is how long a request with a request id is sent again: longer than any
-	// schedule leaves the cluster without a majority, shorter than ids are remembered.
+	// Persist bounds the repetition of a request with a request id: longer than any schedule leaves
+	// the cluster without a majority, shorter than ids are remembered.
 	Persist time.Duration
 }
 
-// afterFailure is how long a client rests after a request that failed, so that
-// it does not spend its history on a node that is down.
+// afterFailure is a client's pause after a failed request, so that its history does not fill with
+// requests to a node that is down.
 const afterFailure = 50 * time.Millisecond
 
 // client is one sequential user: at most one operation under way.

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Outcome is what became of an act.
+// Outcome is the result of an act.
 type Outcome string
 
 // The outcomes.
@@ -26,7 +26,7 @@ type Record struct {
 	Time time.Time `json:"time"`
 	// Node is the node that was asked, or that did it.
 	Node string `json:"node"`
-	// Act is what was done, such as "remove node"; Target is to whom or what.
+	// Act names the action, such as "remove node"; Target is its object.
 	Act    string `json:"act"`
 	Target string `json:"target,omitempty"`
 	// Detail says more, without secrets.
@@ -34,7 +34,7 @@ type Record struct {
 	Database string `json:"database,omitempty"`
 	// Who is the token's name or the user, "cluster" for what the leader does by itself.
 	Who string `json:"who"`
-	// From is the address of the connection; Forwarded is what a proxy says, unproved.
+	// From is the address of the connection; Forwarded is the address that a proxy claims, unverified.
 	From      string `json:"from,omitempty"`
 	Forwarded string `json:"forwarded,omitempty"`
 	Request   string `json:"request,omitempty"`
@@ -59,7 +59,7 @@ const (
 	Off   = "off"
 )
 
-// deniedEvery is how often a caller is recorded whose token opens nothing: anybody who
+// deniedEvery is the least interval between records of callers with an invalid token, because anyone who
 // reaches the port can be one.
 const deniedEvery = time.Second
 
@@ -132,7 +132,7 @@ func (l *Log) Write(r Record) {
 	}
 }
 
-// Recent is how many of the newest records a log keeps in memory.
+// Recent is the number of newest records that a log keeps in memory.
 const Recent = 500
 
 func (l *Log) remember(r Record) {

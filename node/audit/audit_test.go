@@ -33,7 +33,7 @@ func open(t *testing.T, destination string) (*Log, *bytes.Buffer) {
 	return l, &out
 }
 
-// counted is what a counter shows.
+// counted returns the value of a counter.
 func counted(t *testing.T, c prometheus.Counter) float64 {
 	t.Helper()
 	var m dto.Metric

@@ -30,7 +30,7 @@ func find(argv [][]byte) (act string, about func([][]byte) (string, string), is 
 	return first + " " + second, about, is
 }
 
-// Caller is who gave commands, and from where.
+// Caller identifies the user and the address of a command.
 type Caller struct {
 	As                       acl.Identity
 	From, Forwarded, Request string

@@ -42,10 +42,10 @@ func (f *file) append(r Record) error {
 
 // follow opens the path anew if the file there isn't the open one.
 func (f *file) follow() error {
-	there, err := os.Stat(f.path)
+	present, err := os.Stat(f.path)
 	if err == nil {
 		here, err := f.f.Stat()
-		if err == nil && os.SameFile(there, here) {
+		if err == nil && os.SameFile(present, here) {
 			return nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {

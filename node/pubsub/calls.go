@@ -13,7 +13,7 @@ type Call struct {
 	Argv [][]byte
 }
 
-// CallOf is the call that a notification tells of.
+// CallOf returns the call that a notification reports.
 func CallOf(n *env.Notification) Call { return Call{int(n.Serial), n.Words()} }
 
 // request names a request of the log.
@@ -33,7 +33,7 @@ type scriptCalls struct {
 	more  chan struct{} // closes when something comes
 }
 
-// calls are those of one request.
+// calls holds the commands that the scripts of one request called.
 type calls struct {
 	list  []Call
 	ended int // scripts
@@ -44,23 +44,23 @@ const (
 	// maxCallBytes bounds the calls that are kept, in bytes, and maxCallRequests their requests.
 	maxCallBytes    = 16 << 20
 	maxCallRequests = 10_000
-	// callsTimeout is how long Called waits for the node to apply the request.
+	// callsTimeout bounds the wait of Called until the node has applied the request.
 	callsTimeout = 5 * time.Second
 )
 
 // add keeps a call, or the end of a script.
-func (s *scriptCalls) add(n *env.Notification) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.by == nil {
-		s.by = map[request]*calls{}
+func (sc *scriptCalls) add(n *env.Notification) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if sc.by == nil {
+		sc.by = map[request]*calls{}
 	}
 	at := request{n.Index, n.Place}
-	c := s.by[at]
+	c := sc.by[at]
 	if c == nil {
 		c = &calls{}
-		s.by[at] = c
-		s.order = append(s.order, at)
+		sc.by[at] = c
+		sc.order = append(sc.order, at)
 	}
 	if n.Kind == env.ScriptEnded {
 		c.ended++
@@ -69,38 +69,38 @@ func (s *scriptCalls) add(n *env.Notification) {
 	}
 	size := len(n.Message) + eventCost
 	c.bytes += size
-	s.bytes += size
-	for len(s.order) > 0 && (s.bytes > maxCallBytes || len(s.order) > maxCallRequests) {
-		s.drop(s.order[0])
-		s.order = s.order[1:]
+	sc.bytes += size
+	for len(sc.order) > 0 && (sc.bytes > maxCallBytes || len(sc.order) > maxCallRequests) {
+		sc.drop(sc.order[0])
+		sc.order = sc.order[1:]
 	}
-	if s.more != nil {
-		close(s.more)
-		s.more = nil
+	if sc.more != nil {
+		close(sc.more)
+		sc.more = nil
 	}
 }
 
 // drop forgets the calls of a request; the lock is held.
-func (s *scriptCalls) drop(at request) {
-	if c := s.by[at]; c != nil {
-		s.bytes -= c.bytes
-		delete(s.by, at)
+func (sc *scriptCalls) drop(at request) {
+	if c := sc.by[at]; c != nil {
+		sc.bytes -= c.bytes
+		delete(sc.by, at)
 	}
 }
 
 // take removes and returns the calls of a request if so many of its scripts have ended. Otherwise
 // the channel closes when there is more.
-func (s *scriptCalls) take(at request, scripts int) (list []Call, more <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.by[at]; c != nil && c.ended >= scripts {
-		s.drop(at)
+func (sc *scriptCalls) take(at request, scripts int) (list []Call, more <-chan struct{}) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if c := sc.by[at]; c != nil && c.ended >= scripts {
+		sc.drop(at)
 		return c.list, nil
 	}
-	if s.more == nil {
-		s.more = make(chan struct{})
+	if sc.more == nil {
+		sc.more = make(chan struct{})
 	}
-	return nil, s.more
+	return nil, sc.more
 }
 
 // Called returns what the scripts of a request, which was answered, have called on this node. It

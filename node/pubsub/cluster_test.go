@@ -63,7 +63,8 @@ func start(t *testing.T, adjust ...func(*cluster.Options)) *nodes {
 	c.Cluster = clustertest.Start(t, 3, func(o *cluster.Options) {
 		e := &engine{}
 		h := pubsub.New(pubsub.Options{Log: e, Peers: e})
-		o.Notes, o.Restored, o.Monitor = h.Notify, h.Restored, h.ServePoll
+		o.Machine, o.Monitor = fsm.NewMachine(), h.ServePoll
+		o.Machine.Hooks = fsm.Hooks{Notifications: h.Notify, Restored: h.Restored}
 		for _, f := range adjust {
 			f(o)
 		}
@@ -81,27 +82,27 @@ func start(t *testing.T, adjust ...func(*cluster.Options)) *nodes {
 }
 
 // bind connects the hubs to their nodes.
-func (c *nodes) bind() {
-	for i, n := range c.Nodes {
-		c.engines[c.List[i].ID].node.Store(n)
+func (no *nodes) bind() {
+	for i, n := range no.Nodes {
+		no.engines[no.List[i].ID].node.Store(n)
 	}
 }
 
 // crash stops a node without closing its hub.
-func (c *nodes) crash(i int) {
-	c.engines[c.List[i].ID].node.Store(nil)
-	c.Stop(i)
+func (no *nodes) crash(i int) {
+	no.engines[no.List[i].ID].node.Store(nil)
+	no.Stop(i)
 }
 
-func (c *nodes) restart() {
-	c.StartAll()
-	c.bind()
+func (no *nodes) restart() {
+	no.StartAll()
+	no.bind()
 }
 
-func (c *nodes) hub(i int) *pubsub.Hub {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.hubs[c.List[i].ID]
+func (no *nodes) hub(i int) *pubsub.Hub {
+	no.mu.Lock()
+	defer no.mu.Unlock()
+	return no.hubs[no.List[i].ID]
 }
 
 // reader is a subscriber that keeps what it gets.
@@ -114,8 +115,8 @@ type reader struct {
 }
 
 // read subscribes on node i and reads until a message is "end" or the hub ends it.
-func (c *nodes) read(i int, kind channel.Kind, name string) *reader {
-	r := &reader{sub: c.hub(i).Subscribe("default"), confirmed: make(chan struct{}), done: make(chan struct{})}
+func (no *nodes) read(i int, kind channel.Kind, name string) *reader {
+	r := &reader{sub: no.hub(i).Subscribe("default"), confirmed: make(chan struct{}), done: make(chan struct{})}
 	r.sub.Add(kind, name)
 	go func() {
 		defer close(r.done)
@@ -227,21 +228,21 @@ func TestOneOrder(t *testing.T) {
 }
 
 // numSub is the reply of PUBSUB NUMSUB for a channel on node i.
-func (c *nodes) numSub(t *testing.T, i int, name string) int64 {
+func (no *nodes) numSub(t *testing.T, i int, name string) int64 {
 	t.Helper()
-	v, err := c.Read(i, "PUBSUB", "NUMSUB", name)
+	v, err := no.Read(i, "PUBSUB", "NUMSUB", name)
 	if err != nil || len(v.Elems()) != 2 {
 		t.Fatalf("%v %v", v, err)
 	}
 	return v.Elems()[1].Int()
 }
 
-func (c *nodes) awaitNumSub(t *testing.T, i int, name string, want int64, within time.Duration) {
+func (no *nodes) awaitNumSub(t *testing.T, i int, name string, want int64, within time.Duration) {
 	t.Helper()
 	begin := time.Now()
 	got := int64(-1)
 	for ; time.Since(begin) < within; time.Sleep(5 * time.Millisecond) {
-		if got = c.numSub(t, i, name); got == want {
+		if got = no.numSub(t, i, name); got == want {
 			return
 		}
 	}
@@ -305,18 +306,18 @@ func TestDroppedNode(t *testing.T) {
 }
 
 // dropCounts does what the leader does to nodes that it can't reach.
-func (c *nodes) dropCounts(t *testing.T, by int) {
+func (no *nodes) dropCounts(t *testing.T, by int) {
 	t.Helper()
 	var sessions []fsm.SubscribedNode
 	// Not what this node has applied so far: an answer may come before that.
-	if _, err := c.Nodes[by].Read(t.Context(), fsm.Reading{}, func(v *fsm.View) { sessions = v.SubscribedNodes() }); err != nil {
+	if _, err := no.Nodes[by].Read(t.Context(), fsm.Reading{}, func(v *fsm.View) { sessions = v.SubscribedNodes() }); err != nil {
 		t.Fatal(err)
 	}
 	if len(sessions) == 0 {
 		t.Fatal("no node has subscribers")
 	}
 	for _, s := range sessions {
-		if _, err := fsm.Do(t.Context(), c.Nodes[by], fsm.ForgetSubscribers, fsm.SessionRef{Session: s.Session}); err != nil {
+		if _, err := fsm.Do(t.Context(), no.Nodes[by], fsm.ForgetSubscribers, fsm.SessionRef{Session: s.Session}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -34,7 +34,7 @@ func (h *Hub) WaitCounted(ctx context.Context) {
 // become Removes and Closes.
 func (h *Hub) BeforeCount(settle func(ctx context.Context, db string)) { h.settle.Store(&settle) }
 
-// countedTimeout bounds how long somebody waits for the counts of others: without a leader
+// countedTimeout bounds the wait for the counts of other nodes: without a leader
 // the log takes none.
 const countedTimeout = time.Second
 

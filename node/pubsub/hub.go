@@ -38,7 +38,7 @@ const (
 	DefaultMaxBytes    = 32 << 20
 )
 
-// DefaultMaxTopicBytes is for Options.MaxTopicBytes.
+// DefaultMaxTopicBytes is the default of Options.MaxTopicBytes.
 const DefaultMaxTopicBytes = 64 << 20
 
 // The memory of a channel or pattern beside its name, which is kept twice, and of a subscription to it, in bytes.
@@ -167,7 +167,7 @@ func (h *Hub) signalIdle() {
 	}
 }
 
-// topic is that of ref, made if there is none; the lock is held.
+// topic returns the topic of ref, and makes it if needed; the lock is held.
 func (h *Hub) topic(ref channel.Ref) *topic {
 	if t := h.topics[ref]; t != nil {
 		return t
@@ -182,7 +182,7 @@ func (h *Hub) topic(ref channel.Ref) *topic {
 	return t
 }
 
-// TooMany is what a client is told instead of a subscription: ErrFull.
+// TooMany returns the error reply to a subscription beyond the limit (ErrFull).
 func (h *Hub) TooMany() string {
 	return "ERR too many subscriptions of the database on this node: their channels and patterns take more than " + strconv.Itoa(h.maxTopicBytes) + " bytes"
 }

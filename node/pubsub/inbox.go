@@ -27,60 +27,60 @@ type inbox[T any] struct {
 	err   error
 }
 
-func (b *inbox[T]) open(max bounds) { b.max, b.wake = max, make(chan struct{}, 1) }
+func (i *inbox[T]) open(max bounds) { i.max, i.wake = max, make(chan struct{}, 1) }
 
 // Wake receives when there is something to Take, or the inbox has ended.
-func (b *inbox[T]) Wake() <-chan struct{} { return b.wake }
+func (i *inbox[T]) Wake() <-chan struct{} { return i.wake }
 
-func (b *inbox[T]) signal() {
+func (i *inbox[T]) signal() {
 	select {
-	case b.wake <- struct{}{}:
+	case i.wake <- struct{}{}:
 	default:
 	}
 }
 
 // put adds an item. It is false if the item exceeds the bounds: then the inbox must end.
 // On an ended inbox it does nothing.
-func (b *inbox[T]) put(item T, size int) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.err != nil {
+func (i *inbox[T]) put(item T, size int) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.err != nil {
 		return true
 	}
-	if len(b.items) >= b.max.count || (b.bytes+size > b.max.bytes && len(b.items) > 0) {
+	if len(i.items) >= i.max.count || (i.bytes+size > i.max.bytes && len(i.items) > 0) {
 		return false
 	}
-	b.items = append(b.items, item)
-	b.bytes += size
-	if len(b.items) == 1 {
-		b.signal()
+	i.items = append(i.items, item)
+	i.bytes += size
+	if len(i.items) == 1 {
+		i.signal()
 	}
 	return true
 }
 
 // finish ends the inbox after the queued items. Only the first reason counts.
-func (b *inbox[T]) finish(why error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.err == nil {
-		b.err = why
-		b.signal()
+func (i *inbox[T]) finish(why error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.err == nil {
+		i.err = why
+		i.signal()
 	}
 }
 
-func (b *inbox[T]) ended() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.err != nil
+func (i *inbox[T]) ended() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.err != nil
 }
 
 // Take returns all queued items in order, in exchange for a slice to reuse. The error says
 // why nothing follows.
-func (b *inbox[T]) Take(spare []T) ([]T, error) {
+func (i *inbox[T]) Take(spare []T) ([]T, error) {
 	clear(spare)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	items := b.items
-	b.items, b.bytes = spare[:0], 0
-	return items, b.err
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	items := i.items
+	i.items, i.bytes = spare[:0], 0
+	return items, i.err
 }

@@ -66,7 +66,7 @@ func secretWords(argv [][]byte) (from, to int) {
 	return min(2, len(argv)), len(argv) // words that mean nothing may be a secret in the wrong place
 }
 
-// shownWords is how many words of a command may be shown. Of CONFIG SET only the one
+// shownWords returns the number of a command's words that may be shown. Of CONFIG SET, only the
 // setting without a secret is shown whole.
 func shownWords(argv [][]byte) int {
 	for _, s := range secrets {

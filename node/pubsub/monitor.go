@@ -25,15 +25,15 @@ type Peers interface {
 }
 
 const (
-	// holdPoll is how long a poll waits for lines.
+	// holdPoll is the time for which a node holds a poll until it has lines.
 	holdPoll = 2 * time.Second
-	// pollTimeout is how long a node may take to answer, and pollRetryDelay the pause after
-	// a poll that failed.
+	// pollTimeout bounds a poll, and pollRetryDelay is the pause after a failed
+	// one.
 	pollTimeout    = holdPoll + 2*time.Second
 	pollRetryDelay = 250 * time.Millisecond
-	// firstPollTimeout is how long a new monitor waits for the first answers of other nodes.
+	// firstPollTimeout bounds a new monitor's wait for the first answers of other nodes.
 	firstPollTimeout = 500 * time.Millisecond
-	// tapTimeout is how long a node gathers lines for a monitor that does not poll.
+	// tapTimeout is the time for which a node gathers lines for a monitor that does not poll.
 	tapTimeout = 10 * time.Second
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/channel"
 )
 
-// Event is what a subscriber gets: a message, or the confirmation of a subscription.
+// An Event is a message to a subscriber, or the confirmation of a subscription.
 type Event struct {
 	// Confirmed says that Kind and Name are subscribed to from here on; otherwise the
 	// event is a message to Channel, received because of that subscription.

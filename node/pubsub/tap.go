@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// pollRequest is what a node with a monitor sends to another node.
+// pollRequest asks another node for the lines of a monitor.
 type pollRequest struct {
 	watcher uint64 // identifies the monitor
 	db      string
@@ -17,12 +17,12 @@ type pollRequest struct {
 	hold    bool   // wait for lines if there are none
 }
 
-func (q *pollRequest) encode() []byte {
+func (r *pollRequest) encode() []byte {
 	var w wire.Writer
-	w.Uvarint(q.watcher)
-	w.String(q.db)
-	w.Uvarint(q.after)
-	w.Bool(q.hold)
+	w.Uvarint(r.watcher)
+	w.String(r.db)
+	w.Uvarint(r.after)
+	w.Bool(r.hold)
 	return w.B
 }
 
@@ -42,12 +42,12 @@ type pollReply struct {
 	lost  bool
 }
 
-func (a *pollReply) encode() []byte {
+func (r *pollReply) encode() []byte {
 	var w wire.Writer
-	w.Uvarint(a.first)
-	w.Bool(a.lost)
-	w.Uvarint(uint64(len(a.lines)))
-	for _, l := range a.lines {
+	w.Uvarint(r.first)
+	w.Bool(r.lost)
+	w.Uvarint(uint64(len(r.lines)))
+	for _, l := range r.lines {
 		w.String(l)
 	}
 	return w.B

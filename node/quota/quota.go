@@ -29,10 +29,10 @@ func New(p fsm.Proposer) *Meter {
 type block struct {
 	day  int64
 	left int64
-	// spent is the limit that the day's quota was used up under, 0 if it isn't; limit and
-	// taken are what the last entry told.
+	// spent is the limit at which the day's quota was used up, or 0; limit and taken are the
+	// values of the last entry.
 	spent, limit, taken int64
-	// wanted is what those who are in Take want together.
+	// wanted is the number of commands of all callers that wait in Take.
 	wanted int64
 	asking *asking // more is being asked for
 }
@@ -43,7 +43,7 @@ type asking struct {
 	err  error
 }
 
-// blocks is how many blocks a daily limit is taken in.
+// blocks is the number of blocks in which a daily limit is taken.
 const blocks = 1000
 
 // Exceeded is the refusal of commands beyond the daily limit, or, with a Wait, beyond the rate of requests.
@@ -118,8 +118,8 @@ func (m *Meter) takeDaily(ctx context.Context, db string, now fsm.Quota, n int64
 	return n, nil
 }
 
-// Return gives back what Take granted to commands of which none ran. now is what Take was
-// given; of a day that is over nothing comes back.
+// Return returns n commands that Take granted and that did not run. now is the quota that was passed
+// to Take. Commands of a past day are not returned.
 func (m *Meter) Return(now fsm.Quota, n int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

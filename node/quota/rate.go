@@ -6,7 +6,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// bucket is what this node may still answer a database at once. It fills with time, up to the burst.
+// A bucket is the token bucket of a database on this node: the commands that it may answer at once. It fills with time, up to the
+// burst.
 type bucket struct {
 	level float64
 	at    time.Time
@@ -50,7 +51,7 @@ func (m *Meter) pour(now fsm.Quota, n int64, whole bool) (granted int64, fast *E
 	return granted, &Exceeded{Limit: now.Rate, Wait: max(wait, time.Millisecond)}
 }
 
-// bucket is that of a database, filled until now.
+// bucket returns the bucket of a database, filled up to now.
 func (m *Meter) bucket(now fsm.Quota) *bucket {
 	at := m.now()
 	b := m.buckets[now.Database]

@@ -16,25 +16,25 @@ import (
 const (
 	// Every is the time between two samples.
 	Every = 10 * time.Second
-	// Soon is when the first one is taken.
+	// Soon is the time until the first sample.
 	Soon = 2 * time.Second
-	// Kept is how many samples are kept: six hours.
+	// Kept is the number of samples that are kept: six hours.
 	Kept = 6 * 3600 / 10
 )
 
-// Sample is what was seen in one span of time. Rates are per second.
+// Sample holds the figures of one span of time. Rates are per second.
 type Sample struct {
 	// At is the end of the span in unix milliseconds.
 	At int64
 	// Commands counts commands of all transports; P50 and P99 are their times in
 	// milliseconds, 0 without any.
 	Commands, P50, P99 float64
-	// Requests are those over HTTP.
+	// Requests counts requests over HTTP.
 	Requests float64
 	// Delivered and Failed are the delivery attempts of this node.
 	Delivered, Failed float64
-	// Messages are kept, Dead dead letters, Runs active runs; Overdue is how long in seconds
-	// the most overdue message waits.
+	// Messages counts kept messages, Dead dead letters, Runs active runs; Overdue is the time in
+	// seconds for which the most overdue message has waited.
 	Messages, Dead, Runs, Overdue float64
 	// Memory is the logical memory of the keyspace, Resident that of the process, DiskFree
 	// that of the data directory's disk, all in bytes.

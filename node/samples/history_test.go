@@ -15,7 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/node/stats"
 )
 
-// node is what a history reads, with a clock that the test moves.
+// node is the source of a history, with a clock that the test moves.
 type node struct {
 	registry *prometheus.Registry
 	table    *command.Table

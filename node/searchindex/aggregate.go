@@ -39,7 +39,7 @@ type operator struct {
 	run     func(g *aggregator, a *aggregation, docs []uint32) (reply.Value, error)
 }
 
-// operators are all of them. It is filled at the start, because their functions look at it.
+// operators maps the names of all operators. init fills it, because their functions refer to it.
 var operators map[string]operator
 
 func init() {
@@ -56,8 +56,8 @@ func init() {
 	}
 }
 
-func (x *index) aggregate(filter, aggregations []byte, now int64, b *budget) (v reply.Value, err error) {
-	n, err := x.parseFilter(filter)
+func (in *index) aggregate(filter, aggregations []byte, now int64, b *budget) (v reply.Value, err error) {
+	n, err := in.parseFilter(filter)
 	if err != nil {
 		return v, err
 	}
@@ -65,12 +65,12 @@ func (x *index) aggregate(filter, aggregations []byte, now int64, b *budget) (v 
 	if err != nil {
 		return v, err
 	}
-	g := &aggregator{budget: b, x: x}
+	g := &aggregator{budget: b, x: in}
 	list, err := g.parse(o, true)
 	if err != nil {
 		return v, err
 	}
-	s := &searcher{budget: b, x: x, now: now}
+	s := &searcher{budget: b, x: in, now: now}
 	out, err := g.run(list, s.alive(s.eval(n)).docs)
 	if failed := b.failed(); failed != nil {
 		return v, failed
@@ -95,16 +95,16 @@ func aggregationsOf(text []byte) (*jsondoc.Object, error) {
 }
 
 // parse reads aggregations.
-func (g *aggregator) parse(o *jsondoc.Object, top bool) (list []aggregation, err error) {
+func (ag *aggregator) parse(o *jsondoc.Object, top bool) (list []aggregation, err error) {
 	err = members(o, func(alias string, v jsondoc.Value) error {
-		if g.count++; g.count > maxAggregations {
+		if ag.count++; ag.count > maxAggregations {
 			return search.Errorf("Invalid aggregations: more than %d", maxAggregations)
 		}
 		spec, ok := v.(*jsondoc.Object)
 		if !ok {
 			return search.Errorf("Aggregation '%s' must be a JSON object", alias)
 		}
-		a, err := g.aggregation(alias, spec, top)
+		a, err := ag.aggregation(alias, spec, top)
 		list = append(list, a)
 		return err
 	})
@@ -112,8 +112,8 @@ func (g *aggregator) parse(o *jsondoc.Object, top bool) (list []aggregation, err
 }
 
 // aggregation reads one aggregation with its field and those below it.
-func (g *aggregator) aggregation(alias string, spec *jsondoc.Object, top bool) (a aggregation, err error) {
-	a.alias, a.budget = alias, g.budget
+func (ag *aggregator) aggregation(alias string, spec *jsondoc.Object, top bool) (a aggregation, err error) {
+	a.alias, a.budget = alias, ag.budget
 	subs, err := a.operator(spec)
 	if err != nil {
 		return a, err
@@ -130,10 +130,10 @@ func (g *aggregator) aggregation(alias string, spec *jsondoc.Object, top bool) (
 		return a, search.Errorf("Aggregation '%s': %s can't have $aggs", alias, a.op)
 	}
 	if op.types != nil {
-		err = g.field(&a, op.types)
+		err = ag.field(&a, op.types)
 	}
 	if subs != nil && err == nil {
-		a.subs, err = g.parse(subs, false)
+		a.subs, err = ag.parse(subs, false)
 	}
 	return a, err
 }
@@ -158,12 +158,12 @@ func (a *aggregation) operator(spec *jsondoc.Object) (subs *jsondoc.Object, err 
 }
 
 // field reads the field of an aggregation.
-func (g *aggregator) field(a *aggregation, types []search.FieldType) error {
+func (ag *aggregator) field(a *aggregation, types []search.FieldType) error {
 	name := a.args.text("field", "")
 	if name == "" {
 		return search.Errorf("Aggregation '%s' is missing required 'field' property", a.alias)
 	}
-	a.f = g.x.byPath[name]
+	a.f = ag.x.byPath[name]
 	switch {
 	case a.f == nil:
 		return search.Errorf("Unknown field: %s", name)
@@ -176,15 +176,15 @@ func (g *aggregator) field(a *aggregation, types []search.FieldType) error {
 }
 
 // run computes aggregations of documents: pairs of alias and result.
-func (g *aggregator) run(list []aggregation, docs []uint32) (out []reply.Value, err error) {
+func (ag *aggregator) run(list []aggregation, docs []uint32) (out []reply.Value, err error) {
 	for i := range list {
 		a := &list[i]
-		if !g.spend(1 + int64(len(docs))/aggregatedDocs) {
-			return nil, g.failed()
+		if !ag.spend(1 + int64(len(docs))/aggregatedDocs) {
+			return nil, ag.failed()
 		}
 		again := *a.args // an aggregation below buckets is run for each of them
 		a.args = &again
-		v, err := operators[a.op].run(g, a, docs)
+		v, err := operators[a.op].run(ag, a, docs)
 		if err == nil {
 			err = a.args.done(a.op)
 		}
@@ -197,12 +197,12 @@ func (g *aggregator) run(list []aggregation, docs []uint32) (out []reply.Value, 
 }
 
 // bucket makes a bucket of documents, after its key.
-func (g *aggregator) bucket(a *aggregation, docs []uint32, fields ...reply.Value) (reply.Value, error) {
-	if g.buckets++; g.buckets > maxBuckets {
+func (ag *aggregator) bucket(a *aggregation, docs []uint32, fields ...reply.Value) (reply.Value, error) {
+	if ag.buckets++; ag.buckets > maxBuckets {
 		return reply.Value{}, search.Errorf("Aggregation '%s' makes more than %d buckets", a.alias, maxBuckets)
 	}
 	if len(a.subs) > 0 {
-		subs, err := g.run(a.subs, docs)
+		subs, err := ag.run(a.subs, docs)
 		if err != nil {
 			return reply.Value{}, err
 		}
@@ -213,7 +213,7 @@ func (g *aggregator) bucket(a *aggregation, docs []uint32, fields ...reply.Value
 
 func pair(name string, v reply.Value) []reply.Value { return []reply.Value{reply.Bulk(name), v} }
 
-// arguments are those of an aggregation. The first error wins.
+// arguments reads the arguments of an aggregation. It keeps the first error.
 type arguments struct {
 	alias string
 	o     *jsondoc.Object

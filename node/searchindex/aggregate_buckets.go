@@ -21,21 +21,21 @@ type group struct {
 // grouping collects documents by the keys of a field.
 type grouping map[bucketKey]*group
 
-// group is that of a key, made if it is new.
-func (gs grouping) group(k bucketKey) *group {
-	one := gs[k]
+// group returns the group of a key, and makes it if it is new.
+func (g grouping) group(k bucketKey) *group {
+	one := g[k]
 	if one == nil {
 		one = &group{key: k}
-		gs[k] = one
+		g[k] = one
 	}
 	return one
 }
 
 // add takes in the documents of a result; those without a value have the key of "missing", if that is given.
-func (gs grouping) add(a *aggregation, docs []uint32) {
+func (g grouping) add(a *aggregation, docs []uint32) {
 	missing, has := a.missingKey()
 	for _, doc := range docs {
-		put := func(k bucketKey) { one := gs.group(k); one.docs = append(one.docs, doc) }
+		put := func(k bucketKey) { one := g.group(k); one.docs = append(one.docs, doc) }
 		if !a.f.keys(doc, put) && has {
 			put(missing)
 		}
@@ -43,11 +43,11 @@ func (gs grouping) add(a *aggregation, docs []uint32) {
 }
 
 // addKeys takes in all keys of a field, with or without documents.
-func (gs grouping) addKeys(f *field) {
+func (g grouping) addKeys(f *field) {
 	if f.terms != nil {
-		f.terms.All(func(text string, _ *term) bool { gs.group(bucketKey{text: text}); return true })
+		f.terms.All(func(text string, _ *term) bool { g.group(bucketKey{text: text}); return true })
 	} else {
-		f.numbers.All(func(n uint64, _ *postings) bool { gs.group(bucketKey{number: n}); return true })
+		f.numbers.All(func(n uint64, _ *postings) bool { g.group(bucketKey{number: n}); return true })
 	}
 }
 
@@ -79,7 +79,7 @@ func termBuckets(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, e
 }
 
 // termPage shows the first groups, and how many documents the others have.
-func (g *aggregator) termPage(a *aggregation, groups []*group, size int, showError bool) (v reply.Value, err error) {
+func (ag *aggregator) termPage(a *aggregation, groups []*group, size int, showError bool) (v reply.Value, err error) {
 	shown := groups[:min(size, len(groups))]
 	others := 0
 	for _, one := range groups[len(shown):] {
@@ -91,7 +91,7 @@ func (g *aggregator) termPage(a *aggregation, groups []*group, size int, showErr
 		if showError {
 			fields = append(fields, pair("docCountErrorUpperBound", reply.Int(0))...)
 		}
-		b, err := g.bucket(a, one.docs, fields...)
+		b, err := ag.bucket(a, one.docs, fields...)
 		if err != nil {
 			return v, err
 		}

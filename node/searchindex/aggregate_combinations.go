@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
-// maxCombinations is how many combinations of values a $composite looks at.
+// maxCombinations bounds the combinations of values that a $composite examines.
 const maxCombinations = 50_000_000
 
 // combination is a key of a $composite with its documents.
@@ -39,7 +39,7 @@ func (c *combinations) compare(x, y []part) int {
 	return 0
 }
 
-// add puts a document into the groups of all its combinations: name is what the sources before i make of it.
+// add puts a document into the groups of all its combinations. name is the part of the group's name from the sources before i.
 func (c *combinations) add(doc uint32, i int, name string) {
 	if c.steps++; c.steps > maxCombinations {
 		return
@@ -117,10 +117,10 @@ func composite(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, err
 }
 
 // compositePage is the result: the buckets of a page and where the next one begins.
-func (g *aggregator) compositePage(a *aggregation, c *combinations, page []*combination) (v reply.Value, err error) {
+func (ag *aggregator) compositePage(a *aggregation, c *combinations, page []*combination) (v reply.Value, err error) {
 	var buckets []reply.Value
 	for _, one := range page {
-		b, err := g.bucket(a, one.docs, append(pair("key", c.shown(one.key)), pair("docCount", reply.Int(int64(len(one.docs))))...)...)
+		b, err := ag.bucket(a, one.docs, append(pair("key", c.shown(one.key)), pair("docCount", reply.Int(int64(len(one.docs))))...)...)
 		if err != nil {
 			return v, err
 		}

@@ -143,17 +143,17 @@ func (s *source) parts(doc uint32) (list []part) {
 	return list
 }
 
-// maxSources is how many sources a $composite may have.
+// maxSources bounds the sources of a $composite.
 const maxSources = 16
 
 // sources reads all sources.
-func (g *aggregator) sources(a *aggregation) (sources []source, err error) {
+func (ag *aggregator) sources(a *aggregation) (sources []source, err error) {
 	list := a.args.list("sources")
 	if len(list) == 0 || len(list) > maxSources {
 		return nil, search.Errorf("Aggregation '%s': $composite needs 1 to %d 'sources'", a.alias, maxSources)
 	}
 	for _, e := range list {
-		s, err := g.source(a, e)
+		s, err := ag.source(a, e)
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func (g *aggregator) sources(a *aggregation) (sources []source, err error) {
 }
 
 // source reads one source: its name, and for it one operator.
-func (g *aggregator) source(a *aggregation, v jsondoc.Value) (s source, err error) {
+func (ag *aggregator) source(a *aggregation, v jsondoc.Value) (s source, err error) {
 	o, ok := v.(*jsondoc.Object)
 	if !ok || o.Len() != 1 {
 		return s, search.Errorf("Aggregation '%s': each of 'sources' must be an object with one member", a.alias)
@@ -177,13 +177,13 @@ func (g *aggregator) source(a *aggregation, v jsondoc.Value) (s source, err erro
 		if !ok || o.Len() != 1 {
 			return search.Errorf("Aggregation '%s': source '%s' must be an object with one operator", a.alias, name)
 		}
-		return members(o, func(op string, v jsondoc.Value) error { return g.sourceOperator(a, &s, op, v) })
+		return members(o, func(op string, v jsondoc.Value) error { return ag.sourceOperator(a, &s, op, v) })
 	})
 	return s, err
 }
 
 // sourceOperator reads the operator of a source.
-func (g *aggregator) sourceOperator(a *aggregation, s *source, op string, v jsondoc.Value) error {
+func (ag *aggregator) sourceOperator(a *aggregation, s *source, op string, v jsondoc.Value) error {
 	o, ok := v.(*jsondoc.Object)
 	if !ok {
 		return search.Errorf("Aggregation '%s': source '%s': %s must be a JSON object", a.alias, s.name, op)
@@ -199,7 +199,7 @@ func (g *aggregator) sourceOperator(a *aggregation, s *source, op string, v json
 		return search.Errorf("Aggregation '%s': source '%s' has the unknown operator %s", a.alias, s.name, op)
 	}
 	one := aggregation{alias: a.alias, op: op, args: newArguments(a.alias, o)}
-	if err := g.field(&one, types); err != nil {
+	if err := ag.field(&one, types); err != nil {
 		return err
 	}
 	s.f = one.f

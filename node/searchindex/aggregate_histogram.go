@@ -30,15 +30,15 @@ func interval(text string) (float64, bool) {
 	return 0, false
 }
 
-// maxBucketNumber is how far from its offset a histogram goes, in intervals: beyond it doubles are not exact.
+// maxBucketNumber bounds the distance of a bucket from the offset, in intervals: beyond it doubles are not exact.
 const maxBucketNumber = 1 << 53
 
-// histogramSpec is where the buckets of a histogram lie: bucket k begins at k*step+offset.
+// histogramSpec places the buckets of a histogram: bucket k begins at k*step+offset.
 type histogramSpec struct {
 	step, offset float64
 	// dates says that values are times.
 	dates bool
-	// least is how many documents a bucket needs to be shown.
+	// least is the minimum number of documents of a shown bucket.
 	least int
 	keyed bool
 	// low and high are the values that count.
@@ -92,8 +92,8 @@ func (a *aggregation) numberSteps() (step, offset float64, err error) {
 }
 
 // number is the bucket that a value is in.
-func (h *histogramSpec) number(a *aggregation, f float64) int64 {
-	k := math.Floor((f - h.offset) / h.step)
+func (s *histogramSpec) number(a *aggregation, f float64) int64 {
+	k := math.Floor((f - s.offset) / s.step)
 	if !(math.Abs(k) <= maxBucketNumber) {
 		a.args.fail(search.Errorf("Aggregation '%s': the interval is too small for the values", a.alias))
 		return 0
@@ -133,7 +133,7 @@ func histogram(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, err
 }
 
 // extend widens the first and last bucket to "extendedBounds".
-func (h *histogramSpec) extend(a *aggregation, first, last int64) (int64, int64) {
+func (s *histogramSpec) extend(a *aggregation, first, last int64) (int64, int64) {
 	b := a.args.object("extendedBounds")
 	if b == nil {
 		return first, last
@@ -142,14 +142,14 @@ func (h *histogramSpec) extend(a *aggregation, first, last int64) (int64, int64)
 	to, ok2 := a.edge(b, "max")
 	a.args.fail(b.done("extendedBounds"))
 	if ok1 && ok2 && from <= to {
-		first, last = min(first, h.number(a, from)), max(last, h.number(a, to))
+		first, last = min(first, s.number(a, from)), max(last, s.number(a, to))
 	}
 	return first, last
 }
 
 // keys are the buckets in order: those with documents, or all from the first to the last if empty ones count.
-func (h *histogramSpec) keys(a *aggregation, groups map[int64][]uint32, first, last int64) (keys []int64, err error) {
-	if h.least > 0 || first > last {
+func (s *histogramSpec) keys(a *aggregation, groups map[int64][]uint32, first, last int64) (keys []int64, err error) {
+	if s.least > 0 || first > last {
 		return slices.Sorted(maps.Keys(groups)), nil
 	}
 	if float64(last)-float64(first) >= maxBuckets {
@@ -163,16 +163,16 @@ func (h *histogramSpec) keys(a *aggregation, groups map[int64][]uint32, first, l
 
 // groups are the documents of each bucket that has some; first and last are its first and last one, in the wrong order if
 // there is none.
-func (h *histogramSpec) groups(a *aggregation, docs []uint32) (groups map[int64][]uint32, first, last int64) {
+func (s *histogramSpec) groups(a *aggregation, docs []uint32) (groups map[int64][]uint32, first, last int64) {
 	groups, first, last = map[int64][]uint32{}, math.MaxInt64, math.MinInt64
 	var one [1]uint64
 	for _, doc := range docs {
 		for _, n := range a.f.column.values(doc, &one) {
 			f := a.f.asFloat(n)
-			if f < h.low || f > h.high {
+			if f < s.low || f > s.high {
 				continue
 			}
-			k := h.number(a, f)
+			k := s.number(a, f)
 			if list := groups[k]; len(list) == 0 || list[len(list)-1] != doc {
 				groups[k] = append(list, doc)
 			}
@@ -183,11 +183,11 @@ func (h *histogramSpec) groups(a *aggregation, docs []uint32) (groups map[int64]
 }
 
 // bucket is the result of one bucket, with its name.
-func (h *histogramSpec) bucket(g *aggregator, a *aggregation, k int64, docs []uint32) (name string, v reply.Value, err error) {
-	key := float64(k)*h.step + h.offset
+func (s *histogramSpec) bucket(g *aggregator, a *aggregation, k int64, docs []uint32) (name string, v reply.Value, err error) {
+	key := float64(k)*s.step + s.offset
 	fields := pair("key", reply.Number(key))
 	name = reply.FormatDouble(key)
-	if h.dates {
+	if s.dates {
 		name = dateText(key)
 		fields = append(pair("key", reply.Int(int64(key))), pair("keyAsString", reply.Bulk(name))...)
 	}

@@ -25,7 +25,7 @@ func (a *aggregation) floats(docs []uint32, fn func(v float64)) {
 	}
 }
 
-// summary is what numbers come to.
+// summary accumulates the statistics of numbers.
 type summary struct {
 	n                      int
 	min, max, sum, squares float64
@@ -181,7 +181,7 @@ func extendedStats(_ *aggregator, a *aggregation, docs []uint32) (reply.Value, e
 		pair("stdDeviationSampling", s.orNull(math.Sqrt(sampling))), pair("stdDeviationBounds", bounds))...), nil
 }
 
-// maxPercents is how many percentiles one aggregation may ask for.
+// maxPercents bounds the percentiles of one aggregation.
 const maxPercents = 100
 
 func percentiles(_ *aggregator, a *aggregation, docs []uint32) (reply.Value, error) {

@@ -45,7 +45,7 @@ func (a *aggregation) span(v jsondoc.Value) (s span, err error) {
 	return s, args.done("$range")
 }
 
-// docs are those of documents that have a value in the range.
+// docs are the documents with a value in the range.
 func (s *span) docs(f *field, docs []uint32) (mine []uint32) {
 	var one [1]uint64
 	for _, doc := range docs {

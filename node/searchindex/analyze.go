@@ -30,7 +30,7 @@ const maxToken = 40
 
 type stemmer func(*snowballstem.Env) bool
 
-// stemmers are by language. There is none for Greek.
+// stemmers maps languages to their stemmers. Greek has none.
 var stemmers = map[string]stemmer{
 	"arabic": arabic.Stem, "danish": danish.Stem, "dutch": dutch.Stem, "english": english.Stem, "finnish": finnish.Stem,
 	"french": french.Stem, "german": german.Stem, "hungarian": hungarian.Stem, "italian": italian.Stem, "norwegian": norwegian.Stem,

@@ -20,90 +20,90 @@ type bounds struct {
 // textBound is a bound of texts, in the order of bytes.
 type textBound struct{ op, text string }
 
-func (t textBound) holds(s string) bool {
-	switch t.op {
+func (b textBound) holds(s string) bool {
+	switch b.op {
 	case "$gt":
-		return s > t.text
+		return s > b.text
 	case "$gte":
-		return s >= t.text
+		return s >= b.text
 	case "$lt":
-		return s < t.text
+		return s < b.text
 	}
-	return s <= t.text
+	return s <= b.text
 }
 
-func (r *bounds) atLeast(n uint64) {
-	if !r.hasLow || n > r.low {
-		r.low, r.hasLow = n, true
+func (bo *bounds) atLeast(n uint64) {
+	if !bo.hasLow || n > bo.low {
+		bo.low, bo.hasLow = n, true
 	}
 }
 
-func (r *bounds) atMost(n uint64) {
-	if !r.hasHigh || n < r.high {
-		r.high, r.hasHigh = n, true
+func (bo *bounds) atMost(n uint64) {
+	if !bo.hasHigh || n < bo.high {
+		bo.high, bo.hasHigh = n, true
 	}
 }
 
 // number takes a bound of numbers or times.
-func (r *bounds) number(op string, v jsondoc.Value) error {
-	if n, exact := number(r.f.Type, v); exact {
-		r.limit(op, n)
+func (bo *bounds) number(op string, v jsondoc.Value) error {
+	if n, exact := number(bo.f.Type, v); exact {
+		bo.limit(op, n)
 		return nil
 	}
-	want, fits := r.f.kindOf(v)
+	want, fits := bo.f.kindOf(v)
 	if !fits {
-		return wrongValue(r.f, op, want, v)
+		return wrongValue(bo.f, op, want, v)
 	}
-	r.between(op, float(v))
+	bo.between(op, float(v))
 	return nil
 }
 
 // between takes a bound that is no value of the type, such as 1.5 of whole numbers or -1 of those without sign: it holds for
 // the values beyond it.
-func (r *bounds) between(op string, f float64) {
+func (bo *bounds) between(op string, f float64) {
 	upper := op == "$lt" || op == "$lte"
 	low, high := -float64(1<<63), float64(1<<63)
-	if r.f.Type == search.U64 {
+	if bo.f.Type == search.U64 {
 		low, high = 0, 1<<64
 	}
 	switch {
 	case f < low:
-		r.none = r.none || upper
+		bo.none = bo.none || upper
 		return
 	case f >= high:
-		r.none = r.none || !upper
+		bo.none = bo.none || !upper
 		return
 	}
 	n := orderedInt(int64(math.Floor(f)))
-	if r.f.Type == search.U64 {
+	if bo.f.Type == search.U64 {
 		n = uint64(math.Floor(f))
 	}
 	if upper {
-		r.limit("$lte", n)
+		bo.limit("$lte", n)
 	} else { // the value after n is the first
-		r.limit("$gt", n)
+		bo.limit("$gt", n)
 	}
 }
 
 // limit takes a bound that is a value of the type.
-func (r *bounds) limit(op string, n uint64) {
+func (bo *bounds) limit(op string, n uint64) {
 	switch op {
 	case "$gt":
 		if n == math.MaxUint64 {
-			r.none = true
+			bo.none = true
 		} else {
-			r.atLeast(n + 1)
+			bo.atLeast(n + 1)
 		}
 	case "$gte":
-		r.atLeast(n)
+		bo.atLeast(n)
 	case "$lt":
 		if n == 0 {
-			r.none = true
+			bo.none = true
 		} else {
-			r.atMost(n - 1)
+			bo.atMost(n - 1)
 		}
 	case "$lte":
-		r.atMost(n)
+		bo.atMost(n)
 	}
 }
 
@@ -119,28 +119,28 @@ func float(v jsondoc.Value) float64 {
 	return 0
 }
 
-func (r *bounds) eval(s *searcher) matches {
-	if r.none {
+func (bo *bounds) eval(s *searcher) matches {
+	if bo.none {
 		return matches{}
 	}
-	if r.f.terms != nil {
-		return r.evalTexts(s)
+	if bo.f.terms != nil {
+		return bo.evalTexts(s)
 	}
 	low, high := uint64(0), uint64(math.MaxUint64)
-	if r.hasLow {
-		low = r.low
+	if bo.hasLow {
+		low = bo.low
 	}
-	if r.hasHigh {
-		high = r.high
+	if bo.hasHigh {
+		high = bo.high
 	}
 	switch {
 	case low > high:
 		return matches{}
 	case low == high:
-		return r.f.withNumber(low)
+		return bo.f.withNumber(low)
 	}
 	hits := newSet(len(s.x.names))
-	r.f.numbers.Ascend(low, func(n uint64, p *postings) bool {
+	bo.f.numbers.Ascend(low, func(n uint64, p *postings) bool {
 		if n > high || !s.spend(1+int64(p.n)/docsPerStep) {
 			return false
 		}
@@ -151,13 +151,13 @@ func (r *bounds) eval(s *searcher) matches {
 }
 
 // evalTexts finds the documents with a text that is within all bounds.
-func (r *bounds) evalTexts(s *searcher) matches {
+func (bo *bounds) evalTexts(s *searcher) matches {
 	hits := newSet(len(s.x.names))
-	r.f.terms.All(func(text string, t *term) bool {
-		if !s.spend(1 + int64(len(r.tests)+t.n)/docsPerStep) {
+	bo.f.terms.All(func(text string, t *term) bool {
+		if !s.spend(1 + int64(len(bo.tests)+t.n)/docsPerStep) {
 			return false
 		}
-		for _, b := range r.tests {
+		for _, b := range bo.tests {
 			if !b.holds(text) {
 				return true
 			}
@@ -178,8 +178,8 @@ func (f *field) withNumber(n uint64) (m matches) {
 }
 
 // bound takes one of $gt, $gte, $lt and $lte.
-func (r *bounds) bound(op string, v jsondoc.Value) error {
-	f := r.f
+func (bo *bounds) bound(op string, v jsondoc.Value) error {
+	f := bo.f
 	if f.Type == search.Text || f.Type == search.Facet || f.Type == search.Bool {
 		return search.Errorf("Field '%s' is %s and has no operator %s", f.Name, f.Type, op)
 	}
@@ -188,8 +188,8 @@ func (r *bounds) bound(op string, v jsondoc.Value) error {
 		if !ok || !utf8.ValidString(string(s)) {
 			return wrongValue(f, op, "a string", v)
 		}
-		r.tests = append(r.tests, textBound{op, string(s)})
+		bo.tests = append(bo.tests, textBound{op, string(s)})
 		return nil
 	}
-	return r.number(op, v)
+	return bo.number(op, v)
 }

@@ -17,8 +17,8 @@ type budget struct {
 	err          error
 }
 
-// stepsPerLook is how much is done between two looks at whether the answer is still wanted: about a millisecond.
-const stepsPerLook = 10_000
+// stepsPerCheck is the number of steps, about a millisecond, between two checks for cancellation.
+const stepsPerCheck = 10_000
 
 // The errors of a search that was not finished.
 var (
@@ -27,12 +27,12 @@ var (
 	errStopped = search.Error("the node is stopping")
 )
 
-// newBudget is the budget of a search at a point.
-func (e *Engine) newBudget(p search.Point) *budget {
-	return &budget{left: p.Work, tell: p.Spend, done: p.Done, closed: e.closed}
+// newBudget returns the budget of a search at a point.
+func (in *Indexes) newBudget(p search.Point) *budget {
+	return &budget{left: p.Work, tell: p.Spend, done: p.Done, closed: in.closed}
 }
 
-// settle tells the request what the search has done since it was told last.
+// settle charges the request for the work of the search since the last call.
 func (b *budget) settle() {
 	if b != nil && b.tell != nil && b.due > 0 {
 		b.tell(b.due)
@@ -40,7 +40,7 @@ func (b *budget) settle() {
 	}
 }
 
-// spend takes steps off and reports whether the search may go on. Once it may not, it never may.
+// spend takes steps off the budget and reports whether the search may continue. After false it always returns false.
 func (b *budget) spend(steps int64) bool {
 	if b == nil {
 		return true
@@ -52,7 +52,7 @@ func (b *budget) spend(steps int64) bool {
 	b.due += steps
 	if b.since += steps; b.left < 0 {
 		b.err = errWork
-	} else if b.since >= stepsPerLook {
+	} else if b.since >= stepsPerCheck {
 		b.since = 0
 		select {
 		case <-b.done:

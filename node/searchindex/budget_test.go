@@ -51,7 +51,7 @@ func TestSearchesHaveABudgetAndAnEnd(t *testing.T) {
 	close(gone)
 	heavy := `{"$or":[` + strings.TrimSuffix(strings.Repeat(clauses["$regex"]+",", 50), ",") + `]}`
 	for want, b := range map[error]*budget{errGone: {left: 1 << 40, done: gone}, errStopped: {left: 1 << 40, closed: gone}} {
-		if n := used(heavy, b); b.err != want || n > 20*stepsPerLook {
+		if n := used(heavy, b); b.err != want || n > 20*stepsPerCheck {
 			t.Errorf("%v after %d steps, want %v", b.err, n, want)
 		}
 	}

@@ -26,8 +26,8 @@ type column struct {
 	more  map[uint32][]uint64 // all values of documents that have several
 }
 
-// content is what an index knows of the values of one path, taken in one way. Fields that take the same values in the same
-// way share it.
+// content indexes the values of one path under one analysis. Fields with the same path and analysis share
+// it.
 type content struct {
 	of       *search.Field // the first of them
 	analyzer analyzer
@@ -103,7 +103,7 @@ func (c *content) put(n uint32, v *values) {
 	})
 }
 
-// stream are the terms of values, with gaps between these; length is how many there are without gaps.
+// stream returns the terms of texts, with gaps between the texts; length is the number of terms without gaps.
 func (c *content) stream(texts []string) (stream []uint32, length uint32) {
 	take := func(text string, _, _ int) bool {
 		stream = append(stream, c.intern(text).id)

@@ -2,18 +2,18 @@
 // definitions in the state name (fsm/search), and what answers SEARCH.QUERY, SEARCH.COUNT
 // and SEARCH.AGGREGATE from them. docs/design/search.md has the reasons.
 //
-// An Engine belongs to one machine. It receives every applied entry, and a few workers bring
-// the indexes of one database after the other up to the state: they look at keys that have
-// changed, and at all keys when an index is new or the state was replaced. Reads wait until
-// the indexes of their database have passed the index of their state. Nothing of it is
-// replicated, and no result reaches the state.
+// Indexes belong to one machine. They receive every applied entry, and a few workers update
+// the indexes of one database after the other: they read the keys that have changed, and all
+// keys when an index is new or the state was replaced. A search waits until its index has
+// reached the log index of its state. Nothing here is replicated, and no result reaches the
+// state.
 //
-// What indexes take is counted for their database and for the node. One that would take more
-// than there is room for is suspended: it is dropped, and searches of it say why.
+// The memory of indexes is charged to their database and to the node. An index that would
+// exceed a limit is suspended: its contents are dropped, and its searches fail with the reason.
 //
 // Invariants:
 //
-//   - One worker at a time fills the indexes of a database. Nothing waits while it holds Engine.mu,
+//   - One worker at a time fills the indexes of a database. Nothing waits while it holds Indexes.mu,
 //     and a worker that waits for a search has no turn.
 //   - An index that has reached position p has every document as the state has it at p, or
 //     later for documents that have changed since.

@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
-// values are what a document has of one field: texts, or numbers as ordered bits (see ordered).
+// values holds a document's values of one field: texts, or numbers as ordered bits (see ordered).
 type values struct {
 	texts   []string
 	numbers []uint64
@@ -16,14 +16,14 @@ type values struct {
 
 func (v *values) empty() bool { return len(v.texts) == 0 && len(v.numbers) == 0 }
 
-// document is what an index takes of a key or stream entry. Its values share nothing with the state.
+// A document holds the indexed values of a key or stream entry. They share no memory with the state.
 type document struct {
 	name   string
 	gone   int64 // the deadline of its key in unix milliseconds, 0 for none
 	fields []values
 }
 
-// maxValues is how many values a document may have of one field: those after are left out of the index.
+// maxValues bounds the values of one field in a document. Later values are not indexed.
 const maxValues = 1 << 16
 
 // take adds a value of JSON.
@@ -84,64 +84,64 @@ func several(d *search.Definition, f *search.Field) bool {
 }
 
 // fromObject is the document of a key, nil if it is none.
-func (x *index) fromObject(key string, o *keyspace.Object, now int64) *document {
-	doc := &document{name: strings.Clone(key), gone: o.Expire, fields: make([]values, len(x.contents))}
-	switch source := x.def.Source; {
+func (in *index) fromObject(key string, o *keyspace.Object, now int64) *document {
+	doc := &document{name: strings.Clone(key), gone: o.Expire, fields: make([]values, len(in.contents))}
+	switch source := in.def.Source; {
 	case source == search.Hash && o.Type() == keyspace.Hash:
 		h := o.Data().(*keyspace.Fields)
-		for i, c := range x.contents {
+		for i, c := range in.contents {
 			if value, _, ok := h.Get(now, c.of.Path()); ok {
-				doc.fields[i].takeText(c.of, value, several(x.def, c.of))
+				doc.fields[i].takeText(c.of, value, several(in.def, c.of))
 			}
 		}
 	case source == search.JSON && o.Type() == keyspace.JSON:
-		x.takeJSON(doc, o.Data().(*keyspace.Document).Root())
+		in.takeJSON(doc, o.Data().(*keyspace.Document).Root())
 	case source == search.String && o.Type() == keyspace.String:
 		root, err := jsondoc.Parse([]byte(o.Text()))
 		if err != nil {
 			return nil
 		}
-		x.takeJSON(doc, root)
+		in.takeJSON(doc, root)
 	default:
 		return nil
 	}
 	return doc.valid()
 }
 
-func (x *index) takeJSON(doc *document, root jsondoc.Value) {
-	for i, c := range x.contents {
+func (in *index) takeJSON(doc *document, root jsondoc.Value) {
+	for i, c := range in.contents {
 		if v := search.Lookup(root, c.of.Path()); v != nil {
-			doc.fields[i].take(c.of, v, several(x.def, c.of))
+			doc.fields[i].take(c.of, v, several(in.def, c.of))
 		}
 	}
 }
 
 // fromEntry is the document of a stream entry, nil if it is none, and what it weighs. Of a field that is there twice the last counts.
-func (x *index) fromEntry(e keyspace.StreamEntry) (d *document, weight int64) {
-	doc := &document{name: e.ID.String(), fields: make([]values, len(x.contents))}
+func (in *index) fromEntry(e keyspace.StreamEntry) (d *document, weight int64) {
+	doc := &document{name: e.ID.String(), fields: make([]values, len(in.contents))}
 	found := map[string]string{}
 	field, isValue := "", false
-	weight = int64(len(x.contents)) * fieldWeight
+	weight = int64(len(in.contents)) * fieldWeight
 	e.Words(func(word string) {
 		if isValue {
 			found[field] = word
 		}
-		weight += int64(len(word)) * x.overlap
+		weight += int64(len(word)) * in.overlap
 		field, isValue = word, !isValue
 	})
-	for i, c := range x.contents {
+	for i, c := range in.contents {
 		if value, ok := found[c.of.Path()]; ok {
-			doc.fields[i].takeText(c.of, value, several(x.def, c.of))
+			doc.fields[i].takeText(c.of, value, several(in.def, c.of))
 		}
 	}
 	return doc.valid(), weight
 }
 
 // valid is the document if it has any value, nil otherwise.
-func (doc *document) valid() *document {
-	for i := range doc.fields {
-		if !doc.fields[i].empty() {
-			return doc
+func (d *document) valid() *document {
+	for i := range d.fields {
+		if !d.fields[i].empty() {
+			return d
 		}
 	}
 	return nil

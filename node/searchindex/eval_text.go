@@ -168,7 +168,7 @@ func (p *phrase) place(s *searcher, i int) (terms map[uint32]bool, docs []uint32
 	return terms, s.constant(hits).docs
 }
 
-// times is how often the phrase is in a stream of tokens; with slop it is 1 or 0.
+// times returns the number of occurrences of the phrase in a stream of tokens; with slop it is at most 1.
 func (p *phrase) times(stream []uint32, wanted []map[uint32]bool) (n int) {
 	if p.slop == 0 {
 		for i := 0; i+len(wanted) <= len(stream); i++ {

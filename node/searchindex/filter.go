@@ -23,7 +23,7 @@ type parser struct {
 }
 
 // parseFilter reads a filter.
-func (x *index) parseFilter(text []byte) (node, error) {
+func (in *index) parseFilter(text []byte) (node, error) {
 	v, err := jsondoc.Parse(text)
 	if err != nil {
 		return nil, search.Errorf("Invalid filter: %v", err)
@@ -38,7 +38,7 @@ func (x *index) parseFilter(text []byte) (node, error) {
 	if o.Len() == 0 {
 		return all{}, nil
 	}
-	p := &parser{x: x}
+	p := &parser{x: in}
 	n, err := p.object(o)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func (p *parser) field(name string, v jsondoc.Value) (node, error) {
 	return boosted(c.b.plain(), c.boost), nil
 }
 
-// conditions are those that a filter has on one field.
+// conditions holds a filter's conditions on one field.
 type conditions struct {
 	p     *parser
 	f     *field
@@ -232,7 +232,7 @@ func (p *parser) equal(f *field, op string, v jsondoc.Value) (node, error) {
 	return phraseOf(f, terms(f.analyzer.tokens(string(s))), 0), nil
 }
 
-// suffixOf is what the path of a facet may end with in a filter.
+// suffixOf returns the suffix that the path of a facet may have in a filter.
 func suffixOf(f *field) string {
 	if f.Type == search.Facet {
 		return "/"
@@ -240,7 +240,7 @@ func suffixOf(f *field) string {
 	return ""
 }
 
-// kindOf is what a value of a field with numbers must be, and whether v is that.
+// kindOf returns the kind of value that a numeric field requires, and whether v fits it.
 func (f *field) kindOf(v jsondoc.Value) (want string, fits bool) {
 	switch f.Type {
 	case search.Bool:

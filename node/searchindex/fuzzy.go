@@ -19,9 +19,9 @@ type fuzzy struct {
 
 // walk calls fn for every term that is near, in order. It goes along the sorted terms and keeps a row of distances for
 // each letter of the one before, and jumps over all terms that begin with letters which are too far already.
-// Spend is told the work of each term before the next, and ends the walk if it returns false.
-func (z *fuzzy) walk(terms *cow.BTree[string, *term], spend func(steps int64) bool, fn func(t *term)) {
-	w := newFuzzyWalk(z)
+// spend receives the work of each term before the next, and ends the walk by returning false.
+func (f *fuzzy) walk(terms *cow.BTree[string, *term], spend func(steps int64) bool, fn func(t *term)) {
+	w := newFuzzyWalk(f)
 	from := ""
 	for more := true; more; {
 		more = false
@@ -42,7 +42,8 @@ func (z *fuzzy) walk(terms *cow.BTree[string, *term], spend func(steps int64) bo
 	}
 }
 
-// fuzzyWalk is where a walk is: what is known of the beginning of the term before.
+// fuzzyWalk is the state of a walk over sorted terms: the rows of edit distances for the previous term, whose common
+// prefix with the next term is not computed again.
 type fuzzyWalk struct {
 	*fuzzy
 	last    string  // of the term before, as much as was looked at
@@ -112,17 +113,17 @@ func (w *fuzzyWalk) begunNear() bool {
 func after(prefix string) string { return prefix + strings.Repeat("\xff", 4) }
 
 // next is the row of one more letter.
-func (z *fuzzy) next(rows [][]int, letters []rune, r rune) []int {
+func (f *fuzzy) next(rows [][]int, letters []rune, r rune) []int {
 	before := rows[len(rows)-1]
 	row := make([]int, len(before))
 	row[0] = before[0] + 1
-	for j, w := range z.word {
+	for j, w := range f.word {
 		cost := 1
 		if w == r {
 			cost = 0
 		}
 		d := min(before[j]+cost, before[j+1]+1, row[j]+1)
-		if z.swaps && j > 0 && len(letters) > 0 && w == letters[len(letters)-1] && z.word[j-1] == r {
+		if f.swaps && j > 0 && len(letters) > 0 && w == letters[len(letters)-1] && f.word[j-1] == r {
 			d = min(d, rows[len(rows)-2][j-1]+1)
 		}
 		row[j+1] = d
@@ -131,7 +132,7 @@ func (z *fuzzy) next(rows [][]int, letters []rune, r rune) []int {
 }
 
 // hopeless reports whether no further letters can come near.
-func (z *fuzzy) hopeless(rows [][]int) bool {
+func (f *fuzzy) hopeless(rows [][]int) bool {
 	least := func(row []int) int {
 		l := row[0]
 		for _, d := range row {
@@ -139,5 +140,5 @@ func (z *fuzzy) hopeless(rows [][]int) bool {
 		}
 		return l
 	}
-	return least(rows[len(rows)-1]) > z.distance && least(rows[len(rows)-2]) >= z.distance
+	return least(rows[len(rows)-1]) > f.distance && least(rows[len(rows)-2]) >= f.distance
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
-// marks are what a filter asks of a field by word.
+// marks holds the terms and prefixes of a filter on one field that a highlight marks.
 type marks struct {
 	terms       map[string]bool
 	prefixes    []string
@@ -62,7 +62,7 @@ const (
 )
 
 // highlighter marks what a filter asks for in values of fields.
-func (x *index) highlighter(n node, b *budget) func(name, value, open, close string) string {
+func (in *index) highlighter(n node, b *budget) func(name, value, open, close string) string {
 	wanted := map[*field]*marks{}
 	collect(n, func(f *field) *marks {
 		if wanted[f] == nil {
@@ -71,7 +71,7 @@ func (x *index) highlighter(n node, b *budget) func(name, value, open, close str
 		return wanted[f]
 	})
 	return func(name, value, open, close string) string {
-		f := x.byPath[name]
+		f := in.byPath[name]
 		m := wanted[f]
 		if m == nil {
 			return value
@@ -81,7 +81,7 @@ func (x *index) highlighter(n node, b *budget) func(name, value, open, close str
 		if n := int64(len(value)); !b.spend(1 + n/markedPerStep + n*int64(len(m.prefixes))/comparedPerStep) {
 			return value
 		}
-		if x.def.Source != search.JSON && x.def.Source != search.String && strings.HasPrefix(value, "[") {
+		if in.def.Source != search.JSON && in.def.Source != search.String && strings.HasPrefix(value, "[") {
 			if marked, ok := f.markList(m, value); ok {
 				return marked
 			}

@@ -15,7 +15,7 @@ type field struct {
 	*content
 }
 
-// index is what this node has found in the documents of a definition.
+// An index is this node's inverted index of the documents of one definition.
 type index struct {
 	def *search.Definition
 
@@ -78,28 +78,28 @@ func newIndex(d *search.Definition, take func(n int64) bool) *index {
 }
 
 // put takes a document in, in place of one of the same name. It stops where there is no memory for more.
-func (x *index) put(doc *document) {
-	n, had := x.byName[doc.name]
+func (in *index) put(doc *document) {
+	n, had := in.byName[doc.name]
 	if had {
-		x.clear(n)
+		in.clear(n)
 	} else {
-		if last := len(x.free) - 1; last >= 0 {
-			n, x.free = x.free[last], x.free[:last]
-			x.names[n] = doc.name
+		if last := len(in.free) - 1; last >= 0 {
+			n, in.free = in.free[last], in.free[:last]
+			in.names[n] = doc.name
 		} else {
-			n = uint32(len(x.names))
-			x.names = append(x.names, doc.name)
+			n = uint32(len(in.names))
+			in.names = append(in.names, doc.name)
 		}
-		x.byName[doc.name] = n
-		x.grow(documentCost + int64(len(doc.name)))
+		in.byName[doc.name] = n
+		in.grow(documentCost + int64(len(doc.name)))
 	}
 	if doc.gone != 0 {
-		x.gone[n] = doc.gone
-		x.dues.Set(due{doc.gone, n}, struct{}{})
-		x.grow(dueCost)
+		in.gone[n] = doc.gone
+		in.dues.Set(due{doc.gone, n}, struct{}{})
+		in.grow(dueCost)
 	}
-	for i, c := range x.contents {
-		if x.full {
+	for i, c := range in.contents {
+		if in.full {
 			return
 		}
 		c.put(n, &doc.fields[i])
@@ -107,30 +107,30 @@ func (x *index) put(doc *document) {
 }
 
 // remove takes a document out and reports whether it was there.
-func (x *index) remove(name string) bool {
-	n, had := x.byName[name]
+func (in *index) remove(name string) bool {
+	n, had := in.byName[name]
 	if !had {
 		return false
 	}
-	x.clear(n)
-	delete(x.byName, name)
-	x.grow(-documentCost - int64(len(name)))
-	x.names[n] = ""
-	x.free = append(x.free, n)
+	in.clear(n)
+	delete(in.byName, name)
+	in.grow(-documentCost - int64(len(name)))
+	in.names[n] = ""
+	in.free = append(in.free, n)
 	return true
 }
 
 // clear takes out what a document has.
-func (x *index) clear(n uint32) {
-	if at, has := x.gone[n]; has {
-		x.dues.Delete(due{at, n})
-		delete(x.gone, n)
-		x.grow(-dueCost)
+func (in *index) clear(n uint32) {
+	if at, has := in.gone[n]; has {
+		in.dues.Delete(due{at, n})
+		delete(in.gone, n)
+		in.grow(-dueCost)
 	}
-	for _, c := range x.contents {
+	for _, c := range in.contents {
 		c.clear(n)
 	}
 }
 
 // live returns the number of documents.
-func (x *index) live() int { return len(x.byName) }
+func (in *index) live() int { return len(in.byName) }

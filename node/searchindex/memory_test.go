@@ -59,7 +59,7 @@ func schemaOf(fields string) *search.Definition {
 	return d
 }
 
-// heap is how many bytes of the heap are in use.
+// heap returns the bytes of the heap in use.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()

@@ -70,20 +70,20 @@ func distance(a, b []rune, swaps bool) int {
 	return of(len(a), len(b))
 }
 
-func (z *fuzzy) takes(text string) bool {
+func (f *fuzzy) takes(text string) bool {
 	letters := []rune(text)
-	if !z.prefix {
-		return distance(z.word, letters, z.swaps) <= z.distance
+	if !f.prefix {
+		return distance(f.word, letters, f.swaps) <= f.distance
 	}
 	for n := range len(letters) + 1 {
-		if distance(z.word, letters[:n], z.swaps) <= z.distance {
+		if distance(f.word, letters[:n], f.swaps) <= f.distance {
 			return true
 		}
 	}
 	return false
 }
 
-// frequency is how often a document has a word or phrase.
+// frequency returns the number of times that a document has a word or phrase.
 func (m *model) frequency(d *document, n node) (times int) {
 	switch n := n.(type) {
 	case *word:

@@ -40,8 +40,8 @@ func (s *searcher) alive(m matches) matches {
 }
 
 // sortable returns the field of a name if it can be sorted by.
-func (x *index) sortable(name, option string) (*field, error) {
-	f := x.byPath[name]
+func (in *index) sortable(name, option string) (*field, error) {
+	f := in.byPath[name]
 	switch {
 	case f == nil:
 		return nil, search.Errorf("Unknown field: %s", name)
@@ -51,25 +51,25 @@ func (x *index) sortable(name, option string) (*field, error) {
 	return f, nil
 }
 
-func (x *index) query(q *search.Query, now int64, b *budget) (*search.Hits, error) {
-	n, err := x.parseFilter(q.Filter)
+func (in *index) query(q *search.Query, now int64, b *budget) (*search.Hits, error) {
+	n, err := in.parseFilter(q.Filter)
 	if err != nil {
 		return nil, err
 	}
-	by, err := x.orderField(q.OrderBy)
+	by, err := in.orderField(q.OrderBy)
 	if err != nil {
 		return nil, err
 	}
 	var score func(doc uint32, text float64) float64
 	if q.Score != nil {
-		if score, err = x.scorer(q.Score); err != nil {
+		if score, err = in.scorer(q.Score); err != nil {
 			return nil, err
 		}
 	}
-	if err := x.checkHighlight(q.Highlight); err != nil {
+	if err := in.checkHighlight(q.Highlight); err != nil {
 		return nil, err
 	}
-	s := &searcher{budget: b, x: x, scored: by == nil, now: now}
+	s := &searcher{budget: b, x: in, scored: by == nil, now: now}
 	m := s.alive(s.eval(n))
 	values := 0
 	if q.Score != nil {
@@ -78,19 +78,19 @@ func (x *index) query(q *search.Query, now int64, b *budget) (*search.Hits, erro
 	if !s.spend(int64(len(m.docs)) * int64(1+values)) {
 		return nil, b.failed()
 	}
-	hits := &search.Hits{List: x.hits(s.best(m, by, q, score), by)}
+	hits := &search.Hits{List: in.hits(s.best(m, by, q, score), by)}
 	if len(q.Highlight) > 0 {
-		hits.Highlight = x.highlighter(n, b)
+		hits.Highlight = in.highlighter(n, b)
 	}
 	return hits, b.failed()
 }
 
 // orderField is the field that a query sorts by; nil if it has no name.
-func (x *index) orderField(name string) (*field, error) {
+func (in *index) orderField(name string) (*field, error) {
 	if name == "" {
 		return nil, nil
 	}
-	by, err := x.sortable(name, "ORDERBY")
+	by, err := in.sortable(name, "ORDERBY")
 	if err == nil && by.Type == search.Facet {
 		return nil, search.Errorf("ORDERBY can't sort by field '%s', which is a FACET", name)
 	}
@@ -98,9 +98,9 @@ func (x *index) orderField(name string) (*field, error) {
 }
 
 // checkHighlight reports fields that have no texts to be marked.
-func (x *index) checkHighlight(names []string) error {
+func (in *index) checkHighlight(names []string) error {
 	for _, name := range names {
-		f := x.byPath[name]
+		f := in.byPath[name]
 		switch {
 		case f == nil:
 			return search.Errorf("Unknown field: %s", name)
@@ -112,10 +112,10 @@ func (x *index) checkHighlight(names []string) error {
 }
 
 // hits are documents as a result has them.
-func (x *index) hits(list []found, by *field) []search.Hit {
+func (in *index) hits(list []found, by *field) []search.Hit {
 	hits := make([]search.Hit, 0, len(list))
 	for _, f := range list {
-		h := search.Hit{Key: x.names[f.doc], Score: f.score}
+		h := search.Hit{Key: in.names[f.doc], Score: f.score}
 		if by != nil && f.has {
 			h.Shown = by.shown(f)
 		}
@@ -124,7 +124,7 @@ func (x *index) hits(list []found, by *field) []search.Hit {
 	return hits
 }
 
-// shown is what a result shows of the value that it is sorted by.
+// shown returns the sort value of a result in the form in which it is returned.
 func (f *field) shown(d found) string {
 	switch f.Type {
 	case search.Keyword:
@@ -139,7 +139,7 @@ func (f *field) shown(d found) string {
 	return reply.FormatDouble(floatOf(d.key))
 }
 
-// sortKey is what a document is sorted by: the least of several values, or the greatest if the greatest come first.
+// sortKey sets the sort value of a document: the least of its values, or the greatest in descending order.
 func (f *field) sortKey(d *found, descending bool) {
 	if f.numbers != nil {
 		var one [1]uint64
@@ -175,12 +175,12 @@ func (f *field) valuesOf(doc uint32) int64 {
 	return 0
 }
 
-func (x *index) count(filter []byte, now int64, b *budget) (int64, error) {
-	n, err := x.parseFilter(filter)
+func (in *index) count(filter []byte, now int64, b *budget) (int64, error) {
+	n, err := in.parseFilter(filter)
 	if err != nil {
 		return 0, err
 	}
-	s := &searcher{budget: b, x: x, now: now}
+	s := &searcher{budget: b, x: in, now: now}
 	m := s.alive(s.eval(n))
 	return int64(len(m.docs)), b.failed()
 }
@@ -199,10 +199,10 @@ func (f *field) asFloat(bits uint64) float64 {
 }
 
 // scorer makes the function that a query scores with.
-func (x *index) scorer(fn *search.ScoreFunction) (func(doc uint32, text float64) float64, error) {
+func (in *index) scorer(fn *search.ScoreFunction) (func(doc uint32, text float64) float64, error) {
 	fields := make([]*field, len(fn.Values))
 	for i, v := range fn.Values {
-		f, err := x.sortable(v.Field, "SCOREFUNC")
+		f, err := in.sortable(v.Field, "SCOREFUNC")
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +220,7 @@ func (x *index) scorer(fn *search.ScoreFunction) (func(doc uint32, text float64)
 	}, nil
 }
 
-// valueOf is what the fields of a score function come to for a document.
+// valueOf returns the value of a score function for a document.
 func valueOf(fn *search.ScoreFunction, fields []*field, doc uint32) (value float64) {
 	for i := range fn.Values {
 		v := fields[i].modified(doc, &fn.Values[i])

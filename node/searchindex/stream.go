@@ -8,8 +8,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
-// streamState is what an index has seen of its stream. Entries never change, so a stream that has changed has new entries at
-// its end, or has lost some: at its beginning, as trimming does, or anywhere, which only a walk finds.
+// streamState is an index's progress through its stream. Entries never change. A changed stream has new entries at its end, or
+// has lost entries: at its beginning, by trimming, or anywhere, which only a walk detects.
 type streamState struct {
 	ids   []keyspace.StreamID // of all entries, in order, whether they are documents or not
 	added int64               // entries ever added, which falls when another stream takes the key
@@ -18,12 +18,12 @@ type streamState struct {
 // entriesPerPut bounds the entries that are taken into the index at once.
 const entriesPerPut = 256
 
-// lookAtStream brings an index up to its stream as it is now, or takes in as many of its entries as a step has. It returns what
-// these weigh, and whether they were all.
-func (e *Engine) lookAtStream(t *task) (bytes int64, all bool) {
+// readStream updates an index to the present entries of its stream, or by as many entries as a step has. It returns their weight
+// in bytes, and whether no more are left.
+func (in *Indexes) readStream(t *task) (bytes int64, all bool) {
 	have := &t.stream
 	all = true
-	e.m.ViewFork(0, [16]byte{}, func(v *fsm.View) {
+	in.m.ViewFork(0, [16]byte{}, func(v *fsm.View) {
 		var log *keyspace.StreamLog
 		v.Keys(t.of.name, t.of.number, func(db *keyspace.DB, env *env.Env) {
 			if o := db.Peek(env, []byte(t.def.Prefixes[0])); o != nil {
@@ -37,16 +37,16 @@ func (e *Engine) lookAtStream(t *task) (bytes int64, all bool) {
 			*have = streamState{}
 		}
 		if log != nil {
-			bytes, all = e.followStream(t, log, gone)
+			bytes, all = in.followStream(t, log, gone)
 		} else {
-			e.put(t, gone)
+			in.put(t, gone)
 		}
 	})
 	return bytes, all
 }
 
-// followStream takes out what has gone from a stream, and takes in what is new.
-func (e *Engine) followStream(t *task, log *keyspace.StreamLog, list []change) (bytes int64, all bool) {
+// followStream removes deleted entries of a stream from its index and adds new ones.
+func (in *Indexes) followStream(t *task, log *keyspace.StreamLog, list []change) (bytes int64, all bool) {
 	have := &t.stream
 	have.added = log.Added()
 	gone, at := have.trim(log)
@@ -60,13 +60,13 @@ func (e *Engine) followStream(t *task, log *keyspace.StreamLog, list []change) (
 		list = append(list, change{name: entry.ID.String(), doc: doc})
 		bytes += size
 		if len(list) >= entriesPerPut || size > viewBytes {
-			e.put(t, list)
+			in.put(t, list)
 			list = list[:0]
 		}
 		all = bytes < stepBytes
 		return all && !t.full
 	})
-	e.put(t, list)
+	in.put(t, list)
 	return bytes, all || len(have.ids) == log.Len()
 }
 

@@ -45,7 +45,7 @@ func (d *Database) addSpike(c *command.Command, took time.Duration) {
 	d.spike(event, time.Now(), took)
 }
 
-// maxSpikeSamples is how many samples an event keeps.
+// maxSpikeSamples bounds the samples of an event.
 const maxSpikeSamples = 160
 
 func (d *Database) spike(event string, at time.Time, took time.Duration) {

@@ -39,7 +39,7 @@ func (n *Node) SetClients(ask func(db string) Clients) {
 	n.clients = ask
 }
 
-// SetThresholds sets the function that tells what is a slow call. It is asked once a second and
+// SetThresholds sets the function that returns the durations of slow calls. It is called once a second and
 // after each CONFIG SET of this node, never while a command runs.
 func (n *Node) SetThresholds(ask func(db string) command.Thresholds) {
 	n.mu.Lock()

@@ -18,7 +18,7 @@ const (
 
 var originNames = [...]string{overHTTP: "http", overRESP: "resp"}
 
-// traffic is what has come over one protocol since the node started. Other than what INFO shows, no client resets it.
+// traffic counts the calls of one protocol since the node's start, and their time. Unlike the figures of INFO, no client can reset it.
 type traffic struct {
 	calls, errors, nanos atomic.Int64
 	histogram            [command.Buckets]atomic.Int64
@@ -34,7 +34,7 @@ func (t *traffic) count(calls, errors int, share time.Duration) {
 	}
 }
 
-// trafficOf is that of a caller's protocol.
+// trafficOf returns the traffic of a caller's protocol.
 func (d *Database) trafficOf(by Caller) *traffic {
 	if by.Addr == "" {
 		return &d.traffic[overHTTP]

@@ -27,7 +27,7 @@ type Commands struct {
 	Table *command.Table
 }
 
-// Place is where the spans of a request stand. The zero value is that of a request that is not recorded.
+// Place is the position of a request's spans: their trace and parent. The zero value belongs to a request that is not recorded.
 type Place struct {
 	trace        otlp.TraceID
 	span, parent otlp.SpanID
@@ -175,7 +175,7 @@ func (c *Commands) operation(rows [][][]byte) string {
 	return "BATCH " + name
 }
 
-// name is that of the table, so that no word of a client's becomes one.
+// name returns the command's name in the table, so that a client's words never become span names.
 func (c *Commands) name(argv [][]byte) string {
 	if row := c.Table.Find(argv); row != nil {
 		return strings.ToUpper(row.Name)

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/otlp"
 )
 
-// digest is what ids are made of: a hash of what something is and whose.
+// digest hashes the kind, the database and the id of a thing. Trace and span ids are parts of it.
 func digest(what, db, id string, number uint64) [sha256.Size]byte {
 	b := make([]byte, 0, 128)
 	for _, s := range []string{what, db, id} {

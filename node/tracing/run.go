@@ -20,8 +20,8 @@ func runTrace(db string, r *workflow.Run) otlp.TraceID {
 	return traceID("run", db, r.ID, uint64(r.Created))
 }
 
-// runEnds is how far the ends of a database's runs are known: until at, in unix milliseconds, and of that millisecond
-// those of some runs.
+// runEnds is the progress through the ends of a database's runs: all until at, in unix milliseconds, and some runs of that
+// millisecond.
 type runEnds struct {
 	at   int64
 	seen map[uint64]bool
@@ -94,13 +94,14 @@ func (t *Tracer) runEnded(store *workflow.Store, db string, r *workflow.Run) {
 
 // steps reads a run's log in order.
 type steps struct {
-	// begun is when steps were announced, done are those that have a span, and last is when the entry before was due.
+	// begun maps steps to the times of their announcement, done holds the steps with a span, and last is the time of the
+	// previous entry.
 	begun map[uint32]int64
 	done  map[uint32]bool
 	last  int64
 }
 
-// next returns the span of the step that an entry ends, false if it ends none. over is when the run has ended.
+// next returns the span of the step that an entry ends. It is not ok if the entry ends none. over is the time of the run's end.
 func (s *steps) next(e *workflow.Entry, over int64) (span otlp.Span, ok bool) {
 	number := e.Number()
 	start, end := s.last, e.Created

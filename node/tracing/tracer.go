@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/otlp"
 )
 
-// Node is what a Tracer needs of its node.
+// A Node gives a Tracer access to its node's state.
 type Node interface {
 	Machine() *fsm.Machine
 	// LeadingTerm is the term that the node leads, 0 if it doesn't.
@@ -17,7 +17,7 @@ type Node interface {
 
 // The bounds of what a node keeps.
 const (
-	// horizon is how long spans are kept that another node should have exported, in milliseconds.
+	// horizon is the time for which spans are kept that another node should have exported, in milliseconds.
 	horizon = 10_000
 	// maxKept is the most of them, maxOpen the most attempts under way of which spans are to be made.
 	maxKept = 16384

@@ -32,33 +32,33 @@ func newTraces(t *testing.T, leading bool) *traces {
 	return l
 }
 
-func (l *traces) Machine() *fsm.Machine { return l.machine }
+func (t *traces) Machine() *fsm.Machine { return t.machine }
 
-func (l *traces) LeadingTerm() uint64 {
-	if l.leading {
+func (t *traces) LeadingTerm() uint64 {
+	if t.leading {
 		return 1
 	}
 	return 0
 }
 
 // claim applies an entry that has claimed attempts.
-func (l *traces) claim(now int64, attempts ...queue.Attempt) {
+func (t *traces) claim(now int64, attempts ...queue.Attempt) {
 	for i := range attempts {
 		attempts[i].Claimed = now
 	}
-	l.Applied(&fsm.Entry{Stamp: now, Requests: []fsm.Request{{Code: fsm.Advance.Code}}},
+	t.Applied(&fsm.Entry{Stamp: now, Requests: []fsm.Request{{Code: fsm.Advance.Code}}},
 		[]fsm.Outcome{{Status: fsm.Applied, Code: fsm.Advance.Code, Value: fsm.Advanced{Attempts: attempts}}})
 }
 
 // finish applies an entry that ends attempts.
-func (l *traces) finish(now int64, results ...queue.Result) {
-	l.Applied(&fsm.Entry{Stamp: now, Requests: []fsm.Request{{Code: fsm.Finish.Code, Body: fsm.Finish.Body(queue.Results{Items: results})}}},
+func (t *traces) finish(now int64, results ...queue.Result) {
+	t.Applied(&fsm.Entry{Stamp: now, Requests: []fsm.Request{{Code: fsm.Finish.Code, Body: fsm.Finish.Body(queue.Results{Items: results})}}},
 		[]fsm.Outcome{{Status: fsm.Applied, Code: fsm.Finish.Code}})
 }
 
 // spans are the exported ones, a line each.
-func (l *traces) spans() (list []string) {
-	for _, s := range l.exported {
+func (t *traces) spans() (list []string) {
+	for _, s := range t.exported {
 		line := fmt.Sprintf("%s %d-%d", s.Name, s.Start.UnixMilli(), s.End.UnixMilli())
 		if s.Failed {
 			line += " failed " + attribute(s, "error.type") + " " + s.Error

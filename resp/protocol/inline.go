@@ -7,7 +7,7 @@ func (p *Parser) inline(buf []byte, l *Limits) (argv [][]byte, size int, err err
 	end := bytes.IndexByte(buf[p.seen:], '\n')
 	switch {
 	case end < 0 && len(buf) > l.Inline, end+p.seen > l.Inline:
-		return nil, 0, breach("too big inline request")
+		return nil, 0, protocolError("too big inline request")
 	case end < 0:
 		p.seen = len(buf)
 		return nil, 0, ErrIncomplete
@@ -26,10 +26,10 @@ func (p *Parser) inline(buf []byte, l *Limits) (argv [][]byte, size int, err err
 		}
 		word, rest, ok := cutWord(line)
 		if !ok {
-			return nil, 0, breach("unbalanced quotes in request")
+			return nil, 0, protocolError("unbalanced quotes in request")
 		}
 		if len(p.flat)-start >= l.Words {
-			return nil, 0, breach("too big inline request")
+			return nil, 0, protocolError("too big inline request")
 		}
 		p.flat, line = append(p.flat, word), rest
 	}

@@ -20,7 +20,7 @@ type Limits struct {
 // HELLO.
 var Unauthenticated = Limits{Words: 10, Bulk: 16 << 10, Total: 64 << 10, Inline: 64 << 10}
 
-// maxLine is the longest line that tells a count.
+// maxLine bounds a line with a count, in bytes.
 const maxLine = 64 << 10
 
 // Error is a protocol error. What follows can't be parsed, so the connection has to be closed;
@@ -29,7 +29,7 @@ type Error struct{ text string }
 
 func (e *Error) Error() string { return "ERR Protocol error: " + e.text }
 
-func breach(text string) error { return &Error{text} }
+func protocolError(text string) error { return &Error{text} }
 
 // ErrIncomplete: the rest of the command has not arrived.
 var ErrIncomplete = errors.New("protocol: incomplete command")
@@ -48,25 +48,25 @@ type Parser struct {
 
 type span struct{ from, to int }
 
-// keptWords bounds the memory for words that an idle parser keeps.
-const keptWords = 4 << 10
+// maxKeptWords bounds the memory for words that an idle parser keeps.
+const maxKeptWords = 4 << 10
 
 // Release forgets the words of commands read so far. Memory of unusually large commands
 // is released.
 func (p *Parser) Release() {
-	if cap(p.flat) > keptWords {
+	if cap(p.flat) > maxKeptWords {
 		p.flat = nil
 	}
-	if cap(p.spans) > keptWords && !p.open {
+	if cap(p.spans) > maxKeptWords && !p.open {
 		p.spans = nil
 	}
 	clear(p.flat)
 	p.flat = p.flat[:0]
 }
 
-// Held is how many bytes the words take that were found so far, beyond what an idle parser keeps.
+// Held returns the memory of the incomplete command's words so far, in bytes, beyond that of an idle parser.
 func (p *Parser) Held() int {
-	return max(0, cap(p.flat)-keptWords)*int(unsafe.Sizeof([]byte{})) + max(0, cap(p.spans)-keptWords)*int(unsafe.Sizeof(span{}))
+	return max(0, cap(p.flat)-maxKeptWords)*int(unsafe.Sizeof([]byte{})) + max(0, cap(p.spans)-maxKeptWords)*int(unsafe.Sizeof(span{}))
 }
 
 // Next reads the command at the beginning of buf and returns its size in bytes. Its
@@ -101,9 +101,9 @@ func (p *Parser) head(buf []byte, l *Limits) (done bool, size int, err error) {
 	case err != nil:
 		return false, 0, err
 	case n > l.Words && l.Words <= Unauthenticated.Words:
-		return false, 0, breach("unauthenticated multibulk length")
+		return false, 0, protocolError("unauthenticated multibulk length")
 	case n > l.Words || next < 0:
-		return false, 0, breach("invalid multibulk length")
+		return false, 0, protocolError("invalid multibulk length")
 	case n <= 0:
 		return true, next, nil
 	}
@@ -118,18 +118,18 @@ func (p *Parser) word(buf []byte, l *Limits) error {
 			return ErrIncomplete
 		}
 		if buf[p.at] != '$' {
-			return breach("expected '$', got '" + printable(buf[p.at]) + "'")
+			return protocolError("expected '$', got '" + printable(buf[p.at]) + "'")
 		}
 		n, next, err := number(buf, p.at+1, "too big bulk count string")
 		switch {
 		case err != nil:
 			return err
 		case n > l.Bulk && l.Bulk <= Unauthenticated.Bulk:
-			return breach("unauthenticated bulk length")
+			return protocolError("unauthenticated bulk length")
 		case n < 0 || n > l.Bulk || next < 0:
-			return breach("invalid bulk length")
+			return protocolError("invalid bulk length")
 		case next+n > l.Total:
-			return breach("command is longer than " + strconv.Itoa(l.Total) + " bytes")
+			return protocolError("command is longer than " + strconv.Itoa(l.Total) + " bytes")
 		}
 		p.bulk, p.at = n, next
 	}
@@ -152,8 +152,8 @@ func (p *Parser) words(buf []byte) [][]byte {
 	return p.flat[start:len(p.flat):len(p.flat)]
 }
 
-// Need is how many bytes a buffer must hold at least for the command to become complete,
-// as far as that is known; 0 if it isn't.
+// Need returns a lower bound of the bytes that the buffer must hold for the command to be complete, or 0 if
+// none is known yet.
 func (p *Parser) Need() int {
 	if !p.open || p.bulk < 0 {
 		return 0
@@ -168,7 +168,7 @@ func number(buf []byte, from int, tooLong string) (n, next int, err error) {
 	end := bytes.IndexByte(line, '\r')
 	if end < 0 {
 		if len(line) > maxLine {
-			return 0, 0, breach(tooLong)
+			return 0, 0, protocolError(tooLong)
 		}
 		return 0, 0, ErrIncomplete
 	}

@@ -82,14 +82,14 @@ func readSized(in *bufio.Reader, mark byte, n int64) (reply.Value, error) {
 	return reply.Array(elems...), nil
 }
 
-// longestText is what a client takes a text's announced length for at most, in bytes.
-const longestText = 1 << 30
+// maxTextLength bounds the announced length of a text that a client accepts, in bytes.
+const maxTextLength = 1 << 30
 
 func readText(in *bufio.Reader, mark byte, n int64) (reply.Value, error) {
 	if n < 0 {
 		return reply.Nil(), nil
 	}
-	if n > longestText {
+	if n > maxTextLength {
 		return reply.Value{}, fmt.Errorf("%w: a text of %d bytes", ErrReply, n)
 	}
 	b := make([]byte, n+2)

@@ -23,13 +23,13 @@ type Client struct {
 	in   *bufio.Reader
 }
 
-// patience is how long a reply may take.
-const patience = time.Minute
+// replyTimeout bounds the wait for one reply.
+const replyTimeout = time.Minute
 
 // Dial connects to a server; the connection ends with the test.
 func Dial(t testing.TB, addr string) *Client {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", addr, patience)
+	conn, err := net.DialTimeout("tcp", addr, replyTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func (c *Client) Addr() string { return c.conn.LocalAddr().String() }
 // Send sends bytes as they are.
 func (c *Client) Send(text string) {
 	c.t.Helper()
-	if err := c.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.conn.SetWriteDeadline(time.Now().Add(replyTimeout)); err != nil {
 		c.t.Fatal(err)
 	}
 	if _, err := io.WriteString(c.conn, text); err != nil {
@@ -93,7 +93,7 @@ func (c *Client) Do(words ...string) reply.Value {
 // Next is the next reply or message.
 func (c *Client) Next() reply.Value {
 	c.t.Helper()
-	v, err := c.read(patience)
+	v, err := c.read(replyTimeout)
 	if err != nil {
 		c.t.Fatalf("no reply: %v", err)
 	}
@@ -103,7 +103,7 @@ func (c *Client) Next() reply.Value {
 // WantBytes reads as many bytes as want has, and reports others as an error.
 func (c *Client) WantBytes(want string) {
 	c.t.Helper()
-	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.conn.SetReadDeadline(time.Now().Add(replyTimeout)); err != nil {
 		c.t.Fatal(err)
 	}
 	got := make([]byte, len(want))
@@ -126,7 +126,7 @@ func (c *Client) Silent(d time.Duration) bool {
 func (c *Client) Gone() bool {
 	c.t.Helper()
 	for {
-		v, err := c.read(patience)
+		v, err := c.read(replyTimeout)
 		if err != nil {
 			var late net.Error
 			return !(errors.As(err, &late) && late.Timeout())
@@ -158,7 +158,7 @@ var blockedFlag = regexp.MustCompile(` flags=[A-Za-z]*b`)
 // command.
 func (c *Client) AwaitBlocked(n string) {
 	c.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(replyTimeout); ; time.Sleep(time.Millisecond) {
 		list := c.Do("CLIENT", "LIST").Text()
 		if fmt.Sprint(len(blockedFlag.FindAllString(list, -1))) == n {
 			return

@@ -21,17 +21,17 @@ type Exchange struct {
 // Converse holds a conversation with the server at addr, whose default database opens with
 // the tokens of this package, line by line against what the file at path has: "> " sends a
 // line as an inline command, what follows is its reply; "start " sends one whose reply comes
-// later; "next" awaits one more message; "client NAME" goes on as another connection;
+// later; "next" awaits one more message; "client NAME" switches to another connection;
 // "blocked N" waits until N connections are blocked. What differs from run to run, such as
 // the numbers and addresses of connections, is written N; "*" is any reply but an error. heard, if not nil, is told every
 // exchange.
-func Converse(t *testing.T, addr, path string, heard func(Exchange)) {
+func Converse(t *testing.T, addr, path string, onExchange func(Exchange)) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &conversation{t: t, addr: addr, path: path, heard: heard, clients: map[string]*Client{}, open: map[*Client][][][]byte{}}
+	c := &conversation{t: t, addr: addr, path: path, heard: onExchange, clients: map[string]*Client{}, open: map[*Client][][][]byte{}}
 	c.use("a")
 	c.lines = strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 	for c.at < len(c.lines) {
@@ -86,7 +86,7 @@ func (c *conversation) line() {
 	}
 }
 
-// words are those of a command line; none if it can't be cut.
+// words splits a command line into words; it returns none if the line is malformed.
 func (c *conversation) words(line string) [][]byte {
 	argv, err := scripttest.Split(expand(line))
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *conversation) answer(line string, argv [][]byte) {
 		c.at++
 	}
 	want := expand(strings.Join(c.lines[start:c.at], "\n"))
-	v, err := c.now.read(patience)
+	v, err := c.now.read(replyTimeout)
 	if err != nil {
 		c.t.Fatalf("%s:%d: %s: no reply: %v", c.path, start, line, err)
 	}
@@ -133,8 +133,8 @@ func expand(s string) string {
 	return strings.NewReplacer("$TOKEN", Token, "$READONLY", ReadOnlyToken, "$ADMIN", AdminToken).Replace(s)
 }
 
-// masks are what differs from run to run: the number of a connection in the answer to
-// HELLO, and a connection's numbers, addresses and ages in those of CLIENT.
+// masks match the parts of replies that differ from run to run: a connection's id in the reply to
+// HELLO, and its ids, addresses and ages in the replies to CLIENT.
 var masks = []*regexp.Regexp{
 	regexp.MustCompile(`("id"(?: =>|\n *\d+\)) \(integer\) )\d+`),
 	regexp.MustCompile(`(\b(?:id|addr|laddr|fd|age|idle|qbuf-free|rbs|rbp|tot-mem)=)[^ ]+`),

@@ -13,9 +13,9 @@ import (
 	"github.com/trireme-dev/trireme/resp"
 )
 
-// Engine is a resp.Engine without a cluster: a state machine whose log applies at once and
+// SingleNode is a resp.Engine without a cluster: a state machine whose log applies at once and
 // whose clock the test sets.
-type Engine struct {
+type SingleNode struct {
 	Machine *fsm.Machine
 	// Before, if set, is called before each request is applied.
 	Before func()
@@ -34,9 +34,9 @@ type Engine struct {
 
 // NewEngine is an engine founded with the tokens of this package, at a time in unix
 // milliseconds.
-func NewEngine(t testing.TB, now int64) *Engine {
+func NewEngine(t testing.TB, now int64) *SingleNode {
 	t.Helper()
-	e := &Engine{Machine: fsm.NewMachine()}
+	e := &SingleNode{Machine: fsm.NewMachine()}
 	e.now.Store(now)
 	searchindex.Attach(e.Machine, 0)
 	var tokens acl.Tokens
@@ -48,14 +48,14 @@ func NewEngine(t testing.TB, now int64) *Engine {
 }
 
 // Serve runs a server over the engine until the test ends, and returns its address.
-func (e *Engine) Serve(t testing.TB, o resp.Options) string {
+func (n *SingleNode) Serve(t testing.TB, o resp.Options) string {
 	t.Helper()
-	o.Engine = e
+	o.Engine = n
 	s, err := resp.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Machine.Hooks.Notifications, e.Machine.Hooks.Restored = s.Notify, s.Restored
+	n.Machine.Hooks.Notifications, n.Machine.Hooks.Restored = s.Notify, s.Restored
 	l := &link{}
 	addr := l.listen(t)
 	l.serve(t, s)
@@ -63,25 +63,25 @@ func (e *Engine) Serve(t testing.TB, o resp.Options) string {
 }
 
 // Pass moves the clock on.
-func (e *Engine) Pass(ms int64) { e.now.Add(ms) }
+func (n *SingleNode) Pass(ms int64) { n.now.Add(ms) }
 
 const term = 1
 
 // Propose applies one request at once.
-func (e *Engine) Propose(_ context.Context, code uint16, body []byte) (any, error) {
-	if e.Before != nil {
-		e.Before()
+func (n *SingleNode) Propose(_ context.Context, code uint16, body []byte) (any, error) {
+	if n.Before != nil {
+		n.Before()
 	}
-	if e.Refuse != nil {
-		if err := e.Refuse(); err != nil {
+	if n.Refuse != nil {
+		if err := n.Refuse(); err != nil {
 			return nil, err
 		}
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.index++
-	entry := fsm.Entry{Stamp: e.now.Load(), Term: term, Requests: []fsm.Request{{Code: code, Body: body}}}
-	outcomes, err := e.Machine.Apply(e.index, term, entry.Encode())
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.index++
+	entry := fsm.Entry{Stamp: n.now.Load(), Term: term, Requests: []fsm.Request{{Code: code, Body: body}}}
+	outcomes, err := n.Machine.Apply(n.index, term, entry.Encode())
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,8 @@ func (e *Engine) Propose(_ context.Context, code uint16, body []byte) (any, erro
 }
 
 // Read runs fn on the machine's state at the clock's time.
-func (e *Engine) Read(_ context.Context, _ fsm.Reading, fn func(*fsm.View)) (at fsm.ReadAt, err error) {
-	e.Machine.View(e.now.Load(), [16]byte{1}, func(v *fsm.View) {
+func (n *SingleNode) Read(_ context.Context, _ fsm.Reading, fn func(*fsm.View)) (at fsm.ReadAt, err error) {
+	n.Machine.View(n.now.Load(), [16]byte{1}, func(v *fsm.View) {
 		at.Index, at.Now = v.Index(), v.Now()
 		fn(v)
 	})
@@ -98,21 +98,21 @@ func (e *Engine) Read(_ context.Context, _ fsm.Reading, fn func(*fsm.View)) (at 
 }
 
 // Local is Read, and takes Look before.
-func (e *Engine) Local(fn func(*fsm.View)) {
-	if e.Look != nil {
-		e.Look(fn)
+func (n *SingleNode) Local(fn func(*fsm.View)) {
+	if n.Look != nil {
+		n.Look(fn)
 	}
-	e.Machine.View(e.now.Load(), [16]byte{1}, fn)
+	n.Machine.View(n.now.Load(), [16]byte{1}, fn)
 }
 
 // Track asks the machine for notes of keys that change.
-func (e *Engine) Track(on bool) { e.Machine.Track(on) }
+func (n *SingleNode) Track(on bool) { n.Machine.Track(on) }
 
-// Run runs one command without the port, as somebody else and through another origin. Somebody
-// who is nobody may not.
-func (e *Engine) Run(t testing.TB, batch fsm.Batch) {
+// Run runs a batch without the port, as another user and through another origin. A batch
+// without a user is refused.
+func (n *SingleNode) Run(t testing.TB, batch fsm.Batch) {
 	t.Helper()
-	if _, err := fsm.Do(t.Context(), e, fsm.Exec, batch); err != nil && !errors.Is(err, fsm.ErrRevoked) {
+	if _, err := fsm.Do(t.Context(), n, fsm.Exec, batch); err != nil && !errors.Is(err, fsm.ErrRevoked) {
 		t.Fatal(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/node/pubsub"
+	"github.com/trireme-dev/trireme/node/searchindex"
 	"github.com/trireme-dev/trireme/resp"
 )
 
@@ -46,7 +47,9 @@ func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
 		o.Bootstrap = func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{Tokens: tokens}, false }
 		l := newLink(t)
 		o.RESP = l.listen(t)
-		o.Notes, o.Restored, o.Monitor, o.Monitored = l.notes, l.restored, l.hub.ServePoll, l.hub.Monitored
+		o.Machine, o.Monitor = fsm.NewMachine(), l.hub.ServePoll
+		o.Machine.Hooks = fsm.Hooks{Notifications: l.notes, Restored: l.restored, Monitored: l.hub.Monitored}
+		t.Cleanup(searchindex.Attach(o.Machine, 0).Close)
 		mu.Lock()
 		defer mu.Unlock()
 		links[o.NodeID] = l
@@ -59,7 +62,7 @@ func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
 		if adjust != nil {
 			adjust(&o)
 		}
-		o.Engine, o.Hub = engine{node, l.hub}, l.hub
+		o.Engine, o.Hub = clusterNode{node, l.hub}, l.hub
 		nodes.Engines = append(nodes.Engines, o.Engine)
 		s, err := resp.New(o)
 		if err != nil {
@@ -73,7 +76,7 @@ func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
 	return nodes
 }
 
-// stopTimeout is how long the connections of a test may take to end.
+// stopTimeout bounds the wait for the connections of a test to end.
 const stopTimeout = 10 * time.Second
 
 // listen opens the node's RESP port.
@@ -101,19 +104,20 @@ func (l *link) serve(t testing.TB, s *resp.Server) {
 	})
 }
 
-// engine is a node as the port wants it.
-type engine struct {
+// clusterNode is a node as the port wants it.
+type clusterNode struct {
 	*cluster.Node
 	hub *pubsub.Hub
 }
 
-func (e engine) AwaitUncounted(ctx context.Context, db string) { e.hub.AwaitUncounted(ctx, db) }
+func (n clusterNode) AwaitUncounted(ctx context.Context, db string) { n.hub.AwaitUncounted(ctx, db) }
 
-func (e engine) Local(fn func(*fsm.View)) { e.Machine().View(0, [16]byte{}, fn) }
+func (n clusterNode) Local(fn func(*fsm.View)) { n.Machine().View(0, [16]byte{}, fn) }
 
-func (e engine) Track(on bool) { e.Machine().Track(on) }
+func (n clusterNode) Track(on bool) { n.Machine().Track(on) }
 
-// link is what a node needs before it is there: its hub, and who hears its notes.
+// A link holds the parts that a node's options refer to before the node exists: its hub, and the server that takes its
+// notifications.
 type link struct {
 	hub      *pubsub.Hub
 	listener net.Listener

@@ -34,7 +34,7 @@ func RedisServer(t testing.TB, settings ...string) string {
 		_ = server.Process.Kill() // it may have ended by itself
 		_ = server.Wait()         // killed, which is an error
 	})
-	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(replyTimeout); ; time.Sleep(time.Millisecond) {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			conn.Close()

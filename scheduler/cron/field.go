@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// field is what a field may hold.
+// field describes the values that a field of an expression may hold.
 type field struct {
 	name  string
 	low   int

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// horizon is how far Next looks. The rarest expression fires on a 29th of February,
+// horizon is the longest time that Next looks ahead. The rarest expression fires on a 29th of February,
 // and from 2096 to 2104 there is none.
 const horizon = 9 * 366 * 24 * time.Hour
 

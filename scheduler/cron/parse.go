@@ -9,10 +9,10 @@ import (
 	_ "time/tzdata" // zones also where the system has none
 )
 
-// MaxLength is how many bytes an expression may have.
+// MaxLength is the largest length of an expression, in bytes.
 const MaxLength = 256
 
-// ErrExpression is what every error of Parse is.
+// ErrExpression matches every error of Parse, by errors.Is.
 var ErrExpression = errors.New("invalid cron expression")
 
 // Schedule is a parsed expression.
@@ -28,7 +28,7 @@ type Schedule struct {
 // String is the expression as it was given, without the blanks around it.
 func (s *Schedule) String() string { return s.text }
 
-// Zone is where the expression's wall clock hangs.
+// Zone returns the time zone in which the expression is evaluated.
 func (s *Schedule) Zone() *time.Location { return s.zone }
 
 // Every is the period of an @every expression and 0 for all others.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ErrRefused is what every refusal of an address is.
+// ErrRefused matches every refusal of an address, by errors.Is.
 var ErrRefused = errors.New("destination not allowed")
 
 // Policy says which addresses deliveries may reach. The zero value opens the public
@@ -53,7 +53,7 @@ func ParseAllow(texts []string) ([]netip.Prefix, error) {
 // Check judges an address that is about to be dialed. The error is an ErrRefused and
 // names the rule.
 func (p *Policy) Check(at netip.AddrPort) error {
-	addr := plain(at.Addr())
+	addr := unwrapAddr(at.Addr())
 	if p.Own != nil && p.Own(netip.AddrPortFrom(addr, at.Port())) {
 		return fmt.Errorf("%w: %s is an address of this cluster", ErrRefused, at)
 	}
@@ -64,7 +64,7 @@ func (p *Policy) Check(at netip.AddrPort) error {
 // early. It knows nothing of the cluster's own ports.
 func (p *Policy) CheckAddr(addr netip.Addr) error {
 	if kind, refused := p.Refuses(addr); refused {
-		return fmt.Errorf("%w: %s is a %s address", ErrRefused, plain(addr), kind)
+		return fmt.Errorf("%w: %s is a %s address", ErrRefused, unwrapAddr(addr), kind)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (p *Policy) CheckAddr(addr netip.Addr) error {
 // Refuses judges like CheckAddr, and says in words for people what kind of address a
 // refused one is.
 func (p *Policy) Refuses(addr netip.Addr) (kind string, refused bool) {
-	addr = plain(addr)
+	addr = unwrapAddr(addr)
 	c := classOf(addr)
 	switch {
 	case c.rule == public:
@@ -107,5 +107,5 @@ func (p *Policy) allows(addr netip.Addr, c class) bool {
 	return false
 }
 
-// plain is an address without the clothes that it may wear: IPv4 inside IPv6, a zone.
-func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
+// unwrapAddr returns an address without a zone, and the IPv4 address inside a mapped one.
+func unwrapAddr(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }

@@ -34,7 +34,7 @@ type Options struct {
 	Roots *x509.CertPool
 	// Resolver resolves names; nil is the system's.
 	Resolver *net.Resolver
-	// IdlePerHost is how many unused connections to one host are kept.
+	// IdlePerHost is the largest number of unused connections kept to one host.
 	IdlePerHost int
 }
 
@@ -48,36 +48,23 @@ func DNS(server string) *net.Resolver {
 // Transport sends single requests. It follows no redirects, keeps no cookies, unpacks
 // nothing, and reads no proxy from the environment.
 type Transport struct {
-	http   *http.Transport
-	plain  *httpclient.Client // what fits it, unless there is a proxy
+	client *httpclient.Client
 	policy *Policy
-	proxy  bool
 }
+
+// maxIdle is the largest number of unused connections kept to all hosts.
+const maxIdle = 1024
 
 // NewTransport makes a transport. Close it.
 func NewTransport(o Options) *Transport {
-	t := &Transport{policy: o.Policy, proxy: o.Proxy != nil}
+	t := &Transport{policy: o.Policy}
 	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second, Resolver: o.Resolver}
-	if !t.proxy { // the proxy itself may have any address
+	if o.Proxy == nil { // the proxy itself may have any address
 		dialer.ControlContext = t.control
 	}
-	t.http = &http.Transport{
-		DialContext:            countingWrites(resetting(dialer.DialContext)),
-		TLSClientConfig:        &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:    handshakeTime,
-		ForceAttemptHTTP2:      true,
-		DisableCompression:     true,
-		MaxIdleConns:           1024,
-		MaxIdleConnsPerHost:    max(o.IdlePerHost, 2),
-		IdleConnTimeout:        httpclient.KeepUnannounced, // over HTTP/2 nobody announces another; sending.gotConn keeps shorter ones
-		MaxResponseHeaderBytes: maxReplyHeader,
-		ExpectContinueTimeout:  time.Second,
-	}
-	if t.proxy {
-		t.http.Proxy = http.ProxyURL(o.Proxy)
-	}
-	t.plain = &httpclient.Client{
-		Dial: resetting(dialer.DialContext), MaxIdle: t.http.MaxIdleConns, MaxIdlePerHost: t.http.MaxIdleConnsPerHost, IdleTime: httpclient.KeepUnannounced, MaxHead: maxReplyHeader,
+	t.client = &httpclient.Client{
+		Dial: withReset(dialer.DialContext), TLS: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}, HandshakeTime: handshakeTime, Proxy: o.Proxy,
+		MaxIdle: maxIdle, MaxIdlePerHost: max(o.IdlePerHost, 2), IdleTime: httpclient.KeepUnannounced, MaxHead: maxReplyHeader,
 	}
 	return t
 }
@@ -85,31 +72,16 @@ func NewTransport(o Options) *Transport {
 // dialing opens a connection.
 type dialing func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// resetting closes connections with a reset, so that nothing of a request whose attempt was given
-// up goes on its way afterwards: the kernel would send what it still holds, for minutes if the
-// network stands still. What was answered has no such rest.
-func resetting(dial dialing) dialing {
+// withReset makes the connections of dial close with a reset, so that nothing of a request whose attempt was
+// given up is sent afterwards: the kernel would send the rest of its buffer, for minutes if the
+// network is down. A request that was answered has no such rest.
+func withReset(dial dialing) dialing {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)
 		if plain, ok := c.(*net.TCPConn); ok && err == nil {
 			_ = plain.SetLinger(0) // fails for a socket that has ended already
 		}
 		return c, err
-	}
-}
-
-// countingWrites counts what is written to connections.
-func countingWrites(dial dialing) dialing {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		begin := time.Now()
-		c, err := dial(ctx, network, addr)
-		if err != nil {
-			return nil, err
-		}
-		counting := &countingConn{Conn: c}
-		counting.roundTrip.Store(int64(time.Since(begin)))
-		counting.keep.Store(int64(httpclient.KeepUnannounced))
-		return counting, nil
 	}
 }
 
@@ -129,16 +101,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := t.CheckURL(r.URL); err != nil {
 		return nil, err
 	}
-	if !t.proxy && httpclient.Fits(r) {
-		return t.plain.RoundTrip(r)
-	}
-	if t.proxy && r.URL.Opaque != "" && r.URL.Scheme == "http" { // a proxy wants the whole URL, net/http gives it the path
-		whole := *r.URL
-		whole.Opaque = "//" + whole.Host + whole.Opaque
-		r = r.WithContext(r.Context())
-		r.URL = &whole
-	}
-	return t.sendOnce(r)
+	return t.client.RoundTrip(r)
 }
 
 // CheckURL judges what can be judged before a name is resolved: the scheme, and a host
@@ -172,10 +135,7 @@ func portOf(u *url.URL) uint16 {
 }
 
 // Close closes idle connections.
-func (t *Transport) Close() {
-	t.http.CloseIdleConnections()
-	t.plain.CloseIdle()
-}
+func (t *Transport) Close() { t.client.CloseIdle() }
 
 // ReadRoots are the system's certificate authorities and those of a PEM file.
 func ReadRoots(path string) (*x509.CertPool, error) {

@@ -21,7 +21,7 @@ const (
 	folder     = "deploy/kubernetes/schemas"
 )
 
-// kinds are those of the chart: the definition, and the file, which is named as kubeconform looks for it.
+// kinds lists the kinds of the chart: the definition, and the file, named as kubeconform expects it.
 var kinds = map[string]string{
 	"io.k8s.api.core.v1.Service":               "service-v1",
 	"io.k8s.api.core.v1.Secret":                "secret-v1",
@@ -62,12 +62,12 @@ func write() error {
 func source(module, path string) ([]byte, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
 	cmd.Dir, cmd.Stderr = os.TempDir(), os.Stderr
-	told, err := cmd.Output()
+	output, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", module, err)
 	}
 	var about struct{ Dir string }
-	if err := json.Unmarshal(told, &about); err != nil {
+	if err := json.Unmarshal(output, &about); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(filepath.Join(about.Dir, path))

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A file is what an archive holds, with slashes in its name.
+// A file is a member of an archive, with slashes in its name.
 type file struct {
 	name string
 	mode int64
@@ -86,9 +86,9 @@ type imagePlatform struct {
 	OS           string `json:"os"`
 }
 
-// image is an OCI archive of the image that deploy/docker/Dockerfile describes.
-func image(binary []byte, arch, version, commit string, when time.Time) ([]byte, error) {
-	files := []file{{"data/", 0o700, nil}, {"trireme", 0o755, binary}}
+// image is an OCI archive of the image that deploy/docker/Dockerfile describes: the binary, the licences and the root certificates.
+func image(binary []byte, texts []file, arch, version, commit string, when time.Time) ([]byte, error) {
+	files := append([]file{{"data/", 0o700, nil}, {"trireme", 0o755, binary}}, texts...)
 	if roots, err := os.ReadFile(certificates); err == nil {
 		files = append([]file{{"etc/ssl/certs/ca-certificates.crt", 0o644, roots}}, files...)
 	} else {

@@ -3,6 +3,10 @@
 // images as OCI archives, without a daemon.
 //
 //	go run ./scripts/release -out bin/release
+//	go run ./scripts/release -licenses bin/THIRD_PARTY_LICENSES
+//
+// THIRD_PARTY_LICENSES has the licences of all modules that the binary links. A module without a licence file, or with one
+// of an unknown kind, is an error: somebody has to read it.
 //
 // The result depends on the commit, the release of Go and, for the images, the machine's root certificates: times are
 // the commit's, owners are root, and names are in order, so two builds are equal byte for byte. A working tree with other

@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-const tags = "nomsgpack,hashicorpmetrics"
+const tags = "nomsgpack"
 
-// platforms are those of the release. Nodes of a cluster run on Linux; macOS is for `dev`.
+// platforms lists the platforms of the release. Nodes of a cluster run on Linux; macOS is for `dev`.
 var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 
 type platform struct{ system, arch string }
@@ -36,8 +36,12 @@ func main() {
 	only := flag.String("only", "", "one platform, such as linux/amd64")
 	showVersion := flag.Bool("version", false, "print the version and end")
 	dirty := flag.Bool("dirty", false, "build also if there are changes that are not committed")
+	licensesTo := flag.String("licenses", "", "only write the licences of the linked modules to this file, and end")
 	pagesOf := flag.String("manual", "", "only write the manual pages of this binary to -out, and end")
 	flag.Parse()
+	if *licensesTo != "" { // without git, as in the image's build
+		exit(writeLicenses(".", *licensesTo))
+	}
 	r, err := newRelease(".", *out)
 	switch {
 	case err != nil:
@@ -50,10 +54,16 @@ func main() {
 			err = r.build(*only)
 		}
 	}
+	exit(err)
+}
+
+// exit ends the program: with code 1 and one line if there is an error.
+func exit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }
 
 func newRelease(root, out string) (*release, error) {
@@ -115,6 +125,14 @@ func (r *release) build(only string) error {
 	if err != nil {
 		return err
 	}
+	modules, err := linked(r.root)
+	if err != nil {
+		return err
+	}
+	texts, err := r.legal(modules)
+	if err != nil {
+		return err
+	}
 	shared, err := r.shared(host)
 	if err != nil {
 		return err
@@ -123,21 +141,34 @@ func (r *release) build(only string) error {
 		if only != "" && only != p.system+"/"+p.arch {
 			continue
 		}
-		if err := r.pack(p, shared); err != nil {
+		if err := r.pack(p, shared, texts); err != nil {
 			return fmt.Errorf("%s/%s: %w", p.system, p.arch, err)
 		}
 	}
 	if err := os.Remove(host); err != nil {
 		return err
 	}
-	if err := r.sbom(); err != nil {
+	if err := r.sbom(modules); err != nil {
 		return err
 	}
 	return r.checksums()
 }
 
+// legal returns the files about licences, which every archive and image has.
+func (r *release) legal(modules []module) ([]file, error) {
+	all := []file{{thirdParty, 0o644, licenses(modules)}}
+	for _, name := range []string{"LICENSE", "NOTICE"} {
+		text, err := os.ReadFile(filepath.Join(r.root, name))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, file{name, 0o644, text})
+	}
+	return all, nil
+}
+
 // pack builds a platform's archive and, for Linux, its image.
-func (r *release) pack(p platform, shared []file) error {
+func (r *release) pack(p platform, shared, texts []file) error {
 	binary, err := r.compile(p)
 	if err != nil {
 		return err
@@ -150,11 +181,11 @@ func (r *release) pack(p platform, shared []file) error {
 		return err
 	}
 	name := fmt.Sprintf("trireme_%s_%s_%s", r.version, p.system, p.arch)
-	files := append([]file{{"trireme", 0o755, body}}, shared...)
+	files := slices.Concat([]file{{"trireme", 0o755, body}}, texts, shared)
 	if err := r.write(name+".tar.gz", func() ([]byte, error) { return archive(name, files, r.when) }); err != nil || p.system != "linux" {
 		return err
 	}
-	return r.write(name+".oci.tar", func() ([]byte, error) { return image(body, p.arch, r.version, r.commit, r.when) })
+	return r.write(name+".oci.tar", func() ([]byte, error) { return image(body, texts, p.arch, r.version, r.commit, r.when) })
 }
 
 func (r *release) write(name string, content func() ([]byte, error)) error {
@@ -185,7 +216,7 @@ func (r *release) compile(p platform) (string, error) {
 func (r *release) shared(binary string) ([]file, error) {
 	var all []file
 	for from, to := range map[string]string{
-		"LICENSE": "LICENSE", "NOTICE": "NOTICE", "README.md": "README.md", "CHANGELOG.md": "CHANGELOG.md", "SECURITY.md": "SECURITY.md", "SUPPORT.md": "SUPPORT.md",
+		"README.md": "README.md", "CHANGELOG.md": "CHANGELOG.md", "SECURITY.md": "SECURITY.md", "SUPPORT.md": "SUPPORT.md",
 		"deploy/systemd/trireme.service": "systemd/trireme.service", "deploy/systemd/trireme.yaml": "systemd/trireme.yaml",
 		"deploy/systemd/trireme.logrotate": "systemd/trireme.logrotate",
 	} {

@@ -70,11 +70,12 @@ func TestArchivesAreReproducible(t *testing.T) {
 
 // An image is a tree of blobs that name each other by digest.
 func TestImage(t *testing.T) {
-	text, err := image([]byte("binary"), "arm64", "1.2.3", "abc", when)
+	texts := []file{{thirdParty, 0o644, []byte("texts")}}
+	text, err := image([]byte("binary"), texts, "arm64", "1.2.3", "abc", when)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, _ := image([]byte("binary"), "arm64", "1.2.3", "abc", when); !bytes.Equal(text, again) {
+	if again, _ := image([]byte("binary"), texts, "arm64", "1.2.3", "abc", when); !bytes.Equal(text, again) {
 		t.Error("two images differ")
 	}
 	blobs := contents(t, bytes.NewReader(text))
@@ -126,7 +127,7 @@ func TestImage(t *testing.T) {
 	if h := config.Config.Healthcheck; strings.Join(h.Test, " ") != "CMD /trireme health" || h.Interval != 10*time.Second {
 		t.Errorf("the health check is %+v", h)
 	}
-	if h := contents(t, bytes.NewReader(layer)); h["trireme"] != "binary" {
+	if h := contents(t, bytes.NewReader(layer)); h["trireme"] != "binary" || h[thirdParty] != "texts" {
 		t.Errorf("the layer holds %v", h)
 	}
 }
@@ -184,7 +185,7 @@ func TestManual(t *testing.T) {
 }
 
 func TestSBOM(t *testing.T) {
-	text, err := spdx("example.org/Some/m v1.0.0 MIT\nsome other words\n", "example.org/Some/m v1.0.0\n", "1.0", "abc", when)
+	text, err := spdx([]module{{Path: "The Go standard library", licence: "BSD-3-Clause"}, {Path: "example.org/Some/m", Version: "v1.0.0", licence: "MIT"}}, "1.0", "abc", when)
 	if err != nil {
 		t.Fatal(err)
 	}

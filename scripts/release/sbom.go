@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -26,43 +24,31 @@ type spdxPackage struct {
 	Refs     []any  `json:"externalRefs,omitempty"`
 }
 
-// sbom writes the linked modules as an SPDX document. NOTICE has their licences.
-func (r *release) sbom() error {
-	notice, err := os.ReadFile(filepath.Join(r.root, "NOTICE"))
-	if err != nil {
-		return err
-	}
-	cmd := exec.Command("go", "list", "-m", "-f", "{{if not .Main}}{{.Path}} {{.Version}}{{end}}", "all")
-	cmd.Dir = r.root
-	known, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("go list -m: %w", err)
-	}
-	text, err := spdx(string(notice), string(known), r.version, r.commit, r.when)
+// sbom writes the linked modules as an SPDX document.
+func (r *release) sbom(modules []module) error {
+	text, err := spdx(modules, r.version, r.commit, r.when)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(r.out, "trireme_"+r.version+".spdx.json"), text, 0o644)
 }
 
-// spdx makes the document of the modules that NOTICE lists and known has in the version there.
-func spdx(notice, known, version, commit string, when time.Time) ([]byte, error) {
+// spdx makes the document of the modules. Go's standard library, which has no version, is not in it.
+func spdx(modules []module, version, commit string, when time.Time) ([]byte, error) {
 	list := []spdxPackage{{
 		ID: "SPDXRef-trireme", Name: "trireme", Version: version, Location: "git+https://github.com/trireme-dev/trireme@" + commit,
 		Licence: "Apache-2.0", Declared: "Apache-2.0", Rights: "Copyright 2026 The Trireme authors",
 	}}
 	relations := []any{relation("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-trireme")}
-	modules := strings.Split(known, "\n")
-	for line := range strings.SplitSeq(notice, "\n") {
-		f := strings.Fields(line)
-		if len(f) != 3 || !slices.Contains(modules, f[0]+" "+f[1]) {
+	for _, m := range modules {
+		if m.Version == "" {
 			continue
 		}
 		id := fmt.Sprintf("SPDXRef-module-%d", len(list))
 		list = append(list, spdxPackage{
-			ID: id, Name: f[0], Version: f[1], Location: "https://proxy.golang.org/" + escaped(f[0]) + "/@v/" + escaped(f[1]) + ".zip",
-			Licence: f[2], Declared: f[2], Rights: "NOASSERTION",
-			Refs: []any{map[string]string{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:golang/" + f[0] + "@" + f[1]}},
+			ID: id, Name: m.Path, Version: m.Version, Location: "https://proxy.golang.org/" + escaped(m.Path) + "/@v/" + escaped(m.Version) + ".zip",
+			Licence: m.licence, Declared: m.licence, Rights: "NOASSERTION",
+			Refs: []any{map[string]string{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:golang/" + m.Path + "@" + m.Version}},
 		})
 		relations = append(relations, relation("SPDXRef-trireme", "DEPENDS_ON", id))
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // loadOnly is the load generator by itself: for experiments with a server that
-// somebody else started.
+// another program started.
 func loadOnly(ctx context.Context, args []string) int {
 	var s load.Spec
 	fs := flag.NewFlagSet("bench load", flag.ContinueOnError)

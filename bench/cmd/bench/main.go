@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/scenario"
 )
 
-// exitUsage is for command lines that make no sense.
+// exitUsage is the exit code for invalid command lines.
 const exitUsage = 2
 
 func main() {

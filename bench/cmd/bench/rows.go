@@ -45,7 +45,7 @@ func rows(ctx context.Context, args []string) int {
 	return measure(ctx, s, s.out, args, func(b *scenario.Bench, put func([]*report.Row)) error { return b.Run(ctx, want, put) })
 }
 
-// unfinished are those of want that have no figure in the saved report.
+// unfinished returns the rows of want without a figure in the saved report.
 func unfinished(want []string, out string) []string {
 	old, err := report.Load(out)
 	if err != nil {

@@ -22,10 +22,10 @@ const StoreEnv = "BENCH_FAKE_STORE"
 // "elections" (every look at the cluster finds a new term).
 const FaultEnv = "BENCH_FAKE_FAULT"
 
-// HeapStep is by how much the heap of a fake node grows between two scrapes, in bytes.
+// HeapStep is the growth of a fake node's heap between two scrapes, in bytes.
 const HeapStep = 1_000_000
 
-// Store is what the fake nodes of one cluster share: the data, and who leads.
+// Store is the state that the fake nodes of one cluster share: the data and the leader.
 type Store struct {
 	Gateway
 	mu     sync.Mutex
@@ -70,7 +70,7 @@ func Node(args []string) error {
 	}
 	n.proxy = httputil.NewSingleHostReverseProxy(target)
 	if addr := n.flags["cluster"]; addr != "" {
-		// Being reachable here is what makes a node count as alive.
+		// A node counts as alive while it is reachable here.
 		alive, err := net.Listen("tcp", addr)
 		if err != nil {
 			return err

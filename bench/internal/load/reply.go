@@ -23,21 +23,21 @@ type replyReader struct {
 
 // next reads one reply. The body is valid until the next call. errCloses comes
 // with a complete reply.
-func (p *replyReader) next() (status int, body []byte, err error) {
-	status, err = p.statusLine()
+func (r *replyReader) next() (status int, body []byte, err error) {
+	status, err = r.statusLine()
 	if err != nil {
 		return 0, nil, err
 	}
-	head, err := p.headers()
+	head, err := r.headers()
 	if err != nil {
 		return 0, nil, err
 	}
-	p.body = p.body[:0]
+	r.body = r.body[:0]
 	switch {
 	case head.chunked:
-		err = p.chunks()
+		err = r.chunks()
 	case head.length >= 0:
-		err = p.take(head.length)
+		err = r.take(head.length)
 	case status != 204 && status != 304:
 		err = errors.New("reply without a length")
 	}
@@ -45,14 +45,14 @@ func (p *replyReader) next() (status int, body []byte, err error) {
 		return 0, nil, err
 	}
 	if head.closes {
-		return status, p.body, errCloses
+		return status, r.body, errCloses
 	}
-	return status, p.body, nil
+	return status, r.body, nil
 }
 
 // statusLine reads "HTTP/1.1 200 ..." and returns the number.
-func (p *replyReader) statusLine() (int, error) {
-	line, err := p.r.ReadSlice('\n')
+func (r *replyReader) statusLine() (int, error) {
+	line, err := r.r.ReadSlice('\n')
 	if err != nil {
 		return 0, err
 	}
@@ -66,7 +66,7 @@ func (p *replyReader) statusLine() (int, error) {
 	return status, nil
 }
 
-// head is what matters of a reply's header fields.
+// head holds the header fields of a reply that the generator needs.
 type head struct {
 	length  int // -1 when absent
 	chunked bool
@@ -74,10 +74,10 @@ type head struct {
 }
 
 // headers reads up to and with the empty line.
-func (p *replyReader) headers() (head, error) {
+func (r *replyReader) headers() (head, error) {
 	h := head{length: -1}
 	for {
-		line, err := p.r.ReadSlice('\n')
+		line, err := r.r.ReadSlice('\n')
 		if err != nil {
 			return h, err
 		}
@@ -92,7 +92,7 @@ func (p *replyReader) headers() (head, error) {
 }
 
 // field notes one header line. Names are told apart by length first: most
-// lines are none of ours and must cost nothing.
+// lines are none of the product and must cost nothing.
 func (h *head) field(line []byte) error {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	switch len(name) {
@@ -117,23 +117,23 @@ func (h *head) field(line []byte) error {
 }
 
 // take appends n bytes to the body.
-func (p *replyReader) take(n int) error {
-	at := len(p.body)
+func (r *replyReader) take(n int) error {
+	at := len(r.body)
 	if at+n > maxReply {
 		return fmt.Errorf("reply above %d bytes", maxReply)
 	}
-	if cap(p.body) < at+n {
-		p.body = append(make([]byte, 0, 2*(at+n)), p.body...)
+	if cap(r.body) < at+n {
+		r.body = append(make([]byte, 0, 2*(at+n)), r.body...)
 	}
-	p.body = p.body[:at+n]
-	_, err := io.ReadFull(p.r, p.body[at:])
+	r.body = r.body[:at+n]
+	_, err := io.ReadFull(r.r, r.body[at:])
 	return err
 }
 
 // chunks reads a chunked body with its trailer.
-func (p *replyReader) chunks() error {
+func (r *replyReader) chunks() error {
 	for {
-		line, err := p.r.ReadSlice('\n')
+		line, err := r.r.ReadSlice('\n')
 		if err != nil {
 			return err
 		}
@@ -143,13 +143,13 @@ func (p *replyReader) chunks() error {
 			return fmt.Errorf("bad chunk size %q", line)
 		}
 		if n == 0 {
-			_, err := p.headers()
+			_, err := r.headers()
 			return err
 		}
-		if err := p.take(int(n)); err != nil {
+		if err := r.take(int(n)); err != nil {
 			return err
 		}
-		if _, err := p.r.Discard(2); err != nil {
+		if _, err := r.r.Discard(2); err != nil {
 			return err
 		}
 	}

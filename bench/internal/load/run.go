@@ -37,7 +37,7 @@ type Spec struct {
 	Stop <-chan struct{}
 }
 
-// Result is what one measurement gave. Latencies are in microseconds.
+// Result is the result of one measurement. Latencies are in microseconds.
 type Result struct {
 	Name      string  `json:"name,omitempty"`
 	Conns     int     `json:"conns"`

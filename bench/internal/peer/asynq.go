@@ -11,8 +11,8 @@ import (
 // RunAsynq has asynq deliver tasks to a sink of its own, with that many producers and
 // workers, from the redis-server, and returns how many a second. The program is built from
 // bench/asynq.
-func (l *Env) RunAsynq(ctx context.Context, r *Redis, tasks, parallel int) (float64, error) {
-	bin, err := program(l.Asynq)
+func (en *Env) RunAsynq(ctx context.Context, r *Redis, tasks, parallel int) (float64, error) {
+	bin, err := program(en.Asynq)
 	if err != nil {
 		return 0, err
 	}

@@ -10,15 +10,15 @@ import (
 
 // CacheLoad is a load of reads as a cache has it: each key that is not there is written after its read.
 type CacheLoad struct {
-	// Keys is how many different keys are read, Reads how many reads there are, the second half of which counts, and Value
-	// the bytes of a value.
+	// Keys is the number of different keys that are read, Reads the number of reads, of which the second half counts, and
+	// Value the size of a value in bytes.
 	Keys, Reads, Value int
 	// Skew is the exponent of Zipf's law by which keys are drawn, above 1; Seed draws the same keys again.
 	Skew float64
 	Seed int64
 }
 
-// readsAtATime is how many reads are sent together, and the writes of those that missed after them.
+// readsAtATime is the number of reads that are sent together, followed by the writes of those that missed.
 const readsAtATime = 100
 
 // HitRate loads the server at addr over one connection, with a password if it isn't empty, and returns how many percent of
@@ -98,7 +98,7 @@ func (n *Node) HitRate(ctx context.Context, l CacheLoad) (float64, error) {
 	return l.HitRate(ctx, n.RESP, token)
 }
 
-// Keys is how many keys the node has.
+// Keys returns the number of the node's keys.
 func (n *Node) Keys() (string, error) {
 	c, err := n.dial()
 	if err != nil {

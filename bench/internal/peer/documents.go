@@ -17,7 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/load"
 )
 
-// Document is one of row 20.
+// Document is a document of row 20.
 type Document struct {
 	Title string  `json:"title"`
 	Body  string  `json:"body"`
@@ -98,12 +98,12 @@ type Bleve struct {
 }
 
 // NewBleve writes the documents to a file, from which they are indexed.
-func (l *Env) NewBleve(list []Document) (*Bleve, error) {
-	bin, err := program(l.Bleve)
+func (en *Env) NewBleve(list []Document) (*Bleve, error) {
+	bin, err := program(en.Bleve)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := l.dir("bleve")
+	dir, err := en.dir("bleve")
 	if err != nil {
 		return nil, err
 	}

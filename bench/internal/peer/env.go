@@ -18,10 +18,10 @@ import (
 // reported as such, never left out.
 var ErrMissing = errors.New("peer missing")
 
-// startLimit is how long any server may take to become ready.
+// startLimit bounds the start of a server.
 const startLimit = 60 * time.Second
 
-// Env is where servers run: binaries, folders, ports.
+// Env holds the resources of servers: binaries, folders, ports.
 type Env struct {
 	Trireme string // path of the product's binary
 	Etcd    string // path of the etcd member built from bench/etcd
@@ -34,15 +34,15 @@ type Env struct {
 	Data          string        // data directories are made below it and removed when their server stops
 	Logs          string        // one log file for each process
 	Heartbeat     time.Duration // --heartbeat of the three nodes
-	Args          []string      // further flags for every node of ours
-	Variables     []string      // further environment for every node of ours, NAME=value
-	Pprof         bool          // give every node of ours a --pprof address
+	Args          []string      // further flags for every node of the product
+	Variables     []string      // further environment for every node of the product, NAME=value
+	Pprof         bool          // give every node of the product a --pprof address
 	Ports         *proc.Ports
 }
 
 // dir makes an empty data directory.
-func (l *Env) dir(name string) (string, error) {
-	path := filepath.Join(l.Data, name)
+func (en *Env) dir(name string) (string, error) {
+	path := filepath.Join(en.Data, name)
 	if err := os.RemoveAll(path); err != nil {
 		return "", err
 	}

@@ -24,12 +24,12 @@ type Etcd struct {
 }
 
 // StartEtcd starts three members with etcd's defaults and waits for a leader.
-func (l *Env) StartEtcd(ctx context.Context) (*Etcd, error) {
-	bin, err := program(l.Etcd)
+func (en *Env) StartEtcd(ctx context.Context) (*Etcd, error) {
+	bin, err := program(en.Etcd)
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := l.Ports.Addrs(2 * etcdMembers)
+	addrs, err := en.Ports.Addrs(2 * etcdMembers)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (l *Env) StartEtcd(ctx context.Context) (*Etcd, error) {
 		members = append(members, fmt.Sprintf("e%d=http://%s", i+1, addrs[etcdMembers+i]))
 	}
 	for i := range etcdMembers {
-		if err := l.startMember(e, bin, i, "http://"+addrs[etcdMembers+i], strings.Join(members, ",")); err != nil {
+		if err := en.startMember(e, bin, i, "http://"+addrs[etcdMembers+i], strings.Join(members, ",")); err != nil {
 			return nil, errors.Join(err, e.Stop())
 		}
 	}
@@ -55,13 +55,13 @@ func (l *Env) StartEtcd(ctx context.Context) (*Etcd, error) {
 }
 
 // startMember starts member i.
-func (l *Env) startMember(e *Etcd, bin string, i int, peerURL, cluster string) error {
+func (en *Env) startMember(e *Etcd, bin string, i int, peerURL, cluster string) error {
 	name := fmt.Sprintf("e%d", i+1)
-	dir, err := l.dir("etcd-" + name)
+	dir, err := en.dir("etcd-" + name)
 	if err != nil {
 		return err
 	}
-	child, err := proc.Start(l.Logs, "etcd-"+name, nil, bin, "-name", name, "-dir", dir,
+	child, err := proc.Start(en.Logs, "etcd-"+name, nil, bin, "-name", name, "-dir", dir,
 		"-client", e.URLs[i], "-peer", peerURL, "-cluster", cluster)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (e *Etcd) Leader(ctx context.Context) (string, error) {
 	return "", errors.New("etcd has no leader")
 }
 
-// Version is what the first member says of itself, or the error.
+// Version returns the version that the first member reports, or the error.
 func (e *Etcd) Version(ctx context.Context) string {
 	b, err := get(ctx, e.URLs[0]+"/version", "")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/load"
 )
 
-// MessagesToken opens /v2 of every server of ours that a benchmark starts.
+// MessagesToken opens /v2 of every server of the product that a benchmark starts.
 const MessagesToken = "bench-messages-token"
 
 // publishedReply begins the reply to a publication.

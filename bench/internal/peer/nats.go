@@ -26,12 +26,12 @@ type NATS struct {
 const natsServers = 3
 
 // StartNATS starts three servers from the program built from bench/nats.
-func (l *Env) StartNATS(ctx context.Context) (*NATS, error) {
-	bin, err := program(l.NATS)
+func (en *Env) StartNATS(ctx context.Context) (*NATS, error) {
+	bin, err := program(en.NATS)
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := l.Ports.Addrs(2 * natsServers)
+	addrs, err := en.Ports.Addrs(2 * natsServers)
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +43,11 @@ func (l *Env) StartNATS(ctx context.Context) (*NATS, error) {
 	}
 	for i := range natsServers {
 		name := fmt.Sprintf("nats-s%d", i+1)
-		dir, err := l.dir(name)
+		dir, err := en.dir(name)
 		if err != nil {
 			return nil, errors.Join(err, n.Stop())
 		}
-		child, err := proc.Start(l.Logs, name, nil, bin, "serve", "-name", name, "-dir", dir,
+		child, err := proc.Start(en.Logs, name, nil, bin, "serve", "-name", name, "-dir", dir,
 			"-client", addrs[i], "-route", addrs[natsServers+i], "-routes", strings.Join(routes, ","))
 		if err != nil {
 			return nil, errors.Join(err, n.Stop())
@@ -64,7 +64,7 @@ func (l *Env) StartNATS(ctx context.Context) (*NATS, error) {
 	return n, nil
 }
 
-// reachable reports whether somebody listens.
+// reachable reports whether a process listens.
 func reachable(addr string) error {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err == nil {

@@ -28,16 +28,16 @@ type Redis struct {
 // StartRedis starts redis-server. With durable it syncs its append-only file
 // at every write (`appendfsync always`), otherwise it writes nothing by itself.
 // Point-in-time dumps are off in both: they would only slow the peer down.
-func (l *Env) StartRedis(ctx context.Context, name string, durable bool) (*Redis, error) {
+func (en *Env) StartRedis(ctx context.Context, name string, durable bool) (*Redis, error) {
 	bin, err := program("redis-server")
 	if err != nil {
 		return nil, err
 	}
-	addr, err := l.Ports.Addr()
+	addr, err := en.Ports.Addr()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := l.dir(name)
+	dir, err := en.dir(name)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (l *Env) StartRedis(ctx context.Context, name string, durable bool) (*Redis
 	if durable {
 		args = append(args, "--appendonly", "yes", "--appendfsync", "always")
 	}
-	r := &Redis{Addr: addr, dir: dir, start: func() (*proc.Child, error) { return proc.Start(l.Logs, name, nil, args...) }}
+	r := &Redis{Addr: addr, dir: dir, start: func() (*proc.Child, error) { return proc.Start(en.Logs, name, nil, args...) }}
 	if r.child, err = r.start(); err != nil {
 		return nil, err
 	}

@@ -23,35 +23,35 @@ type Restate struct {
 	dir                     string
 }
 
-// restateServers are where the npm package keeps the server, below the folder of the program.
+// restateServers is a pattern of the server's path in the npm package, below the folder of the program.
 const restateServers = "node_modules/@restatedev/restate-server-*/bin/restate-server"
 
 // StartRestate starts the server.
-func (l *Env) StartRestate(ctx context.Context) (*Restate, error) {
-	bin, err := program(l.Restate)
+func (en *Env) StartRestate(ctx context.Context) (*Restate, error) {
+	bin, err := program(en.Restate)
 	if err != nil {
 		return nil, err
 	}
-	server, err := filepath.Glob(filepath.Join(l.RestateServer, restateServers))
+	server, err := filepath.Glob(filepath.Join(en.RestateServer, restateServers))
 	if err != nil || len(server) == 0 {
-		return nil, fmt.Errorf("%w: restate-server below %s", ErrMissing, l.RestateServer)
+		return nil, fmt.Errorf("%w: restate-server below %s", ErrMissing, en.RestateServer)
 	}
 	if server[0], err = filepath.Abs(server[0]); err != nil {
 		return nil, err
 	}
-	addrs, err := l.Ports.Addrs(4)
+	addrs, err := en.Ports.Addrs(4)
 	if err != nil {
 		return nil, err
 	}
 	r := &Restate{bin: bin, admin: "http://" + addrs[0], ingress: "http://" + addrs[1], service: addrs[2]}
-	if r.dir, err = l.dir("restate"); err != nil {
+	if r.dir, err = en.dir("restate"); err != nil {
 		return nil, err
 	}
 	env := []string{
 		"RESTATE_ADMIN__BIND_ADDRESS=" + addrs[0], "RESTATE_INGRESS__BIND_ADDRESS=" + addrs[1],
 		"RESTATE_BIND_ADDRESS=" + addrs[3], "RESTATE_ADVERTISED_ADDRESS=http://" + addrs[3] + "/", "RESTATE_LISTEN_MODE=tcp", "DO_NOT_TRACK=1",
 	}
-	if r.child, err = proc.Start(l.Logs, "restate", env, server[0], "--base-dir", r.dir, "--node-name", "bench", "--no-logo"); err != nil {
+	if r.child, err = proc.Start(en.Logs, "restate", env, server[0], "--base-dir", r.dir, "--node-name", "bench", "--no-logo"); err != nil {
 		return nil, err
 	}
 	limit, cancel := within(ctx)
@@ -64,7 +64,7 @@ func (l *Env) StartRestate(ctx context.Context) (*Restate, error) {
 	return r, nil
 }
 
-// Flows is what workflows took: how many ended in a second, and their times in microseconds.
+// Flows holds the rate at which workflows ended, and their durations in microseconds.
 type Flows struct{ PerSecond, P50, P99 float64 }
 
 // Run has clients run workflows of three empty steps for a while, one each at a time.

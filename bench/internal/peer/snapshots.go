@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/proc"
 )
 
-// Written is how many bytes the disk with the node's data has written so far; see proc.Written.
+// Written returns the bytes written so far to the disk with the node's data; see proc.Written.
 func (n *Node) Written() (int64, error) { return proc.Written(n.dir) }
 
 // Snapshots are the sizes of the snapshots in the node's data directory, by their names; of one that is being written, as much

@@ -15,7 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/proc"
 )
 
-// Credentials of every server of ours that a benchmark starts.
+// Credentials of every server of the product that a benchmark starts.
 const (
 	token      = "bench-standard-token"
 	adminToken = "bench-admin-token"
@@ -27,7 +27,7 @@ var credentials = []string{
 	"TRIREME_MESSAGES_TOKEN=" + MessagesToken, "TRIREME_ADMIN_TOKEN=" + adminToken,
 }
 
-// Node is one process of ours.
+// Node is a process of the product.
 type Node struct {
 	ID    string
 	URL   string // HTTP API
@@ -60,7 +60,7 @@ func (n *Node) ready(ctx context.Context) error {
 // Kill ends the node with SIGKILL and returns when the process is gone.
 func (n *Node) Kill() error { return n.child.Kill() }
 
-// ProcessorTime is what the node's process has used so far.
+// ProcessorTime returns the processor time that the node's process has used so far.
 func (n *Node) ProcessorTime() (time.Duration, error) { return n.child.ProcessorTime() }
 
 // Snapshot makes the node take a snapshot and returns when it is written.
@@ -100,8 +100,8 @@ type Status struct {
 }
 
 // product finds our binary.
-func (l *Env) product() (string, error) {
-	path, err := exec.LookPath(l.Trireme)
+func (en *Env) product() (string, error) {
+	path, err := exec.LookPath(en.Trireme)
 	if err != nil {
 		return "", fmt.Errorf("ours is not built: %w", err)
 	}
@@ -109,13 +109,13 @@ func (l *Env) product() (string, error) {
 }
 
 // StartCluster starts three nodes with a synced log each.
-func (l *Env) StartCluster(ctx context.Context) (*Trireme, error) {
-	bin, err := l.product()
+func (en *Env) StartCluster(ctx context.Context) (*Trireme, error) {
+	bin, err := en.product()
 	if err != nil {
 		return nil, err
 	}
 	const size = 3
-	addrs, err := l.Ports.Addrs(4 * size)
+	addrs, err := en.Ports.Addrs(4 * size)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +128,8 @@ func (l *Env) StartCluster(ctx context.Context) (*Trireme, error) {
 	for i := range size {
 		id := fmt.Sprintf("n%d", i+1)
 		argv := []string{bin, "serve", "--node-id", id, "--http", http[i], "--cluster", cluster[i], "--gossip", gossip[i],
-			"--initial-cluster", strings.Join(initial, ","), "--heartbeat", l.Heartbeat.String()}
-		if err := l.add(t, id, http[i], pprof[i], argv); err != nil {
+			"--initial-cluster", strings.Join(initial, ","), "--heartbeat", en.Heartbeat.String()}
+		if err := en.add(t, id, http[i], pprof[i], argv); err != nil {
 			return nil, errors.Join(err, t.Stop())
 		}
 	}
@@ -137,27 +137,27 @@ func (l *Env) StartCluster(ctx context.Context) (*Trireme, error) {
 }
 
 // StartDev starts one node in `dev` mode with its data on the disk, and a RESP listener.
-func (l *Env) StartDev(ctx context.Context) (*Trireme, error) { return l.startDev(ctx, "dev") }
+func (en *Env) StartDev(ctx context.Context) (*Trireme, error) { return en.startDev(ctx, "dev") }
 
 // StartOther starts a second node of its own beside that of StartDev.
-func (l *Env) StartOther(ctx context.Context) (*Trireme, error) { return l.startDev(ctx, "other") }
+func (en *Env) StartOther(ctx context.Context) (*Trireme, error) { return en.startDev(ctx, "other") }
 
 // StartNamed starts one more, with data and logs of that name.
-func (l *Env) StartNamed(ctx context.Context, name string) (*Trireme, error) {
-	return l.startDev(ctx, name)
+func (en *Env) StartNamed(ctx context.Context, name string) (*Trireme, error) {
+	return en.startDev(ctx, name)
 }
 
-func (l *Env) startDev(ctx context.Context, name string) (*Trireme, error) {
-	bin, err := l.product()
+func (en *Env) startDev(ctx context.Context, name string) (*Trireme, error) {
+	bin, err := en.product()
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := l.Ports.Addrs(3)
+	addrs, err := en.Ports.Addrs(3)
 	if err != nil {
 		return nil, err
 	}
 	t := &Trireme{Dialect: triremeDialect(token)}
-	if err := l.add(t, name, addrs[0], addrs[1], []string{bin, "dev", "--http", addrs[0], "--resp", addrs[2]}); err != nil {
+	if err := en.add(t, name, addrs[0], addrs[1], []string{bin, "dev", "--http", addrs[0], "--resp", addrs[2]}); err != nil {
 		return nil, errors.Join(err, t.Stop())
 	}
 	t.Nodes[0].RESP = addrs[2]
@@ -170,13 +170,13 @@ func (n *Node) Benchmark(ctx context.Context, requests, conns, pipeline, keys in
 }
 
 // add completes a node's command line and starts it.
-func (l *Env) add(t *Trireme, id, addr, pprof string, argv []string) error {
-	dir, err := l.dir("trireme-" + id)
+func (en *Env) add(t *Trireme, id, addr, pprof string, argv []string) error {
+	dir, err := en.dir("trireme-" + id)
 	if err != nil {
 		return err
 	}
-	n := &Node{ID: id, URL: "http://" + addr, dir: dir, logs: l.Logs, argv: slices.Concat(argv, []string{"--data-dir", dir}, l.Args), env: slices.Concat(credentials, l.Variables)}
-	if l.Pprof {
+	n := &Node{ID: id, URL: "http://" + addr, dir: dir, logs: en.Logs, argv: slices.Concat(argv, []string{"--data-dir", dir}, en.Args), env: slices.Concat(credentials, en.Variables)}
+	if en.Pprof {
 		n.Pprof = pprof
 		n.argv = append(n.argv, "--pprof", pprof)
 	}

@@ -26,7 +26,7 @@ func (n *Node) dial() (*respConn, error) {
 	return c, nil
 }
 
-// commandsAtATime is how many commands are sent together while a node is filled.
+// commandsAtATime is the number of commands that are sent together while a node is filled.
 const commandsAtATime = 100
 
 // fill sends count commands in pipelines; each must be answered with want.
@@ -76,7 +76,7 @@ func NearestBody(top int, vector string) string {
 // Dial opens a connection for one request after the other.
 func (n *Node) Dial() (*load.Caller, error) { return load.Dial(n.URL, token) }
 
-// nearestLimit is how long one search may take.
+// nearestLimit bounds one search.
 const nearestLimit = time.Minute
 
 // Nearest sends a NearestBody and returns the ids that were found, the nearest first.

@@ -24,16 +24,16 @@ type Webdis struct {
 
 // StartWebdis starts redis-server with `appendfsync always` and webdis with
 // two threads and 20 connections, as performance.md's tables were measured.
-func (l *Env) StartWebdis(ctx context.Context) (*Webdis, error) {
+func (en *Env) StartWebdis(ctx context.Context) (*Webdis, error) {
 	bin, err := program("webdis")
 	if err != nil {
 		return nil, err
 	}
-	r, err := l.StartRedis(ctx, "redis-durable", true)
+	r, err := en.StartRedis(ctx, "redis-durable", true)
 	if err != nil {
 		return nil, err
 	}
-	w, err := l.startWebdis(ctx, bin, r)
+	w, err := en.startWebdis(ctx, bin, r)
 	if err != nil {
 		return nil, errors.Join(err, r.Stop())
 	}
@@ -41,12 +41,12 @@ func (l *Env) StartWebdis(ctx context.Context) (*Webdis, error) {
 }
 
 // startWebdis starts the gateway alone, in front of r.
-func (l *Env) startWebdis(ctx context.Context, bin string, r *Redis) (*Webdis, error) {
-	port, err := l.Ports.Take()
+func (en *Env) startWebdis(ctx context.Context, bin string, r *Redis) (*Webdis, error) {
+	port, err := en.Ports.Take()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := l.dir("webdis")
+	dir, err := en.dir("webdis")
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (l *Env) startWebdis(ctx context.Context, bin string, r *Redis) (*Webdis, e
 	if err != nil {
 		return nil, err
 	}
-	child, err := proc.Start(l.Logs, "webdis", nil, bin, path)
+	child, err := proc.Start(en.Logs, "webdis", nil, bin, path)
 	if err != nil {
 		return nil, err
 	}

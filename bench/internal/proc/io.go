@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Written is how many bytes the disk of a directory has been given to write so far, by whatever process, after everything that
-// waits in memory was written. It fails for file systems that are on no block device.
+// Written returns the bytes that all processes together have written so far to the disk of a directory, after it has flushed the
+// page cache. It fails for file systems without a block device.
 //
 // The account of a process (write_bytes of /proc/PID/io) would leave out others, but counts whole folios of the page cache, half a
 // megabyte and more for a synced write of one block (Linux 6.18, ext4).

@@ -10,7 +10,7 @@ import (
 
 // Ports hands out free loopback ports outside the ephemeral range: a port
 // from inside could be taken by any outgoing connection while its server is
-// down, as happens when a killed node is started again. They come in blocks that no other program of ours draws while
+// down, as happens when a killed node is started again. They come in blocks that no other program of the product draws while
 // this process lives (package testports), and none is handed out twice.
 type Ports struct {
 	mu    sync.Mutex
@@ -28,7 +28,7 @@ func NewPorts() (*Ports, error) {
 	return &Ports{block: block}, nil
 }
 
-// Take returns a port on which nobody listens now.
+// Take returns a port on which no process listens now.
 func (p *Ports) Take() (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

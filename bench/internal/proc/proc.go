@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// grace is how long Stop waits after SIGTERM before it kills.
+// grace is the time between SIGTERM and SIGKILL in Stop.
 const grace = 15 * time.Second
 
 // Child is one process. Its standard output and error go to one log file.

@@ -12,7 +12,7 @@ import (
 // second for programs (proc(5), USER_HZ).
 const tick = 10 * time.Millisecond
 
-// ProcessorTime is what the child has used of all processors so far, in its own code and
+// ProcessorTime returns the processor time that the child has used so far, in its own code and
 // in the kernel, to a hundredth of a second.
 func (c *Child) ProcessorTime() (time.Duration, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Pid()))

@@ -43,8 +43,8 @@ const (
 // colours of the lines, in turns: on a light background and on a dark one.
 var colours = []struct{ light, dark string }{{"#0969da", "#58a6ff"}, {"#bc4c00", "#f0883e"}, {"#1a7f37", "#56d364"}, {"#8250df", "#bc8cff"}}
 
-// darkStyle is what differs for readers who prefer a dark page. The drawing has its own background, so it can be
-// read on any page either way.
+// darkStyle returns the styles for readers who prefer a dark page. The drawing has its own background, so it is
+// readable on any page.
 func darkStyle() string {
 	var b strings.Builder
 	b.WriteString("<style>@media (prefers-color-scheme: dark) { .back { fill: #0d1117 } text { fill: #e6edf3 } .faint { fill: #9198a1; stroke: #0d1117 } .grid { stroke: #30363d }")

@@ -20,7 +20,7 @@ const (
 	Pending Verdict = "not run"
 )
 
-// Pair is one measurement of ours beside one of the peer's, taken in turns.
+// Pair is a measurement of the product and one of the peer, taken in turns.
 // For rows without a peer, Peer is zero and Value is Ours.
 type Pair struct {
 	Ours  float64 `json:"ours"`

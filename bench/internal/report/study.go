@@ -18,7 +18,7 @@ type Study struct {
 	Costs   []Cost    `json:"costs"`
 }
 
-// Cost is what a request costs at one size, in microseconds of the server's processor time.
+// Cost is the cost of a request at one size, in microseconds of the server's processor time.
 type Cost struct {
 	Axis string  `json:"axis"` // what grows, such as "keys"
 	Size int     `json:"size"`

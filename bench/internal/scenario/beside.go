@@ -16,7 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
-// probeKeys is how many small keys the probes read and write.
+// probeKeys is the number of small keys that the probes read and write.
 const probeKeys = 1000
 
 // How long a command may hold the state at a time, in ms: a large write for as long as --max-request-work and
@@ -111,7 +111,7 @@ func (b *Bench) besideOnce(ctx context.Context, commands []largeCommand, rows []
 
 // besideCommand measures a pair of the rows of one command.
 func (b *Bench) besideCommand(ctx context.Context, servers [2]connector, l largeCommand, rows []*report.Row) error {
-	var found [2]*probed
+	var found [2]*probeResult
 	for j, s := range servers {
 		if l.ours && j > 0 {
 			break
@@ -145,8 +145,8 @@ func (b *Bench) onClient(s connector, f func(*peer.Client) error) error {
 	return errors.Join(f(c), c.Close())
 }
 
-// probed is what GET and SET took while a command was under way, and the command itself the last time.
-type probed struct {
+// probeResult holds the latencies of GET and SET while a command was under way, and the last duration of the command.
+type probeResult struct {
 	took [2]hist.H
 	once time.Duration
 	held float64 // the longest time that a node's state was held meanwhile, rounded up to the next bucket of the metric, in seconds
@@ -166,10 +166,10 @@ func holds(ctx context.Context, s connector) (metrics.Histogram, error) {
 }
 
 // beside runs a command again and again for the measured time, at least once, beside the probes.
-func (b *Bench) beside(ctx context.Context, s connector, l largeCommand) (*probed, error) {
+func (b *Bench) beside(ctx context.Context, s connector, l largeCommand) (*probeResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var p probed
+	var p probeResult
 	var running atomic.Int64     // odd while the command is under way
 	var answered [2]atomic.Int64 // commands of each probe
 	var wg sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
-// cost is what one piece of work took of the processors, in microseconds.
+// cost is the processor time of one piece of work, in microseconds, by process, and the rate.
 type cost struct{ rate, leader, follower, own float64 }
 
 func (c cost) nodes() float64 { return c.leader + 2*c.follower }
@@ -75,7 +75,7 @@ func quantileCost(all []cost, q float64) cost {
 		middle(func(c cost) float64 { return c.follower }), middle(func(c cost) float64 { return c.own })}
 }
 
-// flowCost is what a workflow run takes.
+// flowCost measures the cost of a workflow run.
 func (b *Bench) flowCost(ctx context.Context, clients int) (cost, error) {
 	t, err := b.deliveringHere(func() (*peer.Trireme, error) { return b.Env.StartCluster(ctx) })
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *Bench) flowCost(ctx context.Context, clients int) (cost, error) {
 	})
 }
 
-// deliveryCost is what a message takes that is published and delivered.
+// deliveryCost measures the cost of a message that is published and delivered.
 func (b *Bench) deliveryCost(ctx context.Context) (cost, error) {
 	t, err := b.deliveringHere(func() (*peer.Trireme, error) { return b.Env.StartCluster(ctx) })
 	if err != nil {

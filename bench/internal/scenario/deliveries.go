@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
-// deliveryTrial is how many messages a first run has, which finds how many fill the
+// deliveryTrial is the number of messages of a first run, which determines the number for the
 // measured time.
 const deliveryTrial = 3200
 
@@ -102,5 +102,5 @@ func (b *Bench) deliver(ctx context.Context, t *peer.Trireme, n int) (float64, e
 	return float64(r.Requests) / time.Since(begin).Seconds(), nil
 }
 
-// startTime is how long the last messages have to arrive.
+// startTime bounds the arrival of the last messages.
 const startTime = time.Minute

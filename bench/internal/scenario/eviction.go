@@ -56,15 +56,15 @@ func (b *Bench) Eviction(ctx context.Context, policy string, c Cache) *report.Ro
 	return row
 }
 
-// cached is what one server made of the load.
-type cached struct {
+// cacheResult is the result of the load on one server.
+type cacheResult struct {
 	percent float64
 	keys    string
 }
 
-func (c cached) String() string { return fmt.Sprintf("%.2f %% with %s keys", c.percent, c.keys) }
+func (r cacheResult) String() string { return fmt.Sprintf("%.2f %% with %s keys", r.percent, r.keys) }
 
-func (b *Bench) ourHitRate(ctx context.Context, policy string, memory int, l peer.CacheLoad) (c cached, err error) {
+func (b *Bench) ourHitRate(ctx context.Context, policy string, memory int, l peer.CacheLoad) (c cacheResult, err error) {
 	defer func(was []string) { b.Env.Args = was }(b.Env.Args)
 	b.Env.Args = slices.Concat(b.Env.Args, []string{"--max-memory", strconv.Itoa(memory), "--max-memory-policy", policy})
 	t, err := b.Env.StartDev(ctx)
@@ -80,7 +80,7 @@ func (b *Bench) ourHitRate(ctx context.Context, policy string, memory int, l pee
 	return c, err
 }
 
-func (b *Bench) redisHitRate(ctx context.Context, policy string, memory int, l peer.CacheLoad) (c cached, err error) {
+func (b *Bench) redisHitRate(ctx context.Context, policy string, memory int, l peer.CacheLoad) (c cacheResult, err error) {
 	r, err := b.Env.StartRedis(ctx, "redis-cache", false)
 	if err != nil {
 		return c, err

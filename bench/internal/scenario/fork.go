@@ -20,7 +20,7 @@ const (
 	forkMetric  = "trireme_snapshot_fork_seconds"
 )
 
-// runFork measures row 9: the longest apply or fork of ours while a snapshot
+// runFork measures row 9: the longest apply or fork of the product while a snapshot
 // of many keys is written under load, against the time for which redis stands
 // still in fork.
 func runFork(ctx context.Context, b *Bench, rows []*report.Row) {
@@ -51,7 +51,7 @@ func (b *Bench) bigRedis(ctx context.Context) (*peer.Redis, func(), error) {
 	return r, b.stopping(r), r.Fill(b.BigKeys)
 }
 
-// bigNode is one node of ours with many keys.
+// bigNode is a node of the product with many keys.
 func (b *Bench) bigNode(ctx context.Context) (*peer.Trireme, error) {
 	t, err := b.Env.StartDev(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 	growthKeys  = 100_000
 )
 
-// axes are what the cost of a request is drawn over.
+// axes are the quantities over which the cost of a request is drawn.
 var axes = []axis{
 	{name: "keys", title: "Cost of a request as keys grow", along: "keys of 64 B values; 64 connections", sizes: []int{10_000, 100_000, 1_000_000, 10_000_000},
 		at: func(g *growing, size int) int { return size }},

@@ -59,7 +59,7 @@ func only(ours, etcd *subject, withEtcd bool, webdis *subject, withWebdis bool) 
 	return all
 }
 
-// runSingle measures row 5: one node of ours against one redis behind webdis.
+// runSingle measures row 5: one node of the product against one redis behind webdis.
 func runSingle(ctx context.Context, b *Bench, rows []*report.Row) {
 	ours := b.ourDev(ctx)
 	defer ours.stop()
@@ -95,7 +95,7 @@ func runPipeline(ctx context.Context, b *Bench, rows []*report.Row) {
 	compare(rows[0], ours.set, redis, rate)
 }
 
-// ourPipeline is three nodes of ours under pipelines.
+// ourPipeline is three nodes of the product under pipelines.
 func (b *Bench) ourPipeline(ctx context.Context) side {
 	t, err := b.cluster(ctx)
 	if err != nil {

@@ -79,12 +79,12 @@ func expireAll(ctx context.Context, c *peer.Client, n int) error {
 	return untilEmpty(ctx, c, n)
 }
 
-// expiryOf is when n keys that are written from now on expire: later than the last of them is written, on an idle machine.
+// expiryOf returns an expiry time for n keys that are written from now on: after the last of them is written, on an idle machine.
 func expiryOf(n int) time.Time {
 	return time.Now().Add(200*time.Millisecond + time.Duration(n)*15*time.Microsecond)
 }
 
-// largeCommands are those that are measured, on the keys that fillLarge makes. The last three empty the server.
+// largeCommands lists the measured commands, on the keys that fillLarge makes. The last three empty the server.
 func largeCommands() []largeCommand {
 	return []largeCommand{
 		plain("LRANGE", "list", "0", "-1"), plain("HGETALL", "hash"), plain("SMEMBERS", "set"), plain("ZRANGE", "zset", "0", "-1"),
@@ -101,7 +101,7 @@ func largeCommands() []largeCommand {
 	}
 }
 
-// fillBatch is how many elements or commands are sent together.
+// fillBatch is the number of elements or commands that are sent together.
 const fillBatch = 1000
 
 // fillLarge makes a list, a hash, a sorted set and two sets of n elements, half of which the sets share.

@@ -34,23 +34,7 @@ func serveHere(h http.Handler) (url string, stop func(), err error) {
 	}, nil
 }
 
-// asking is what the endpoint asks the nodes by: of net/http only as much as has to be.
-type asking struct {
-	plain *httpclient.Client
-	rest  *http.Transport
-}
-
+// newAsking returns the endpoint's HTTP client for requests to the nodes.
 func newAsking(perNode int) http.RoundTripper {
-	return &asking{
-		plain: &httpclient.Client{Dial: new(net.Dialer).DialContext, MaxIdle: 4 * perNode, MaxIdlePerHost: perNode, IdleTime: time.Minute, MaxHead: 64 << 10},
-		rest:  &http.Transport{MaxIdleConnsPerHost: perNode},
-	}
-}
-
-// RoundTrip sends a request.
-func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
-	if httpclient.Fits(r) {
-		return a.plain.RoundTrip(r)
-	}
-	return a.rest.RoundTrip(r)
+	return &httpclient.Client{Dial: new(net.Dialer).DialContext, MaxIdle: 4 * perNode, MaxIdlePerHost: perNode, IdleTime: time.Minute, MaxHead: 64 << 10}
 }

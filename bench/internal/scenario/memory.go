@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
-// rewrites is how often each key is written again before row 10b reads the resident memory.
+// rewrites is the number of times that each key is overwritten before row 10b reads the resident memory.
 const rewrites = 5
 
 // runMemory measures rows 10, 10b and 11 on one node and one redis-server that hold the same
@@ -67,12 +67,12 @@ func (b *Bench) memory(ctx context.Context, rows []*report.Row) error {
 	return nil
 }
 
-// footprint is what a server needs for many keys.
+// footprint is the memory of a server with many keys.
 type footprint struct {
 	perKey   float64 // bytes
 	resident float64 // MB, if asked for
 	back     time.Duration
-	used     time.Duration // processor time of ours meanwhile
+	used     time.Duration // processor time of the product meanwhile
 }
 
 func (b *Bench) ourFootprint(ctx context.Context, rewrite bool) (f footprint, err error) {

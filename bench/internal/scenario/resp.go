@@ -6,10 +6,10 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
-// singleConns is how many connections row 7 has without pipelines.
+// singleConns is the number of connections of row 7 without pipelines.
 const singleConns = 64
 
-// runRESP measures row 7: redis-benchmark against one node of ours and against a durable
+// runRESP measures row 7: redis-benchmark against one node of the product and against a durable
 // redis-server, with pipelines and without.
 func runRESP(ctx context.Context, b *Bench, rows []*report.Row) {
 	t, err := b.Env.StartDev(ctx)

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
-// searchConns is how many connections search in row 20, and how many goroutines of bleve.
+// searchConns is the number of connections that search in row 20, and of bleve's goroutines.
 const searchConns = 4
 
 // runSearch measures row 20: documents indexed a second, from the first that is sent until all of them are found, and

@@ -42,7 +42,7 @@ func (b *Bench) stopping(s interface{ Stop() error }) func() {
 	}
 }
 
-// cluster starts three nodes of ours and loads keys.
+// cluster starts three nodes of the product and loads keys.
 func (b *Bench) cluster(ctx context.Context) (*peer.Trireme, error) {
 	t, err := b.Env.StartCluster(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (b *Bench) noteVersion(ctx context.Context, t *peer.Trireme) {
 	b.Servers["trireme"] = s.Nodes[0].Version
 }
 
-// writeURLs are where writes go: to the leader, or to all nodes.
+// writeURLs returns the URLs that take writes: the leader's, or those of all nodes.
 func (b *Bench) writeURLs(leader string, all []string) []string {
 	if b.WritesToAll {
 		return all
@@ -73,7 +73,7 @@ func (b *Bench) writeURLs(leader string, all []string) []string {
 	return []string{leader}
 }
 
-// ourCluster is three nodes of ours: writes as b.WritesToAll says, reads
+// ourCluster is three nodes of the product: writes as b.WritesToAll says, reads
 // through all.
 func (b *Bench) ourCluster(ctx context.Context) side {
 	t, err := b.cluster(ctx)
@@ -91,7 +91,7 @@ func (b *Bench) ourCluster(ctx context.Context) side {
 	}
 }
 
-// ourDev is one node of ours.
+// ourDev is a node of the product.
 func (b *Bench) ourDev(ctx context.Context) side {
 	t, err := b.Env.StartDev(ctx)
 	if err != nil {

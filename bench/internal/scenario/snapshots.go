@@ -13,9 +13,9 @@ import (
 
 const (
 	snapshotConns = 64
-	// mostAmplified is how many times the bytes of the log may be written, by the log and by snapshots.
+	// mostAmplified bounds the bytes that the log and snapshots write, as a multiple of the log's bytes.
 	mostAmplified = 2
-	// snapshotLook is how often the directory of the snapshots is looked at. A node keeps two, and begins one a second at most.
+	// snapshotLook is the interval between two reads of the snapshots' directory. A node keeps two, and begins one a second at most.
 	snapshotLook = 200 * time.Millisecond
 )
 

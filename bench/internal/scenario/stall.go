@@ -37,7 +37,7 @@ func (b *Bench) Stall(ctx context.Context) *report.Row {
 
 // stall measures and fills row.
 func (b *Bench) stall(ctx context.Context, row *report.Row) error {
-	alone, err := b.idle(ctx, min(b.Quiet, 10*time.Second))
+	baseline, err := b.idle(ctx, min(b.Quiet, 10*time.Second))
 	if err != nil {
 		return err
 	}
@@ -65,22 +65,22 @@ func (b *Bench) stall(ctx context.Context, row *report.Row) error {
 		w.during.Quantile(.5), w.during.Quantile(.99), w.during.Quantile(.999), w.during.Max())
 	row.Note("%d writes between snapshots: p50 %v, p99.9 %v, max %v", w.between.N(), w.between.Quantile(.5), w.between.Quantile(.999), w.between.Max())
 	row.Note("idle loop beside the load: overslept p50 %.3f, p99.9 %.3f, max %.3f ms", beside.result.P50/1e3, beside.result.P999/1e3, beside.result.Max/1e3)
-	row.Note("idle loop on the machine alone: overslept p50 %.3f, p99.9 %.3f, max %.3f ms", alone.P50/1e3, alone.P999/1e3, alone.Max/1e3)
+	row.Note("idle loop on the machine alone: overslept p50 %.3f, p99.9 %.3f, max %.3f ms", baseline.P50/1e3, baseline.P999/1e3, baseline.Max/1e3)
 	return nil
 }
 
-// written is what one writer saw.
-type written struct {
+// writerResult is the result of one writer.
+type writerResult struct {
 	during, between hist.H
 	snapshots       int
 }
 
 // writeThroughSnapshots runs the writer beside a loop that takes snapshots with
 // a pause as long as the snapshot, so that both kinds of writes are seen.
-func (b *Bench) writeThroughSnapshots(ctx context.Context, t *peer.Trireme) (*written, error) {
+func (b *Bench) writeThroughSnapshots(ctx context.Context, t *peer.Trireme) (*writerResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Quiet)
 	defer cancel()
-	w := &written{}
+	w := &writerResult{}
 	var taking atomic.Int64 // odd while a snapshot is under way
 	done := make(chan error, 1)
 	go func() {
@@ -120,7 +120,7 @@ func takeSnapshots(ctx context.Context, n *peer.Node, taking *atomic.Int64) (tak
 
 // writeUntil writes random keys on one connection until ctx ends. A write
 // belongs to a snapshot when one was under way at its begin or at its end.
-func (b *Bench) writeUntil(ctx context.Context, t *peer.Trireme, w *written, taking *atomic.Int64) error {
+func (b *Bench) writeUntil(ctx context.Context, t *peer.Trireme, w *writerResult, taking *atomic.Int64) error {
 	c, err := load.Dial(t.Nodes[0].URL, t.Set.Bearer)
 	if err != nil {
 		return err

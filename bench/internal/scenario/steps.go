@@ -18,8 +18,8 @@ import (
 // The figures of acceptance runs workflow-step-cost and workflow-growth.
 const (
 	stepLine = 1024 // bytes above the output
-	// growthLine is how much more twice as many steps may take: twice, and what noise there is. What grows with the
-	// square takes four times as much.
+	// growthLine bounds the factor by which the cost may grow with twice as many steps: two, and room for noise. Quadratic
+	// growth has a factor of four.
 	growthLine = 2.4
 	// costRuns of costSteps each are kept while their memory is measured.
 	costRuns, costSteps = 40, 250
@@ -60,7 +60,7 @@ func conclude(err error, rows ...*report.Row) {
 	}
 }
 
-// weight is what a node holds and has logged.
+// weight is the size of a node: its heap and its log in bytes, and the log's entries.
 type weight struct{ heap, log, entries float64 }
 
 func weigh(ctx context.Context, n *peer.Node) (w weight, err error) {
@@ -145,7 +145,7 @@ func (b *Bench) growth(ctx context.Context, rows []*report.Row) error {
 	return nil
 }
 
-// long is what one kind of run of so many steps takes: heap, log, bodies that were posted, and what the endpoint fetched.
+// long measures a run of a number of steps: heap, log and posted bodies, and the bytes that the endpoint fetched.
 func (b *Bench) long(ctx context.Context, steps int) (now [3]float64, fetched float64, err error) {
 	t, err := b.deliveringHere(func() (*peer.Trireme, error) { return b.Env.StartDev(ctx) }, "--max-inline-log", fetchedLog)
 	if err != nil {

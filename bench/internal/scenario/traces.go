@@ -16,7 +16,7 @@ const (
 	noTracesLine  = 0.99
 )
 
-// Traces is what the export of spans costs: deliveries a second of a node that exports every trace, and of one that samples none, beside
+// Traces measures the cost of exporting spans: deliveries a second of a node that exports every trace, of one that samples none, and of
 // one without a collector.
 func (b *Bench) Traces(ctx context.Context) []*report.Row {
 	row := func(part, work string, line float64) *report.Row {

@@ -16,7 +16,7 @@ import (
 )
 
 // runWorkflows measures rows 14 and 15: workflows of three empty steps, 64 at once and one
-// at a time, through an endpoint of ours that speaks the protocol of SDKs, against Restate,
+// at a time, through an endpoint of the product that speaks the protocol of SDKs, against Restate,
 // whose own SDK runs its steps.
 func runWorkflows(ctx context.Context, b *Bench, rows []*report.Row) {
 	ours, stop := b.ourFlows(ctx)

@@ -18,10 +18,10 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// place is where a client connects to.
+// place is the address and the password with which a client connects.
 type place struct{ addr, password string }
 
-// program is what is done before the leader is killed, and afterwards.
+// program has the two parts of a test: before the leader is killed, and afterwards.
 type program interface {
 	before(context.Context, place) error
 	after(context.Context) error

@@ -21,7 +21,7 @@ type SurfaceRow struct {
 	// HTTP says that the gateway takes it as a command, ReadOnly that the Read Only token
 	// may give it.
 	HTTP, ReadOnly bool
-	// Line is where the row stands, counted from 1.
+	// Line is the line of the row, counted from 1.
 	Line int
 }
 

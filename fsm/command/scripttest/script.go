@@ -22,7 +22,7 @@ type Step struct {
 	Line int
 	// Text is the command as written.
 	Text string
-	// After is how many milliseconds pass before the command.
+	// After is the pause before the command, in milliseconds.
 	After  int64
 	Origin command.Origin
 	// As is the user of the database default that gives the command.

@@ -3,61 +3,61 @@ package lua
 import "math"
 
 // CheckTable is argument n, counted from 1, as a table; anything else is an error.
-func (vm *State) CheckTable(args []Value, n int) *Table {
+func (st *State) CheckTable(args []Value, n int) *Table {
 	if n <= len(args) {
 		if t, ok := args[n-1].ref.(*Table); ok {
 			return t
 		}
 	}
-	vm.argType(args, n, "table")
+	st.argType(args, n, "table")
 	return nil
 }
 
 // CheckNumber is argument n as a number, converted from a string if need be.
-func (vm *State) CheckNumber(args []Value, n int) float64 {
+func (st *State) CheckNumber(args []Value, n int) float64 {
 	if n <= len(args) {
-		if x, ok := vm.ToNumber(args[n-1]); ok {
+		if x, ok := st.ToNumber(args[n-1]); ok {
 			return x
 		}
 	}
-	vm.argType(args, n, "number")
+	st.argType(args, n, "number")
 	return 0
 }
 
 // CheckInt is argument n as an integer, truncated.
-func (vm *State) CheckInt(args []Value, n int) int { return toInt(vm.CheckNumber(args, n)) }
+func (st *State) CheckInt(args []Value, n int) int { return toInt(st.CheckNumber(args, n)) }
 
 // OptInt is CheckInt with a default for nil and none.
-func (vm *State) OptInt(args []Value, n, def int) int {
+func (st *State) OptInt(args []Value, n, def int) int {
 	if n > len(args) || args[n-1].IsNil() {
 		return def
 	}
-	return vm.CheckInt(args, n)
+	return st.CheckInt(args, n)
 }
 
 // CheckText is argument n as a string, converted from a number if need be.
-func (vm *State) CheckText(args []Value, n int) string {
+func (st *State) CheckText(args []Value, n int) string {
 	if n <= len(args) {
-		if s, ok := vm.Text(args[n-1]); ok {
+		if s, ok := st.Text(args[n-1]); ok {
 			return s
 		}
 	}
-	vm.argType(args, n, "string")
+	st.argType(args, n, "string")
 	return ""
 }
 
 // OptText is CheckText with a default for nil and none.
-func (vm *State) OptText(args []Value, n int, def string) string {
+func (st *State) OptText(args []Value, n int, def string) string {
 	if n > len(args) || args[n-1].IsNil() {
 		return def
 	}
-	return vm.CheckText(args, n)
+	return st.CheckText(args, n)
 }
 
 // CheckAny is argument n, which may be nil but must be there.
-func (vm *State) CheckAny(args []Value, n int) Value {
+func (st *State) CheckAny(args []Value, n int) Value {
 	if n > len(args) {
-		vm.ArgError(n, "value expected")
+		st.ArgError(n, "value expected")
 	}
 	return args[n-1]
 }

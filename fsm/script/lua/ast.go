@@ -123,7 +123,7 @@ type function struct {
 	slots  int         // most in scope at once
 }
 
-// capture is how a function gets a variable from outside when it is made.
+// capture binds a variable from outside to a function when it is made.
 type capture struct {
 	name  string
 	local *variable // of the enclosing function, or
@@ -131,10 +131,10 @@ type capture struct {
 }
 
 // find returns the innermost variable of a name in scope.
-func (fn *function) find(name string) *variable {
-	for i := len(fn.active) - 1; i >= 0; i-- {
-		if fn.active[i].name == name {
-			return fn.active[i]
+func (f *function) find(name string) *variable {
+	for i := len(f.active) - 1; i >= 0; i-- {
+		if f.active[i].name == name {
+			return f.active[i]
 		}
 	}
 	return nil

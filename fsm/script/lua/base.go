@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-func (vm *State) openBase() {
-	g := vm.Globals
-	vm.Register(g, []Named{
+func (st *State) openBase() {
+	g := st.Globals
+	st.Register(g, []Named{
 		{"assert", EachArgument, baseAssert}, {"collectgarbage", Constant, baseCollect}, {"error", Metered, baseError},
-		{"gcinfo", Constant, baseGCInfo}, {"getmetatable", Constant, baseGetMeta}, {"ipairs", Constant, vm.ipairs()},
-		{"load", Metered, baseLoad}, {"loadstring", Metered, baseLoadString}, {"next", Metered, baseNext}, {"pairs", Constant, vm.pairs()},
+		{"gcinfo", Constant, baseGCInfo}, {"getmetatable", Constant, baseGetMeta}, {"ipairs", Constant, st.ipairs()},
+		{"load", Metered, baseLoad}, {"loadstring", Metered, baseLoadString}, {"next", Metered, baseNext}, {"pairs", Constant, st.pairs()},
 		{"pcall", EachArgument, basePCall}, {"rawequal", Metered, baseRawEqual}, {"rawget", Metered, baseRawGet},
 		{"rawset", Metered, baseRawSet}, {"select", EachArgument, baseSelect}, {"setmetatable", Constant, baseSetMeta},
 		{"tonumber", Metered, baseToNumber}, {"tostring", Metered, baseToString}, {"type", Constant, baseType},
@@ -74,15 +74,15 @@ func baseSetMeta(vm *State, args []Value) {
 }
 
 // mayChange refuses to change a read-only table.
-func (vm *State) mayChange(t *Table) {
+func (st *State) mayChange(t *Table) {
 	if t.locked {
-		vm.fail("Attempt to modify a readonly table")
+		st.fail("Attempt to modify a readonly table")
 	}
 }
 
 // ipairs returns the function; what it iterates by is one value, as in Lua.
-func (vm *State) ipairs() GoFunc {
-	step := vm.Func("ipairs step", Metered, func(vm *State, args []Value) {
+func (st *State) ipairs() GoFunc {
+	step := st.Func("ipairs step", Metered, func(vm *State, args []Value) {
 		i := vm.CheckInt(args, 2) + 1
 		if v := vm.CheckTable(args, 1).Index(i); !v.IsNil() {
 			vm.Return(Int(i), v)
@@ -96,8 +96,8 @@ func (vm *State) ipairs() GoFunc {
 	}
 }
 
-func (vm *State) pairs() GoFunc {
-	next := vm.Func("next", Metered, baseNext)
+func (st *State) pairs() GoFunc {
+	next := st.Func("next", Metered, baseNext)
 	return func(vm *State, args []Value) {
 		vm.CheckTable(args, 1)
 		vm.Return(next, args[0], Nil)
@@ -138,10 +138,10 @@ func basePCall(vm *State, args []Value) {
 }
 
 // prepend puts a value before the results.
-func (vm *State) prepend(v Value) {
-	vm.res = append(vm.res, Nil)
-	copy(vm.res[1:], vm.res)
-	vm.res[0] = v
+func (st *State) prepend(v Value) {
+	st.res = append(st.res, Nil)
+	copy(st.res[1:], st.res)
+	st.res[0] = v
 }
 
 func baseXPCall(vm *State, args []Value) {
@@ -246,28 +246,28 @@ func baseToString(vm *State, args []Value) {
 }
 
 // ToString is a value as tostring prints it, without metamethods.
-func (vm *State) ToString(v Value) Value {
+func (st *State) ToString(v Value) Value {
 	switch o := v.ref.(type) {
 	case nil:
-		return vm.String("nil")
+		return st.String("nil")
 	case *Str:
 		return v
 	case *numberTag:
-		return vm.String(vm.format(v.n))
+		return st.String(st.format(v.n))
 	case *boolTag:
-		return vm.String(map[bool]string{true: "true", false: "false"}[v.n != 0])
+		return st.String(map[bool]string{true: "true", false: "false"}[v.n != 0])
 	case *Function:
-		return vm.String(address("function: builtin", o.serial))
+		return st.String(address("function: builtin", o.serial))
 	case *Pointer:
-		return vm.String("userdata: (nil)")
+		return st.String("userdata: (nil)")
 	}
-	return vm.String(address(v.Type(), v.serial()))
+	return st.String(address(v.Type(), v.serial()))
 }
 
 func baseType(vm *State, args []Value) { vm.Return(vm.typeNames(vm.CheckAny(args, 1))) }
 
 // typeNames returns the name of a type as a value that is made once.
-func (vm *State) typeNames(v Value) Value {
+func (st *State) typeNames(v Value) Value {
 	switch v.ref.(type) {
 	case nil:
 		return nameNil
@@ -278,7 +278,7 @@ func (vm *State) typeNames(v Value) Value {
 	case *Table:
 		return nameTable
 	}
-	return vm.String(v.Type())
+	return st.String(v.Type())
 }
 
 var nameNil, nameNumber, nameString, nameTable = shared("nil"), shared("number"), shared("string"), shared("table")
@@ -351,18 +351,18 @@ func baseLoad(vm *State, args []Value) {
 }
 
 // load returns a compiled program, or nil and the reason.
-func (vm *State) load(text, name string) {
+func (st *State) load(text, name string) {
 	if strings.HasPrefix(text, "\x1b") {
-		vm.Return(Nil, vm.String(chunkName(name)+": unexpected symbol near 'char(27)'"))
+		st.Return(Nil, st.String(chunkName(name)+": unexpected symbol near 'char(27)'"))
 		return
 	}
-	vm.Alloc(8 * len(text))
-	fn, err := vm.Load(name, text)
+	st.Alloc(8 * len(text))
+	fn, err := st.Load(name, text)
 	if err != nil {
-		vm.Return(Nil, vm.String(err.Error()))
+		st.Return(Nil, st.String(err.Error()))
 		return
 	}
-	vm.Return(fn)
+	st.Return(fn)
 }
 
 // maxChunkName is the longest name of a program in errors, in bytes.

@@ -2,16 +2,16 @@ package lua
 
 import "strconv"
 
-// Budget is what a script may still use. It is spent by counting, never by a clock, so
-// every node stops a script at the same place.
+// Budget holds the steps and bytes that a script may still use. It is spent by counting,
+// never by a clock, so every node stops a script at the same place.
 type Budget struct {
 	// Steps are nodes of the program evaluated, with what library functions do counted
 	// in.
 	Steps int64
 	// Bytes are bytes allocated, whether or not they are still in use.
 	Bytes int64
-	// Limit is how many steps there were at first, Setting what sets them; a script that is
-	// stopped names both. They are not named where Setting is empty.
+	// Limit is the number of steps at first, Setting the name of the setting that sets it; the
+	// error of a stopped script names both. It names neither if Setting is empty.
 	Limit   int64
 	Setting string
 	// Interrupted, if set, reports whether the script was killed. Only what reads may be
@@ -20,7 +20,7 @@ type Budget struct {
 	Reserve     int64
 }
 
-// interruptSteps is how many steps a script makes before Interrupted is asked again.
+// interruptSteps is the number of steps between two calls of Interrupted.
 const interruptSteps = 100_000
 
 // Interruptible has the script end when interrupted says so.
@@ -30,7 +30,7 @@ func (b *Budget) Interruptible(interrupted func() bool) {
 	b.Steps = min(b.Steps, interruptSteps)
 }
 
-// Left is how many steps are left.
+// Left returns the steps that are left.
 func (b *Budget) Left() int64 { return b.Steps + b.Reserve }
 
 // Explain is the text of the error of a script that was stopped.
@@ -41,21 +41,21 @@ func (b *Budget) Explain(s *Stopped) string {
 	return s.Error() + ". Limit: " + strconv.FormatInt(b.Limit, 10) + " steps. Setting: " + b.Setting
 }
 
-// Stopped is what ends a script whose budget is spent. Scripts can't catch it.
+// Stopped ends a script whose budget is spent. Scripts can't catch it.
 type Stopped struct{ What string }
 
 // Error says what was spent.
 func (s *Stopped) Error() string { return "script used up its budget of " + s.What }
 
 var (
-	// SpentSteps is what ends a script that has no steps left.
+	// SpentSteps ends a script that has no steps left.
 	SpentSteps   = &Stopped{"instructions"}
 	stoppedBytes = &Stopped{"memory"}
-	// Killed is what ends a script that was interrupted.
+	// Killed ends a script that was interrupted.
 	Killed = &Stopped{}
 )
 
-// bytesPerStep is how many bytes may be made or copied for one step.
+// bytesPerStep is the number of bytes that may be allocated or copied for one step.
 const bytesPerStep = 16
 
 // Step spends n steps.

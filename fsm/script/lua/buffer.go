@@ -9,7 +9,7 @@ type Buffer struct {
 }
 
 // NewBuffer is an empty buffer.
-func (vm *State) NewBuffer() *Buffer { return &Buffer{vm: vm} }
+func (st *State) NewBuffer() *Buffer { return &Buffer{vm: st} }
 
 // firstBuffer is the least capacity of a buffer in bytes.
 const firstBuffer = 64
@@ -39,7 +39,7 @@ func (b *Buffer) Byte(c byte) {
 	b.b = append(b.b, c)
 }
 
-// String is what was built as a value. The buffer must not be used again.
+// String returns the text built as a value. The buffer must not be used again.
 func (b *Buffer) String() Value {
 	b.vm.Alloc(sizeString)
 	return made(b.b)

@@ -1,6 +1,6 @@
 package lua
 
-// signal is how a statement ended.
+// signal says in which way a statement ended.
 type signal uint8
 
 const (
@@ -12,86 +12,86 @@ const (
 
 // Call calls a value with arguments from a function of ours; Results has what it
 // returned. Errors are panics.
-func (vm *State) Call(fn Value, args ...Value) {
-	if vm.nested++; vm.nested >= maxNested {
-		vm.fail("C stack overflow")
+func (st *State) Call(fn Value, args ...Value) {
+	if st.nested++; st.nested >= maxNested {
+		st.fail("C stack overflow")
 	}
-	co, top := vm.co, vm.co.top
-	co.push(vm)
-	vm.call(fn, args)
+	co, top := st.co, st.co.top
+	co.push(st)
+	st.call(fn, args)
 	co.top = top
-	vm.nested--
+	st.nested--
 }
 
 // call calls a value. The arguments may lie on the stack.
-func (vm *State) call(fn Value, args []Value) {
+func (st *State) call(fn Value, args []Value) {
 	switch f := fn.ref.(type) {
 	case *Closure:
-		vm.run(f, args)
+		st.run(f, args)
 	case *Function:
-		vm.Step(callCost)
-		f.price.charge(&vm.Budget, args)
-		vm.res = vm.res[:0]
-		f.run(vm, args)
+		st.Step(callCost)
+		f.price.charge(&st.Budget, args)
+		st.res = st.res[:0]
+		f.run(st, args)
 	default:
-		handler := vm.metamethod(fn, metaCall)
+		handler := st.metamethod(fn, metaCall)
 		if !handler.IsFunction() {
-			vm.top().typeError(fn, vm.top().site, "call")
+			st.top().typeError(fn, st.top().site, "call")
 		}
-		vm.call(handler, append([]Value{fn}, args...))
+		st.call(handler, append([]Value{fn}, args...))
 	}
 }
 
-// callCost is what a call costs beside what it runs.
+// callCost is the cost of a call in addition to that of its body.
 const callCost = 4
 
 // run runs a Lua function and those that its tail calls put in its place.
-func (vm *State) run(cl *Closure, args []Value) {
-	co, depth := vm.co, vm.depth
-	f, top, at := co.push(vm), co.top-1, co.stack.level()
+func (st *State) run(cl *Closure, args []Value) {
+	co, depth := st.co, st.depth
+	f, top, at := co.push(st), co.top-1, co.stack.level()
 	for {
 		p := cl.proto
-		vm.Step(p.cost)
-		if vm.depth = depth + p.weight; vm.depth > maxCalls {
+		st.Step(p.cost)
+		if st.depth = depth + p.weight; st.depth > maxCalls {
 			co.top = top
-			vm.depth = depth
-			vm.top().fail("stack overflow")
+			st.depth = depth
+			st.top().fail("stack overflow")
 		}
-		if vm.depth > co.deepest {
-			vm.deepen(co)
+		if st.depth > co.deepest {
+			st.deepen(co)
 		}
-		vm.bind(f, cl, args)
+		st.bind(f, cl, args)
 		if sig := f.block(p.body); sig != tailCalled {
 			if sig == goOn {
-				vm.res = vm.res[:0]
+				st.res = st.res[:0]
 			}
 			break
 		}
-		if next, ok := vm.tail.fn.ref.(*Closure); ok {
-			cl, args = next, append([]Value(nil), vm.tail.args...)
+		if next, ok := st.tail.fn.ref.(*Closure); ok {
+			cl, args = next, append([]Value(nil), st.tail.args...)
 			co.stack.release(at)
 			continue
 		}
-		vm.call(vm.tail.fn, append([]Value(nil), vm.tail.args...))
+		st.call(st.tail.fn, append([]Value(nil), st.tail.args...))
 		break
 	}
 	co.stack.release(at)
 	co.top = top
-	vm.depth = depth
+	st.depth = depth
 }
 
 // deepen pays for the stack below the interpreter that calls need which lie deeper than any before.
-func (vm *State) deepen(co *Coroutine) {
-	n := vm.depth - co.deepest
-	co.deepest = vm.depth
-	vm.Hold(stackPerCall * n)
-	vm.Step(stackCost * n)
+func (st *State) deepen(co *Coroutine) {
+	n := st.depth - co.deepest
+	co.deepest = st.depth
+	st.Hold(stackPerCall * n)
+	st.Step(stackCost * n)
 }
 
 // bind gives a frame the variables of a call.
-func (vm *State) bind(f *frame, cl *Closure, args []Value) {
+func (st *State) bind(f *frame, cl *Closure, args []Value) {
 	p := cl.proto
-	regs := vm.co.stack.take(&vm.Budget, p.slots)
+	regs := st.co.stack.take(&st.Budget, p.slots)
 	n := copy(regs[:p.params], args)
 	clear(regs[n:])
 	f.cl, f.regs, f.varargs, f.site = cl, regs, nil, nil
@@ -99,22 +99,22 @@ func (vm *State) bind(f *frame, cl *Closure, args []Value) {
 		f.varargs = args[p.params:]
 	}
 	if p.argSlot >= 0 {
-		regs[p.argSlot] = vm.argTable(f.varargs)
+		regs[p.argSlot] = st.argTable(f.varargs)
 	}
 	for _, slot := range p.cells {
-		regs[slot] = vm.newCell(regs[slot])
+		regs[slot] = st.newCell(regs[slot])
 	}
 }
 
-// argTable is what old programs call arg.
-func (vm *State) argTable(varargs []Value) Value {
-	t := vm.List(varargs...)
+// argTable returns the table that old programs call arg.
+func (st *State) argTable(varargs []Value) Value {
+	t := st.List(varargs...)
 	t.SetField("n", Int(len(varargs)))
 	return TableValue(t)
 }
 
-func (vm *State) newCell(v Value) Value {
-	vm.Alloc(sizeCell)
+func (st *State) newCell(v Value) Value {
+	st.Alloc(sizeCell)
 	return Value{ref: &cell{v}}
 }
 
@@ -134,12 +134,12 @@ func (f *frame) block(stats []step) signal {
 }
 
 // PCall calls a value and catches its error. After an error Results has nothing.
-func (vm *State) PCall(fn Value, args ...Value) *Error { return vm.protected(fn, args, Nil) }
+func (st *State) PCall(fn Value, args ...Value) *Error { return st.protected(fn, args, Nil) }
 
 // protected is PCall with a handler that is given the error while the place where it
 // happened is still known.
-func (vm *State) protected(fn Value, args []Value, handler Value) (caught *Error) {
-	co, top, at, depth, nested := vm.co, vm.co.top, vm.co.stack.level(), vm.depth, vm.nested
+func (st *State) protected(fn Value, args []Value, handler Value) (caught *Error) {
+	co, top, at, depth, nested := st.co, st.co.top, st.co.stack.level(), st.depth, st.nested
 	defer func() {
 		r := recover()
 		if r == nil {
@@ -150,10 +150,10 @@ func (vm *State) protected(fn Value, args []Value, handler Value) (caught *Error
 			panic(r)
 		}
 		left := co.top - top
-		vm.co, co.top, vm.depth, vm.nested = co, top, depth, nested
+		st.co, co.top, st.depth, st.nested = co, top, depth, nested
 		co.stack.release(at)
-		vm.Step(left * frameCost)
-		vm.res = vm.res[:0]
+		st.Step(left * frameCost)
+		st.res = st.res[:0]
 		caught = e
 	}()
 	if !handler.IsNil() {
@@ -163,6 +163,6 @@ func (vm *State) protected(fn Value, args []Value, handler Value) (caught *Error
 		co.handlers = append(co.handlers, Nil)
 		defer func() { co.handlers = co.handlers[:len(co.handlers)-1] }()
 	}
-	vm.Call(fn, args...)
+	st.Call(fn, args...)
 	return nil
 }

@@ -57,7 +57,7 @@ func (p *Proto) Steps() int { return p.steps }
 // Size is about how many bytes a whole program takes that is compiled.
 func (p *Proto) Size() int { return p.size }
 
-// depthPerCall is how many nested nodes weigh as much as a call.
+// depthPerCall is the number of nested nodes that weigh as much as a call.
 const depthPerCall = 32
 
 // compiler compiles one function.
@@ -123,7 +123,7 @@ func (c *compiler) block(b *block) []step {
 	return steps
 }
 
-// name is what errors call an expression.
+// name returns the name of an expression in errors.
 func name(e expression) (kind, text string) {
 	switch e := e.(type) {
 	case *localExpr:

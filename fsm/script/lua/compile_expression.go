@@ -129,7 +129,7 @@ func (c *compiler) closure(fn *function) value {
 	}
 }
 
-// flushEvery is how many list elements a constructor gathers before it stores them.
+// flushEvery is the number of list elements that a constructor collects before it stores them.
 const flushEvery = 50
 
 // table compiles a constructor.

@@ -259,7 +259,7 @@ func (c *compiler) while(s *whileStat) func(f *frame) signal {
 	}
 }
 
-// loopEnd is how a loop ended whose body didn't go on.
+// loopEnd returns the signal of a loop whose body ended with sig.
 func loopEnd(sig signal) signal {
 	if sig == broke {
 		return goOn

@@ -42,19 +42,19 @@ const maxCoroutines = 1000
 // sizeCoroutine is its logical size in bytes.
 const sizeCoroutine = 8 << 10
 
-func (vm *State) newCoroutine(fn Value) *Coroutine {
-	vm.Alloc(sizeCoroutine)
-	vm.serial++
-	return &Coroutine{serial: vm.serial, fn: fn, status: "suspended"}
+func (st *State) newCoroutine(fn Value) *Coroutine {
+	st.Alloc(sizeCoroutine)
+	st.serial++
+	return &Coroutine{serial: st.serial, fn: fn, status: "suspended"}
 }
 
 // start makes the coroutine ready to run its function.
-func (vm *State) start(co *Coroutine) {
-	if len(vm.live) >= maxCoroutines {
-		vm.fail("too many coroutines")
+func (st *State) start(co *Coroutine) {
+	if len(st.live) >= maxCoroutines {
+		st.fail("too many coroutines")
 	}
-	vm.live = append(vm.live, co)
-	co.deepest = vm.depth
+	st.live = append(st.live, co)
+	co.deepest = st.depth
 	co.next, co.stop = iter.Pull(func(yield func(struct{}) bool) {
 		defer func() {
 			switch r := recover().(type) {
@@ -66,106 +66,106 @@ func (vm *State) start(co *Coroutine) {
 			}
 		}()
 		co.yield = yield
-		vm.call(co.fn, co.values)
-		co.values = append([]Value(nil), vm.res...)
+		st.call(co.fn, co.values)
+		co.values = append([]Value(nil), st.res...)
 	})
 }
 
 // resume runs a coroutine until it yields or ends. Its values are the results.
-func (vm *State) resume(co *Coroutine, args []Value) (err *Error) {
+func (st *State) resume(co *Coroutine, args []Value) (err *Error) {
 	if co.status != "suspended" {
-		return &Error{Value: vm.String("cannot resume " + co.status + " coroutine")}
+		return &Error{Value: st.String("cannot resume " + co.status + " coroutine")}
 	}
 	co.values = append([]Value(nil), args...)
 	if co.next == nil {
-		vm.start(co)
+		st.start(co)
 	}
-	if vm.nested++; vm.nested >= maxNested {
-		vm.fail("C stack overflow")
+	if st.nested++; st.nested >= maxNested {
+		st.fail("C stack overflow")
 	}
-	caller, depth, nested := vm.co, vm.depth, vm.nested
+	caller, depth, nested := st.co, st.depth, st.nested
 	caller.status, co.status, co.resumer, co.base = "normal", "running", caller, nested
-	vm.co = co
+	st.co = co
 	_, yielded := co.next()
-	vm.co, vm.depth, vm.nested = caller, depth, nested-1
+	st.co, st.depth, st.nested = caller, depth, nested-1
 	caller.status, co.resumer = "running", nil
 	if yielded {
 		co.status = "suspended"
 	} else {
 		co.status = "dead"
-		vm.forget(co)
-		vm.Step(co.top * frameCost) // which an error has left
+		st.forget(co)
+		st.Step(co.top * frameCost) // which an error has left
 	}
-	vm.Return(co.values...)
+	st.Return(co.values...)
 	co.values = nil
 	return co.failed
 }
 
-func (vm *State) forget(co *Coroutine) {
-	for i, c := range vm.live {
+func (st *State) forget(co *Coroutine) {
+	for i, c := range st.live {
 		if c == co {
-			last := len(vm.live) - 1
-			vm.live[i] = vm.live[last]
-			vm.live = vm.live[:last]
+			last := len(st.live) - 1
+			st.live[i] = st.live[last]
+			st.live = st.live[:last]
 			return
 		}
 	}
 }
 
-// suspend yields values from the running coroutine; the results are what it is resumed
-// with.
-func (vm *State) suspend(args []Value) {
-	co := vm.co
-	if co == &vm.main || vm.nested > co.base {
-		vm.fail("attempt to yield across metamethod/C-call boundary")
+// suspend yields values from the running coroutine; its results are the arguments of
+// the resume.
+func (st *State) suspend(args []Value) {
+	co := st.co
+	if co == &st.main || st.nested > co.base {
+		st.fail("attempt to yield across metamethod/C-call boundary")
 	}
 	co.values = append([]Value(nil), args...)
-	depth := vm.depth
+	depth := st.depth
 	if !co.yield(struct{}{}) {
 		panic(ended{})
 	}
-	vm.depth, vm.nested = depth, co.base
-	vm.Return(co.values...)
+	st.depth, st.nested = depth, co.base
+	st.Return(co.values...)
 }
 
 // endCoroutines unwinds those that are still under way.
-func (vm *State) endCoroutines() {
-	for _, co := range vm.live {
+func (st *State) endCoroutines() {
+	for _, co := range st.live {
 		co.stop()
 	}
-	clear(vm.live)
-	vm.live = vm.live[:0]
+	clear(st.live)
+	st.live = st.live[:0]
 }
 
-func (vm *State) openCoroutine() {
-	t := vm.NewTable(0, 6)
-	vm.Register(t, []Named{
+func (st *State) openCoroutine() {
+	t := st.NewTable(0, 6)
+	st.Register(t, []Named{
 		{"create", Metered, coCreate}, {"resume", EachArgument, coResume}, {"running", Constant, coRunning}, {"status", Constant, coStatus},
 		{"wrap", Metered, coWrap}, {"yield", EachArgument, coYield},
 	})
-	vm.main.status = "running"
-	vm.Globals.SetField("coroutine", TableValue(t))
+	st.main.status = "running"
+	st.Globals.SetField("coroutine", TableValue(t))
 }
 
 func coCreate(vm *State, args []Value) {
 	vm.Return(Value{ref: vm.newCoroutine(vm.luaFunction(args))})
 }
 
-func (vm *State) luaFunction(args []Value) Value {
+func (st *State) luaFunction(args []Value) Value {
 	v := arg(args, 1)
 	if _, ok := v.ref.(*Closure); !ok {
-		vm.ArgError(1, "Lua function expected")
+		st.ArgError(1, "Lua function expected")
 	}
 	return v
 }
 
-func (vm *State) coroutine(args []Value) *Coroutine {
+func (st *State) coroutine(args []Value) *Coroutine {
 	if len(args) > 0 {
 		if co, ok := args[0].ref.(*Coroutine); ok {
 			return co
 		}
 	}
-	vm.ArgError(1, "coroutine expected")
+	st.ArgError(1, "coroutine expected")
 	return nil
 }
 

@@ -5,7 +5,7 @@ import "strconv"
 // Error is an error of a script: any value.
 type Error struct {
 	Value Value
-	// Source and Line are where it happened; Source is empty if no function written in Lua
+	// Source and Line are the place of the error; Source is empty if no function written in Lua
 	// was running.
 	Source string
 	Line   int
@@ -19,44 +19,44 @@ func (e *Error) Error() string {
 	return "(error object is a " + e.Value.Type() + " value)"
 }
 
-// throwCost is what raising an error, and catching it, costs in steps.
+// throwCost is the cost of raising and catching an error, in steps.
 const throwCost = 80
 
 // Throw raises a value as an error.
-func (vm *State) Throw(v Value) {
-	vm.Step(throwCost)
+func (st *State) Throw(v Value) {
+	st.Step(throwCost)
 	e := &Error{Value: v}
-	e.Source, e.Line = vm.place()
-	if h := vm.co.handlers; len(h) > 0 && !h[len(h)-1].IsNil() {
-		e.Value = vm.handle(h[len(h)-1], v)
+	e.Source, e.Line = st.place()
+	if h := st.co.handlers; len(h) > 0 && !h[len(h)-1].IsNil() {
+		e.Value = st.handle(h[len(h)-1], v)
 	}
 	panic(e)
 }
 
 // handle calls the handler of xpcall where the error happened; an error in it is
 // itself the result.
-func (vm *State) handle(handler, v Value) Value {
-	co := vm.co
+func (st *State) handle(handler, v Value) Value {
+	co := st.co
 	saved := co.handlers
 	co.handlers = nil
 	defer func() { co.handlers = saved }()
-	if e := vm.protected(handler, []Value{v}, Nil); e != nil {
-		return vm.String("error in error handling")
+	if e := st.protected(handler, []Value{v}, Nil); e != nil {
+		return st.String("error in error handling")
 	}
-	return vm.result()
+	return st.result()
 }
 
-// place is where the innermost function written in Lua is.
-func (vm *State) place() (source string, line int) {
-	for i := vm.co.top - 1; i >= 0; i-- {
-		if f := vm.co.frames[i]; f.cl != nil {
+// place returns the current line of the innermost function written in Lua.
+func (st *State) place() (source string, line int) {
+	for i := st.co.top - 1; i >= 0; i-- {
+		if f := st.co.frames[i]; f.cl != nil {
 			return f.cl.proto.source, f.line()
 		}
 	}
 	return "", 0
 }
 
-// line is that of the call under way in the frame.
+// line returns the line of the call under way in the frame.
 func (f *frame) line() int {
 	if f.site == nil {
 		return f.cl.proto.line
@@ -65,31 +65,31 @@ func (f *frame) line() int {
 }
 
 // top is the innermost frame.
-func (vm *State) top() *frame {
-	if vm.co.top == 0 {
-		return &frame{vm: vm}
+func (st *State) top() *frame {
+	if st.co.top == 0 {
+		return &frame{vm: st}
 	}
-	return vm.co.frames[vm.co.top-1]
+	return st.co.frames[st.co.top-1]
 }
 
 // where is the place of a call, as it stands before messages: level 1 is the function
 // that called ours. It is empty for functions of ours.
-func (vm *State) where(lvl int) string {
-	at := vm.co.top - lvl
+func (st *State) where(lvl int) string {
+	at := st.co.top - lvl
 	if lvl < 1 || at < 0 {
 		return ""
 	}
-	if f := vm.co.frames[at]; f.cl != nil {
+	if f := st.co.frames[at]; f.cl != nil {
 		return f.cl.proto.chunk + ":" + strconv.Itoa(f.line()) + ": "
 	}
 	return ""
 }
 
 // Errorf raises an error of a function of ours, with the place that called it.
-func (vm *State) Errorf(text string) { vm.Throw(vm.String(vm.where(1) + text)) }
+func (st *State) Errorf(text string) { st.Throw(st.String(st.where(1) + text)) }
 
 // fail raises an error without a place.
-func (vm *State) fail(text string) { vm.Throw(vm.String(text)) }
+func (st *State) fail(text string) { st.Throw(st.String(text)) }
 
 // fail raises an error of the program itself at the place where the frame is.
 func (f *frame) fail(text string) {
@@ -116,24 +116,24 @@ func (f *frame) typeError(v Value, s *site, op string) {
 
 // ArgError raises an error about an argument of the running function of ours, counted
 // from 1.
-func (vm *State) ArgError(n int, text string) {
+func (st *State) ArgError(n int, text string) {
 	name := "?"
-	if f := vm.top(); f.cl != nil && f.site != nil && f.site.kind != "" {
+	if f := st.top(); f.cl != nil && f.site != nil && f.site.kind != "" {
 		name = f.site.name
 		if f.site.kind == "method" {
 			if n--; n == 0 {
-				vm.Errorf("calling '" + name + "' on bad self (" + text + ")")
+				st.Errorf("calling '" + name + "' on bad self (" + text + ")")
 			}
 		}
 	}
-	vm.Errorf("bad argument #" + strconv.Itoa(n) + " to '" + name + "' (" + text + ")")
+	st.Errorf("bad argument #" + strconv.Itoa(n) + " to '" + name + "' (" + text + ")")
 }
 
 // argType raises the error of an argument of the wrong type.
-func (vm *State) argType(args []Value, n int, want string) {
+func (st *State) argType(args []Value, n int, want string) {
 	got := "no value"
 	if n <= len(args) {
 		got = args[n-1].Type()
 	}
-	vm.ArgError(n, want+" expected, got "+got)
+	st.ArgError(n, want+" expected, got "+got)
 }

@@ -49,7 +49,7 @@ func stringFormat(vm *State, args []Value) {
 }
 
 // directive reads one from behind its %, and returns where it ends.
-func (vm *State) directive(format string, i int) (directive, int) {
+func (st *State) directive(format string, i int) (directive, int) {
 	start, d := i, directive{precision: -1}
 	for ; i < len(format) && strings.IndexByte("-+ #0", format[i]) >= 0; i++ {
 		switch format[i] {
@@ -66,7 +66,7 @@ func (vm *State) directive(format string, i int) (directive, int) {
 		}
 	}
 	if i-start > len("-+ #0") {
-		vm.Errorf("invalid format (repeated flags)")
+		st.Errorf("invalid format (repeated flags)")
 	}
 	twoDigits := func() (n int) {
 		for k := 0; k < 2 && i < len(format) && isDigit(format[i]); k++ {
@@ -81,7 +81,7 @@ func (vm *State) directive(format string, i int) (directive, int) {
 		d.precision = twoDigits()
 	}
 	if i < len(format) && isDigit(format[i]) {
-		vm.Errorf("invalid format (width or precision too long)")
+		st.Errorf("invalid format (width or precision too long)")
 	}
 	if i < len(format) {
 		d.verb = format[i]
@@ -90,39 +90,39 @@ func (vm *State) directive(format string, i int) (directive, int) {
 	return d, i
 }
 
-func (vm *State) formatOne(out []byte, d *directive, args []Value, n int) []byte {
+func (st *State) formatOne(out []byte, d *directive, args []Value, n int) []byte {
 	if n > len(args) {
-		vm.ArgError(n, "no value")
+		st.ArgError(n, "no value")
 	}
 	switch d.verb {
 	case 'c':
-		text := d.pad(nil, string([]byte{toChar(vm.CheckNumber(args, n))}), "")
+		text := d.pad(nil, string([]byte{toChar(st.CheckNumber(args, n))}), "")
 		text, _, _ = bytes.Cut(text, []byte{0})
 		return append(out, text...)
 	case 'd', 'i':
-		return d.integer(out, ToInt64(vm.CheckNumber(args, n)))
+		return d.integer(out, ToInt64(st.CheckNumber(args, n)))
 	case 'o', 'u', 'x', 'X':
-		return d.unsigned(out, toUnsigned(vm.CheckNumber(args, n)))
+		return d.unsigned(out, toUnsigned(st.CheckNumber(args, n)))
 	case 'e', 'E', 'f', 'g', 'G':
-		x := vm.CheckNumber(args, n)
-		vm.Step(d.floatCost(x))
+		x := st.CheckNumber(args, n)
+		st.Step(d.floatCost(x))
 		return d.float(out, x)
 	case 'q':
-		s := vm.CheckText(args, n)
-		vm.Fits(quotedRoom * len(s))
-		vm.Step(len(s) / parsePerStep)
+		s := st.CheckText(args, n)
+		st.Fits(quotedRoom * len(s))
+		st.Step(len(s) / parsePerStep)
 		return quote(out, s)
 	case 's':
-		s := vm.CheckText(args, n)
-		vm.Fits(len(s))
-		vm.Scan(len(s))
-		return vm.formatText(out, d, s)
+		s := st.CheckText(args, n)
+		st.Fits(len(s))
+		st.Scan(len(s))
+		return st.formatText(out, d, s)
 	}
 	verb := ""
 	if d.verb != 0 {
 		verb = string([]byte{d.verb})
 	}
-	vm.Errorf("invalid option '%" + verb + "' to 'format'")
+	st.Errorf("invalid option '%" + verb + "' to 'format'")
 	return out
 }
 
@@ -147,7 +147,7 @@ func toUnsigned(n float64) uint64 {
 
 // formatText is %s. A text without a precision that is long stands as it is; another
 // one ends at its first zero byte, as C strings do.
-func (vm *State) formatText(out []byte, d *directive, s string) []byte {
+func (st *State) formatText(out []byte, d *directive, s string) []byte {
 	if d.precision < 0 && len(s) >= 100 {
 		return append(out, s...)
 	}
@@ -294,7 +294,7 @@ func (d *directive) general(n float64, digits int) string {
 	return s + end
 }
 
-// quotedRoom is how many bytes one may need that is quoted.
+// quotedRoom is the most bytes that one quoted byte may need.
 const quotedRoom = 4
 
 // quote appends a string as a program could read it back.

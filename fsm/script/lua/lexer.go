@@ -66,10 +66,10 @@ func (t token) String() string {
 	return string([]byte{byte(t)})
 }
 
-// SyntaxError is why a program can't be compiled, in Lua's words with its place.
+// SyntaxError says why a program can't be compiled, in Lua's words and with the place.
 type SyntaxError struct {
 	Text string
-	// Steps is what it cost to find out.
+	// Steps is the cost of the lines read until the error.
 	Steps int
 }
 
@@ -92,7 +92,7 @@ type lexer struct {
 	work   *work
 }
 
-// work is how many tokens of a program were read, and the budget that pays for each, if it isn't paid for as a whole.
+// work counts the tokens read of a program, and holds the budget that pays for each if it isn't paid for as a whole.
 type work struct {
 	tokens int
 	budget *Budget
@@ -102,271 +102,271 @@ type work struct {
 func (w *work) steps(src string) int { return len(src)/sourcePerStep + tokenCost*w.tokens }
 
 // fail reports an error near the current token.
-func (x *lexer) fail(text string, near string) {
+func (l *lexer) fail(text string, near string) {
 	if near, _, _ = strings.Cut(near, "\x00"); near != "" { // as C prints it
 		text += " near '" + near + "'"
 	}
-	panic(&SyntaxError{Text: x.chunk + ":" + strconv.Itoa(x.line) + ": " + text})
+	panic(&SyntaxError{Text: l.chunk + ":" + strconv.Itoa(l.line) + ": " + text})
 }
 
 // near is the current token as an error shows it.
-func (x *lexer) near() string {
-	switch x.tok {
+func (l *lexer) near() string {
+	switch l.tok {
 	case 0: // a zero byte, which Lua takes for no token in an error
 		return ""
 	case tokName, tokNumber:
-		return x.src[x.start:x.at]
+		return l.src[l.start:l.at]
 	case tokString:
-		open, end := x.src[x.start:x.start+1], x.src[x.start:x.start+1]
+		open, end := l.src[l.start:l.start+1], l.src[l.start:l.start+1]
 		if open == "[" {
-			open = x.src[x.start : x.start+2+strings.IndexByte(x.src[x.start+1:], '[')]
+			open = l.src[l.start : l.start+2+strings.IndexByte(l.src[l.start+1:], '[')]
 			end = strings.ReplaceAll(open, "[", "]")
 		}
-		return open + x.text + end
+		return open + l.text + end
 	}
-	return x.tok.String()
+	return l.tok.String()
 }
 
-func (x *lexer) failHere(text string) { x.fail(text, x.near()) }
+func (l *lexer) failHere(text string) { l.fail(text, l.near()) }
 
 // next moves on to the next token.
-func (x *lexer) next() {
-	x.lastLine = x.line
-	if a := x.ahead; a != nil {
-		x.at, x.line, x.start, x.tok, x.text, x.number, x.ahead = a.at, a.line, a.start, a.tok, a.text, a.number, nil
+func (l *lexer) next() {
+	l.lastLine = l.line
+	if a := l.ahead; a != nil {
+		l.at, l.line, l.start, l.tok, l.text, l.number, l.ahead = a.at, a.line, a.start, a.tok, a.text, a.number, nil
 		return
 	}
-	x.tok = x.scan()
+	l.tok = l.scan()
 }
 
 // peek is the token behind the current one.
-func (x *lexer) peek() token {
-	if x.ahead == nil {
-		a := *x
+func (l *lexer) peek() token {
+	if l.ahead == nil {
+		a := *l
 		a.tok = a.scan()
-		x.ahead = &a
+		l.ahead = &a
 	}
-	return x.ahead.tok
+	return l.ahead.tok
 }
 
 // char is the byte at an offset from here, 0 behind the end.
-func (x *lexer) char(offset int) byte {
-	if x.at+offset < len(x.src) {
-		return x.src[x.at+offset]
+func (l *lexer) char(offset int) byte {
+	if l.at+offset < len(l.src) {
+		return l.src[l.at+offset]
 	}
 	return 0
 }
 
-func (x *lexer) scan() token {
-	x.work.tokens++
-	if b := x.work.budget; b != nil {
+func (l *lexer) scan() token {
+	l.work.tokens++
+	if b := l.work.budget; b != nil {
 		b.Step(tokenCost)
 		b.Hold(sizeToken)
 	}
-	for x.at < len(x.src) {
-		c := x.src[x.at]
-		x.start = x.at
+	for l.at < len(l.src) {
+		c := l.src[l.at]
+		l.start = l.at
 		switch {
 		case c == '\n' || c == '\r':
-			x.newLine()
+			l.newLine()
 		case c == ' ' || c == '\t' || c == '\v' || c == '\f':
-			x.at++
-		case c == '-' && x.char(1) == '-':
-			x.comment()
+			l.at++
+		case c == '-' && l.char(1) == '-':
+			l.comment()
 		case c == '"' || c == '\'':
-			x.quoted(c)
+			l.quoted(c)
 			return tokString
-		case c == '[' && (x.char(1) == '[' || x.char(1) == '='):
-			if level := x.longBracket(); level >= 0 {
-				x.text = x.long(level, "string")
+		case c == '[' && (l.char(1) == '[' || l.char(1) == '='):
+			if level := l.longBracket(); level >= 0 {
+				l.text = l.long(level, "string")
 				return tokString
 			}
-			if x.char(1) == '=' {
-				x.at = x.bracketEnd()
-				x.fail("invalid long string delimiter", x.src[x.start:x.at])
+			if l.char(1) == '=' {
+				l.at = l.bracketEnd()
+				l.fail("invalid long string delimiter", l.src[l.start:l.at])
 			}
-			x.at++
+			l.at++
 			return '['
-		case isDigit(c) || c == '.' && isDigit(x.char(1)):
-			return x.numeral()
+		case isDigit(c) || c == '.' && isDigit(l.char(1)):
+			return l.numeral()
 		case isNameStart(c):
-			return x.name()
+			return l.name()
 		default:
-			return x.symbol(c)
+			return l.symbol(c)
 		}
 	}
-	x.start = x.at
+	l.start = l.at
 	return tokEOF
 }
 
 // newLine skips an end of line, which may be of two bytes.
-func (x *lexer) newLine() {
-	c := x.src[x.at]
-	x.at++
-	if n := x.char(0); (n == '\n' || n == '\r') && n != c {
-		x.at++
+func (l *lexer) newLine() {
+	c := l.src[l.at]
+	l.at++
+	if n := l.char(0); (n == '\n' || n == '\r') && n != c {
+		l.at++
 	}
-	x.line++
+	l.line++
 }
 
-func (x *lexer) comment() {
-	x.at += 2
-	if x.char(0) == '[' {
-		if level := x.longBracket(); level >= 0 {
-			x.long(level, "comment")
+func (l *lexer) comment() {
+	l.at += 2
+	if l.char(0) == '[' {
+		if level := l.longBracket(); level >= 0 {
+			l.long(level, "comment")
 			return
 		}
 	}
-	for x.at < len(x.src) && x.src[x.at] != '\n' && x.src[x.at] != '\r' {
-		x.at++
+	for l.at < len(l.src) && l.src[l.at] != '\n' && l.src[l.at] != '\r' {
+		l.at++
 	}
 }
 
-// longBracket is how many equal signs stand in the long bracket that opens here, -1 if
+// longBracket returns the number of equal signs of the long bracket that opens here, -1 if
 // none does.
-func (x *lexer) longBracket() int {
+func (l *lexer) longBracket() int {
 	level := 0
-	for x.char(1+level) == '=' {
+	for l.char(1+level) == '=' {
 		level++
 	}
-	if x.char(1+level) == '[' {
+	if l.char(1+level) == '[' {
 		return level
 	}
 	return -1
 }
 
-func (x *lexer) bracketEnd() int {
-	at := x.at + 1
-	for at < len(x.src) && x.src[at] == '=' {
+func (l *lexer) bracketEnd() int {
+	at := l.at + 1
+	for at < len(l.src) && l.src[at] == '=' {
 		at++
 	}
 	return at
 }
 
 // long reads a text in long brackets.
-func (x *lexer) long(level int, what string) string {
-	x.at += level + 2
-	if c := x.char(0); x.at < len(x.src) && (c == '\n' || c == '\r') {
-		x.newLine()
+func (l *lexer) long(level int, what string) string {
+	l.at += level + 2
+	if c := l.char(0); l.at < len(l.src) && (c == '\n' || c == '\r') {
+		l.newLine()
 	}
 	var text strings.Builder
 	closing := "]" + strings.Repeat("=", level) + "]"
-	for x.at < len(x.src) {
-		switch c := x.src[x.at]; {
+	for l.at < len(l.src) {
+		switch c := l.src[l.at]; {
 		case c == '\n' || c == '\r':
-			x.newLine()
+			l.newLine()
 			text.WriteByte('\n')
-		case c == '[' && level == 0 && x.char(1) == '[':
-			x.at += 2
-			x.fail("nesting of [[...]] is deprecated", "[")
-		case c == ']' && strings.HasPrefix(x.src[x.at:], closing):
-			x.at += len(closing)
+		case c == '[' && level == 0 && l.char(1) == '[':
+			l.at += 2
+			l.fail("nesting of [[...]] is deprecated", "[")
+		case c == ']' && strings.HasPrefix(l.src[l.at:], closing):
+			l.at += len(closing)
 			return text.String()
 		default:
 			text.WriteByte(c)
-			x.at++
+			l.at++
 		}
 	}
-	x.fail("unfinished long "+what, "<eof>")
+	l.fail("unfinished long "+what, "<eof>")
 	return ""
 }
 
 // quoted reads a text in quotes.
-func (x *lexer) quoted(quote byte) {
-	x.at++
+func (l *lexer) quoted(quote byte) {
+	l.at++
 	var text []byte
-	for x.char(0) != quote || x.at >= len(x.src) {
-		if x.at >= len(x.src) {
-			x.fail("unfinished string", "<eof>")
+	for l.char(0) != quote || l.at >= len(l.src) {
+		if l.at >= len(l.src) {
+			l.fail("unfinished string", "<eof>")
 		}
-		switch c := x.src[x.at]; c {
+		switch c := l.src[l.at]; c {
 		case '\n', '\r':
-			x.fail("unfinished string", string(append([]byte{quote}, text...)))
+			l.fail("unfinished string", string(append([]byte{quote}, text...)))
 		case '\\':
-			text = x.escape(quote, text)
+			text = l.escape(quote, text)
 		default:
 			text = append(text, c)
-			x.at++
+			l.at++
 		}
 	}
-	x.at++
-	x.text = string(text)
+	l.at++
+	l.text = string(text)
 }
 
 // escape reads what stands behind a backslash.
-func (x *lexer) escape(quote byte, text []byte) []byte {
-	x.at++
-	if x.at >= len(x.src) {
+func (l *lexer) escape(quote byte, text []byte) []byte {
+	l.at++
+	if l.at >= len(l.src) {
 		return text // the end is reported by the caller
 	}
-	c := x.src[x.at]
+	c := l.src[l.at]
 	if i := strings.IndexByte("abfnrtv", c); i >= 0 {
-		x.at++
+		l.at++
 		return append(text, "\a\b\f\n\r\t\v"[i])
 	}
 	switch {
 	case c == '\n' || c == '\r':
-		x.newLine()
+		l.newLine()
 		return append(text, '\n')
 	case !isDigit(c):
-		x.at++
+		l.at++
 		return append(text, c)
 	}
 	n := 0
-	for i := 0; i < 3 && isDigit(x.char(0)); i++ {
-		n = 10*n + int(x.src[x.at]-'0')
-		x.at++
+	for i := 0; i < 3 && isDigit(l.char(0)); i++ {
+		n = 10*n + int(l.src[l.at]-'0')
+		l.at++
 	}
 	if n > 255 {
-		x.fail("escape sequence too large", string(append([]byte{quote}, text...)))
+		l.fail("escape sequence too large", string(append([]byte{quote}, text...)))
 	}
 	return append(text, byte(n))
 }
 
-func (x *lexer) numeral() token {
-	for isDigit(x.char(0)) || x.char(0) == '.' {
-		x.at++
+func (l *lexer) numeral() token {
+	for isDigit(l.char(0)) || l.char(0) == '.' {
+		l.at++
 	}
-	if c := x.char(0) | 0x20; c == 'e' {
-		x.at++
-		if c := x.char(0); c == '+' || c == '-' {
-			x.at++
+	if c := l.char(0) | 0x20; c == 'e' {
+		l.at++
+		if c := l.char(0); c == '+' || c == '-' {
+			l.at++
 		}
 	}
-	for isDigit(x.char(0)) || isNameStart(x.char(0)) {
-		x.at++
+	for isDigit(l.char(0)) || isNameStart(l.char(0)) {
+		l.at++
 	}
-	n, ok := ParseNumber(x.src[x.start:x.at])
+	n, ok := ParseNumber(l.src[l.start:l.at])
 	if !ok {
-		x.fail("malformed number", x.src[x.start:x.at])
+		l.fail("malformed number", l.src[l.start:l.at])
 	}
-	x.number = n
+	l.number = n
 	return tokNumber
 }
 
-func (x *lexer) name() token {
-	for isDigit(x.char(0)) || isNameStart(x.char(0)) {
-		x.at++
+func (l *lexer) name() token {
+	for isDigit(l.char(0)) || isNameStart(l.char(0)) {
+		l.at++
 	}
-	x.text = x.src[x.start:x.at]
-	if t, ok := reserved[x.text]; ok {
+	l.text = l.src[l.start:l.at]
+	if t, ok := reserved[l.text]; ok {
 		return t
 	}
 	return tokName
 }
 
-func (x *lexer) symbol(c byte) token {
-	x.at++
-	n := x.char(0)
+func (l *lexer) symbol(c byte) token {
+	l.at++
+	n := l.char(0)
 	switch {
-	case c == '.' && n == '.' && x.char(1) == '.':
-		x.at += 2
+	case c == '.' && n == '.' && l.char(1) == '.':
+		l.at += 2
 		return tokDots
 	case c == '.' && n == '.':
-		x.at++
+		l.at++
 		return tokConcat
 	case n == '=' && strings.IndexByte("=<>~", c) >= 0:
-		x.at++
+		l.at++
 		switch c {
 		case '=':
 			return tokEqual

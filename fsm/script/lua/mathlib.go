@@ -2,8 +2,8 @@ package lua
 
 import "math"
 
-func (vm *State) openMath() {
-	t := vm.NewTable(0, 28)
+func (st *State) openMath() {
+	t := st.NewTable(0, 28)
 	slow := func(name string, f func(float64) float64) Named {
 		return Named{name, Fixed(powerCost), func(vm *State, args []Value) { vm.Return(Number(f(vm.CheckNumber(args, 1)))) }}
 	}
@@ -20,7 +20,7 @@ func (vm *State) openMath() {
 			vm.Return(Number(f(vm.CheckNumber(args, 1), vm.CheckNumber(args, 2))))
 		}}
 	}
-	vm.Register(t, []Named{
+	st.Register(t, []Named{
 		one("abs", math.Abs), one("acos", math.Acos), one("asin", math.Asin), two("atan2", math.Atan2), one("atan", math.Atan),
 		one("ceil", math.Ceil), slower("cosh", cosh), one("cos", math.Cos), one("deg", degrees), slow("exp", exponential),
 		one("floor", math.Floor), {"fmod", Fixed(powerCost), mathFmod}, {"frexp", Constant, mathFrexp}, {"ldexp", Constant, mathLdexp}, slow("log10", logarithm10),
@@ -31,7 +31,7 @@ func (vm *State) openMath() {
 	t.SetField("pi", Number(math.Pi))
 	t.SetField("huge", Number(math.Inf(1)))
 	t.SetField("mod", t.Field("fmod"))
-	vm.Globals.SetField("math", TableValue(t))
+	st.Globals.SetField("math", TableValue(t))
 }
 
 func mathPow(vm *State, args []Value) {
@@ -110,15 +110,15 @@ type randomSource struct {
 
 // draw is a number in [0, 2^31): the generator that Redis has in scripts, or 31 bits of
 // the state's source.
-func (vm *State) draw() uint32 {
-	if !vm.random.seeded {
-		if vm.Random == nil {
+func (st *State) draw() uint32 {
+	if !st.random.seeded {
+		if st.Random == nil {
 			return 0
 		}
-		return uint32(vm.Random() >> 33)
+		return uint32(st.Random() >> 33)
 	}
-	vm.random.state = (vm.random.state*0x5DEECE66D + 0xB) & (1<<48 - 1)
-	return uint32(vm.random.state >> 17)
+	st.random.state = (st.random.state*0x5DEECE66D + 0xB) & (1<<48 - 1)
+	return uint32(st.random.state >> 17)
 }
 
 func mathRandomSeed(vm *State, args []Value) {

@@ -51,7 +51,7 @@ func trimZeros(s string) string {
 }
 
 // ParseNumber reads a number as Lua converts strings: decimal or hexadecimal, blanks
-// around it, and what C's strtod knows beside.
+// around it, and the other forms that C's strtod knows.
 func ParseNumber(s string) (float64, bool) {
 	s, _, _ = strings.Cut(s, "\x00") // where C stops reading
 	s = strings.Trim(s, " \t\n\v\f\r")

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// metatable is that of a value, nil if it has none.
-func (vm *State) metatable(v Value) *Table {
+// metatable returns the metatable of a value, nil if it has none.
+func (st *State) metatable(v Value) *Table {
 	switch o := v.ref.(type) {
 	case *Table:
 		return o.meta
 	case *Str:
-		return vm.strings
+		return st.strings
 	}
 	return nil
 }
 
-func (vm *State) metamethod(v Value, event *Str) Value {
-	if m := vm.metatable(v); m != nil {
+func (st *State) metamethod(v Value, event *Str) Value {
+	if m := st.metatable(v); m != nil {
 		return m.getStr(event)
 	}
 	return Nil
@@ -39,13 +39,13 @@ func hashed(s string) *Str {
 }
 
 // callMeta calls a metamethod from the program, for one result.
-func (vm *State) callMeta(handler Value, args ...Value) Value {
-	if vm.nested++; vm.nested >= maxNested {
-		vm.top().fail("C stack overflow")
+func (st *State) callMeta(handler Value, args ...Value) Value {
+	if st.nested++; st.nested >= maxNested {
+		st.top().fail("C stack overflow")
 	}
-	vm.call(handler, args)
-	vm.nested--
-	return vm.result()
+	st.call(handler, args)
+	st.nested--
+	return st.result()
 }
 
 // maxLoop bounds chains of __index and __newindex.
@@ -250,7 +250,7 @@ func (f *frame) concat(values []Value, s []*site) Value {
 }
 
 // join joins strings and numbers.
-func (vm *State) join(values []Value) Value {
+func (st *State) join(values []Value) Value {
 	size := 0
 	for _, v := range values {
 		if s, ok := v.ref.(*Str); ok {
@@ -259,14 +259,14 @@ func (vm *State) join(values []Value) Value {
 			size += 24
 		}
 	}
-	vm.Alloc(sizeString + size)
+	st.Alloc(sizeString + size)
 	var b strings.Builder
 	b.Grow(size)
 	for _, v := range values {
 		if s, ok := v.ref.(*Str); ok {
 			b.WriteString(s.s)
 		} else {
-			b.WriteString(vm.format(v.n))
+			b.WriteString(st.format(v.n))
 		}
 	}
 	return Value{ref: &Str{s: b.String()}}
@@ -278,8 +278,8 @@ func (f *frame) equal(a, b Value) bool {
 		return true
 	}
 	x, ok := a.ref.(*Table)
-	y, also := b.ref.(*Table)
-	if !ok || !also || x.meta == nil || y.meta == nil {
+	y, okY := b.ref.(*Table)
+	if !ok || !okY || x.meta == nil || y.meta == nil {
 		return false
 	}
 	handler := x.meta.getStr(metaEq)
@@ -328,8 +328,8 @@ func (f *frame) lessEqual(a, b Value) bool {
 
 func bothText(a, b Value) (x, y string, ok bool) {
 	s, ok := a.ref.(*Str)
-	t, also := b.ref.(*Str)
-	if !ok || !also {
+	t, okB := b.ref.(*Str)
+	if !ok || !okB {
 		return "", "", false
 	}
 	return s.s, t.s, true

@@ -110,7 +110,7 @@ func (p *parser) primary() expression {
 	return nil
 }
 
-// variable is what a name means here.
+// variable returns the expression that a name stands for in the current scope.
 func (p *parser) variable(name string) expression {
 	if p.scope[name] > 0 {
 		if v := p.fn.find(name); v != nil {

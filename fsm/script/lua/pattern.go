@@ -22,10 +22,10 @@ type matcher struct {
 
 type capturing struct{ at, length int }
 
-// failed is where an attempt ends that doesn't match.
+// failed is the end of an attempt that doesn't match.
 const failed = -1
 
-// class is where the single-character class at p ends.
+// class returns the end of the single-character class at p.
 func (m *matcher) class(p int) int {
 	if p >= len(m.pattern) {
 		m.vm.Errorf("malformed pattern (ends with '%')")
@@ -44,7 +44,7 @@ func (m *matcher) class(p int) int {
 	return p
 }
 
-// setEnd is where the set ends whose first character stands at p.
+// setEnd returns the end of the set whose first character is at p.
 func (m *matcher) setEnd(p int) int {
 	from := p
 	if p < len(m.pattern) && m.pattern[p] == '^' {
@@ -150,7 +150,7 @@ func (m *matcher) single(s, p, end int) bool {
 	return m.pattern[p] == c
 }
 
-// match is where the pattern from p ends on the text from s, failed if it doesn't match.
+// match returns the end of the pattern from p on the text from s, failed if it doesn't match.
 func (m *matcher) match(s, p int) int {
 	if m.depth++; m.depth > maxMatch*10 {
 		m.vm.Errorf("pattern too complex")
@@ -293,7 +293,7 @@ func (m *matcher) close(s, p int) int {
 	return r
 }
 
-// balanced is where the text ends that begins with one character of the pattern and ends
+// balanced returns the end of the text that begins with one character of the pattern and ends
 // with the matching other one.
 func (m *matcher) balanced(s, p int) int {
 	if p+1 >= len(m.pattern) {
@@ -319,8 +319,8 @@ func (m *matcher) balanced(s, p int) int {
 	return failed
 }
 
-// frontier is where the pattern goes on if s lies between a character outside the set at
-// p and one inside.
+// frontier continues the pattern after the set at p if s lies between a character outside
+// that set and one inside.
 func (m *matcher) frontier(s, p int) int {
 	if p >= len(m.pattern) || m.pattern[p] != '[' {
 		m.vm.Errorf("missing '[' after '%f' in pattern")

@@ -11,8 +11,8 @@ import (
 // are not the same on every processor. The results are nearly always the number nearest
 // to the true one, as those of the C library are.
 
-// powerCost is what a power or a logarithm costs in steps, and powerMore what a power costs beside it: one of numbers near
-// the ends of what there is takes as long as several.
+// powerCost is the cost of a power or a logarithm in steps, and powerMore the additional cost of a power: one of numbers
+// near the ends of their range takes as long as several.
 const (
 	powerCost = 60
 	powerMore = 90
@@ -31,22 +31,22 @@ func settle(a, b float64) pair { return pairOf(exact.QuickSum(a, b)) }
 // product is a * b without error.
 func product(a, b float64) pair { return pairOf(exact.Product(a, b)) }
 
-func (a pair) plus(b pair) pair {
-	s := sum(a.hi, b.hi)
-	t := sum(a.lo, b.lo)
+func (pa pair) plus(b pair) pair {
+	s := sum(pa.hi, b.hi)
+	t := sum(pa.lo, b.lo)
 	s = settle(s.hi, s.lo+t.hi)
 	return settle(s.hi, s.lo+t.lo)
 }
 
-func (a pair) times(b pair) pair {
-	p := product(a.hi, b.hi)
-	return settle(p.hi, p.lo+(float64(a.hi*b.lo)+float64(a.lo*b.hi)))
+func (pa pair) times(b pair) pair {
+	p := product(pa.hi, b.hi)
+	return settle(p.hi, p.lo+(float64(pa.hi*b.lo)+float64(pa.lo*b.hi)))
 }
 
 // over is a quotient by two steps of division.
-func (a pair) over(b pair) pair {
-	q := a.hi / b.hi
-	rest := a.plus(b.times(pair{-q, 0}))
+func (pa pair) over(b pair) pair {
+	q := pa.hi / b.hi
+	rest := pa.plus(b.times(pair{-q, 0}))
 	q2 := rest.hi / b.hi
 	rest = rest.plus(b.times(pair{-q2, 0}))
 	return settle(q, q2).plus(pair{rest.hi / b.hi, 0})

@@ -43,22 +43,22 @@ const (
 	digitsPerBit  = 1 // steps for each bit of the exponent of a number that is printed exactly
 )
 
-// What compiling costs in steps, beside loadCost: so many bytes of the text for one, and each token.
+// The cost of compiling in steps, in addition to loadCost: so many bytes of the text for one, and each token.
 const (
 	sourcePerStep = 2
 	tokenCost     = 16
 )
 
-// sizeToken is how many bytes what is compiled of a token takes.
+// sizeToken is the memory of the compiled form of a token, in bytes.
 const sizeToken = 128
 
-// stackPerCall is how many bytes a call takes of the stack below the interpreter, for each of Proto.weight.
+// stackPerCall is the number of bytes that a call takes of the stack below the interpreter, for each of Proto.weight.
 const (
 	stackPerCall = 1 << 10
 	stackCost    = 64 // steps to make room for it
 )
 
-// Price says what a call of a library function costs beside callCost. The zero Price is none: Func refuses it.
+// Price is the cost of a call of a library function in addition to callCost. The zero Price is none: Func refuses it.
 type Price struct {
 	given bool
 	steps int

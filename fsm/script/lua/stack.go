@@ -1,7 +1,7 @@
 package lua
 
-// stack is where arguments and variables live. It grows by whole chunks, so that slices
-// of it stay valid.
+// stack holds arguments and variables. It grows by whole chunks, so that slices of it
+// stay valid.
 type stack struct {
 	chunks [][]Value
 	chunk  int // in use

@@ -67,12 +67,12 @@ func NewState() *State {
 }
 
 // NewTable makes a table with room for that many list elements and other keys.
-func (vm *State) NewTable(list, others int) *Table {
-	vm.Alloc(sizeTable)
-	vm.serial++
-	t := &Table{budget: &vm.Budget, serial: vm.serial}
+func (st *State) NewTable(list, others int) *Table {
+	st.Alloc(sizeTable)
+	st.serial++
+	t := &Table{budget: &st.Budget, serial: st.serial}
 	if list > 0 {
-		vm.Alloc(list * sizeValue)
+		st.Alloc(list * sizeValue)
 		t.array = make([]Value, list)
 	}
 	t.setNodes(others)
@@ -80,39 +80,39 @@ func (vm *State) NewTable(list, others int) *Table {
 }
 
 // List makes a table of values at 1 and on.
-func (vm *State) List(values ...Value) *Table {
-	t := vm.NewTable(len(values), 0)
+func (st *State) List(values ...Value) *Table {
+	t := st.NewTable(len(values), 0)
 	copy(t.array, values)
 	return t
 }
 
 // String makes a string and charges for it.
-func (vm *State) String(s string) Value {
-	vm.Alloc(sizeString + len(s))
+func (st *State) String(s string) Value {
+	st.Alloc(sizeString + len(s))
 	return Value{ref: &Str{s: s}}
 }
 
 // Copy is String of a part of another text, which it doesn't keep alive.
-func (vm *State) Copy(s string) Value {
-	vm.Alloc(sizeString + len(s))
+func (st *State) Copy(s string) Value {
+	st.Alloc(sizeString + len(s))
 	return Value{ref: &Str{s: strings.Clone(s)}}
 }
 
 // Func makes a function of ours into a value.
-func (vm *State) Func(name string, price Price, run GoFunc) Value {
+func (st *State) Func(name string, price Price, run GoFunc) Value {
 	if !price.given {
 		panic("lua: function " + name + " has no price")
 	}
-	vm.Step(functionCost)
-	vm.Alloc(sizeClosure)
-	vm.serial++
-	return Value{ref: &Function{run: run, name: name, price: price, serial: vm.serial}}
+	st.Step(functionCost)
+	st.Alloc(sizeClosure)
+	st.serial++
+	return Value{ref: &Function{run: run, name: name, price: price, serial: st.serial}}
 }
 
 // Register puts functions into a table.
-func (vm *State) Register(t *Table, functions []Named) {
+func (st *State) Register(t *Table, functions []Named) {
 	for _, f := range functions {
-		t.SetField(f.name, vm.Func(f.name, f.price, f.run))
+		t.SetField(f.name, st.Func(f.name, f.price, f.run))
 	}
 }
 
@@ -126,93 +126,93 @@ type Named struct {
 // Define is a function for Register.
 func Define(name string, price Price, run GoFunc) Named { return Named{name, price, run} }
 
-// Return is how a function of ours returns its results.
-func (vm *State) Return(values ...Value) { vm.res = append(vm.res[:0], values...) }
+// Return sets the results of a function written in Go.
+func (st *State) Return(values ...Value) { st.res = append(st.res[:0], values...) }
 
-// Results are what the last call returned. They are valid until the next one.
-func (vm *State) Results() []Value { return vm.res }
+// Results returns the results of the last call. They are valid until the next one.
+func (st *State) Results() []Value { return st.res }
 
 // result is the first result of the last call.
-func (vm *State) result() Value {
-	if len(vm.res) == 0 {
+func (st *State) result() Value {
+	if len(st.res) == 0 {
 		return Nil
 	}
-	return vm.res[0]
+	return st.res[0]
 }
 
 // Seal makes the tables that are reachable from the globals read-only, metatables
 // included: what one script does can't be seen by the next. It returns the mark that
 // Reset goes back to.
-func (vm *State) Seal() Mark {
-	vm.seal(vm.Globals)
-	vm.seal(vm.strings)
-	return Mark{vm.serial}
+func (st *State) Seal() Mark {
+	st.seal(st.Globals)
+	st.seal(st.strings)
+	return Mark{st.serial}
 }
 
 // Mark is a state as it was when it was sealed.
 type Mark struct{ serial uint32 }
 
-func (vm *State) seal(t *Table) {
+func (st *State) seal(t *Table) {
 	if t == nil || t.locked {
 		return
 	}
 	t.locked = true
-	vm.seal(t.meta)
+	st.seal(t.meta)
 	for k, v, at := t.After(0); !k.IsNil(); k, v, at = t.After(at) {
-		vm.seal(v.Table())
+		st.seal(v.Table())
 	}
 }
 
 // Reset prepares a sealed state for the next script, which gets a budget of its own and
 // sees nothing of the one before.
-func (vm *State) Reset(m Mark, b Budget) {
-	vm.endCoroutines()
-	vm.Budget, vm.serial = b, m.serial
-	vm.depth, vm.nested, vm.res = 0, 0, vm.res[:0]
-	vm.co = &vm.main
-	vm.main.stack.clear()
-	vm.main.top, vm.main.deepest = 0, 0
-	vm.random = randomSource{}
-	vm.tail = tailCall{args: vm.tail.args[:0]}
-	clear(vm.tail.args[:cap(vm.tail.args)])
-	clear(vm.res[:cap(vm.res)])
+func (st *State) Reset(m Mark, b Budget) {
+	st.endCoroutines()
+	st.Budget, st.serial = b, m.serial
+	st.depth, st.nested, st.res = 0, 0, st.res[:0]
+	st.co = &st.main
+	st.main.stack.clear()
+	st.main.top, st.main.deepest = 0, 0
+	st.random = randomSource{}
+	st.tail = tailCall{args: st.tail.args[:0]}
+	clear(st.tail.args[:cap(st.tail.args)])
+	clear(st.res[:cap(st.res)])
 }
 
 // loadCost is what compiling a program costs a script in steps, besides its text.
 const loadCost = 200
 
 // Load compiles a program into a function.
-func (vm *State) Load(source, src string) (fn Value, err error) {
-	vm.Step(loadCost + len(src)/sourcePerStep)
-	p, err := compile(source, src, &work{budget: &vm.Budget})
+func (st *State) Load(source, src string) (fn Value, err error) {
+	st.Step(loadCost + len(src)/sourcePerStep)
+	p, err := compile(source, src, &work{budget: &st.Budget})
 	if err != nil {
 		return Nil, err
 	}
-	return vm.Closure(p), nil
+	return st.Closure(p), nil
 }
 
 // Closure is a compiled program as a function.
-func (vm *State) Closure(p *Proto) Value {
-	vm.serial++
-	vm.Alloc(sizeClosure)
-	return Value{ref: &Closure{proto: p, serial: vm.serial}}
+func (st *State) Closure(p *Proto) Value {
+	st.serial++
+	st.Alloc(sizeClosure)
+	return Value{ref: &Closure{proto: p, serial: st.serial}}
 }
 
 // SetRoot makes the current budget the one that Used counts from.
-func (vm *State) SetRoot() { vm.began = vm.Left() }
+func (st *State) SetRoot() { st.began = st.Left() }
 
-// Used is how many steps the program has spent.
-func (vm *State) Used() int64 { return vm.began - vm.Left() }
+// Used returns the steps that the program has spent.
+func (st *State) Used() int64 { return st.began - st.Left() }
 
 // GuardGlobals calls a function with the table and the name when a program reads a
 // global variable that there isn't.
-func (vm *State) GuardGlobals(missing GoFunc) {
-	vm.Guard(vm.Globals, missing)
+func (st *State) GuardGlobals(missing GoFunc) {
+	st.Guard(st.Globals, missing)
 }
 
 // Guard is GuardGlobals for the fields of another table.
-func (vm *State) Guard(t *Table, missing GoFunc) {
-	m := vm.NewTable(0, 1)
-	m.SetField("__index", vm.Func("missing global", Constant, missing))
+func (st *State) Guard(t *Table, missing GoFunc) {
+	m := st.NewTable(0, 1)
+	m.SetField("__index", st.Func("missing global", Constant, missing))
 	t.meta = m
 }

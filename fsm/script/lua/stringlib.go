@@ -2,17 +2,17 @@ package lua
 
 import "strings"
 
-func (vm *State) openString() {
-	t := vm.NewTable(0, 15)
-	vm.Register(t, []Named{
+func (st *State) openString() {
+	t := st.NewTable(0, 15)
+	st.Register(t, []Named{
 		{"byte", Metered, stringByte}, {"char", EachArgument, stringChar}, {"dump", Constant, stringDump}, {"find", Parses(2), stringFind},
 		{"format", Metered, stringFormat}, {"gfind", Constant, stringGmatch}, {"gmatch", Constant, stringGmatch}, {"gsub", Metered, stringGsub},
 		{"len", Constant, stringLen}, {"lower", Metered, stringLower}, {"match", Metered, stringMatch}, {"rep", Metered, stringRep},
 		{"reverse", Metered, stringReverse}, {"sub", Metered, stringSub}, {"upper", Metered, stringUpper},
 	})
-	vm.Globals.SetField("string", TableValue(t))
-	vm.strings = vm.NewTable(0, 0)
-	vm.strings.SetField("__index", TableValue(t))
+	st.Globals.SetField("string", TableValue(t))
+	st.strings = st.NewTable(0, 0)
+	st.strings.SetField("__index", TableValue(t))
 }
 
 // position is a position in a string of n bytes: negative ones count from its end.
@@ -70,15 +70,15 @@ func stringUpper(vm *State, args []Value) {
 }
 
 // mapBytes returns a string whose bytes between lo and hi are shifted.
-func (vm *State) mapBytes(s string, lo, hi byte, by int) {
-	vm.Alloc(sizeString + len(s))
+func (st *State) mapBytes(s string, lo, hi byte, by int) {
+	st.Alloc(sizeString + len(s))
 	b := []byte(s)
 	for i, c := range b {
 		if lo <= c && c <= hi {
 			b[i] = c + byte(by)
 		}
 	}
-	vm.Return(made(b))
+	st.Return(made(b))
 }
 
 // maxRep is the longest string that rep makes.
@@ -117,12 +117,12 @@ func stringSub(vm *State, args []Value) {
 	vm.Return(vm.Copy(s[from-1 : to]))
 }
 
-// searchedHead is how much of a text is searched for at once. Shorter texts are found in linear time on every
-// processor; the first candidates of longer ones would be compared whole for nothing.
+// searchedHead is the number of bytes of a text that are searched for at once. Shorter texts are found in linear time on
+// every processor; the first candidates of longer ones would be compared whole for nothing.
 const searchedHead = 16
 
-// indexText is where p begins in s, -1 if it doesn't. Every place where p may begin is paid for.
-func (vm *State) indexText(s, p string) int {
+// indexText returns the index of p in s, -1 if s does not contain it. Every candidate is paid for.
+func (st *State) indexText(s, p string) int {
 	if len(p) <= searchedHead {
 		return strings.Index(s, p)
 	}
@@ -132,8 +132,8 @@ func (vm *State) indexText(s, p string) int {
 			return -1
 		}
 		at += i
-		vm.Step(1)
-		if vm.sameText(s[at:at+len(p)], p) {
+		st.Step(1)
+		if st.sameText(s[at:at+len(p)], p) {
 			return at
 		}
 	}
@@ -147,30 +147,30 @@ func stringFind(vm *State, args []Value) { vm.search(args, true) }
 
 func stringMatch(vm *State, args []Value) { vm.search(args, false) }
 
-func (vm *State) search(args []Value, find bool) {
-	s, p := vm.CheckText(args, 1), vm.CheckText(args, 2)
-	init := min(max(position(vm.OptInt(args, 3, 1), len(s))-1, 0), len(s))
+func (st *State) search(args []Value, find bool) {
+	s, p := st.CheckText(args, 1), st.CheckText(args, 2)
+	init := min(max(position(st.OptInt(args, 3, 1), len(s))-1, 0), len(s))
 	if find && (arg(args, 4).Truth() || !strings.ContainsAny(p, patternSpecials)) {
-		vm.Step((len(s) - init) / 8)
-		if i := vm.indexText(s[init:], p); i >= 0 {
-			vm.Return(Int(init+i+1), Int(init+i+len(p)))
+		st.Step((len(s) - init) / 8)
+		if i := st.indexText(s[init:], p); i >= 0 {
+			st.Return(Int(init+i+1), Int(init+i+len(p)))
 			return
 		}
-		vm.Return(Nil)
+		st.Return(Nil)
 		return
 	}
 	anchored := p != "" && p[0] == '^'
 	if anchored {
 		p = p[1:]
 	}
-	m := &matcher{vm: vm, text: s, pattern: p}
+	m := &matcher{vm: st, text: s, pattern: p}
 	for i := init; ; i++ {
 		m.captures = m.captures[:0]
 		if e := m.match(i, 0); e != failed {
 			if find {
-				vm.Return(append([]Value{Int(i + 1), Int(e)}, m.all(i, e, false)...)...)
+				st.Return(append([]Value{Int(i + 1), Int(e)}, m.all(i, e, false)...)...)
 			} else {
-				vm.Return(m.all(i, e, true)...)
+				st.Return(m.all(i, e, true)...)
 			}
 			return
 		}
@@ -178,7 +178,7 @@ func (vm *State) search(args []Value, find bool) {
 			break
 		}
 	}
-	vm.Return(Nil)
+	st.Return(Nil)
 }
 
 func stringGmatch(vm *State, args []Value) {

@@ -1,13 +1,13 @@
 package lua
 
-func (vm *State) openTable() {
-	t := vm.NewTable(0, 9)
-	vm.Register(t, []Named{
+func (st *State) openTable() {
+	t := st.NewTable(0, 9)
+	st.Register(t, []Named{
 		{"concat", Metered, tableConcat}, {"foreach", Metered, tableForeach}, {"foreachi", Metered, tableForeachI},
 		{"getn", Metered, tableGetN}, {"maxn", Metered, tableMaxN}, {"insert", Metered, tableInsert}, {"remove", Metered, tableRemove},
 		{"setn", Constant, tableSetN}, {"sort", Metered, tableSort},
 	})
-	vm.Globals.SetField("table", TableValue(t))
+	st.Globals.SetField("table", TableValue(t))
 }
 
 func tableConcat(vm *State, args []Value) {
@@ -55,11 +55,11 @@ func tableForeach(vm *State, args []Value) {
 	vm.Return()
 }
 
-func (vm *State) checkFunction(args []Value, n int) Value {
+func (st *State) checkFunction(args []Value, n int) Value {
 	if v := arg(args, n); v.IsFunction() {
 		return v
 	}
-	vm.argType(args, n, "function")
+	st.argType(args, n, "function")
 	return Nil
 }
 

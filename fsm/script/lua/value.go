@@ -111,7 +111,7 @@ func (v Value) Bool() (value, ok bool) {
 	return v.n != 0, ok
 }
 
-// Truth is what a condition makes of v: false for nil and false only.
+// Truth returns v as a condition: false for nil and false only.
 func (v Value) Truth() bool {
 	switch v.ref.(type) {
 	case nil:
@@ -183,7 +183,7 @@ func (s *Str) hash() uint32 {
 	return h
 }
 
-// address is what tostring shows of an object. A real address would differ between
+// address returns the text of an object for tostring. A real address would differ between
 // nodes, so it is a number that counts objects.
 func address(kind string, serial uint32) string {
 	text := strconv.FormatUint(uint64(serial)*16, 16)

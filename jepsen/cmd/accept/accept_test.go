@@ -113,7 +113,7 @@ func TestParseTargets(t *testing.T) {
 	}
 }
 
-// TestTour: the tour is what the README has below its heading, and its answers have to come in the order of its promises.
+// TestTour checks that the tour is the section below its heading in the README, and that answers must come in the order in which it shows them.
 func TestTour(t *testing.T) {
 	readme := "x\n```sh\nmake run\n```\n## A first tour\n```sh\ncurl a # {\"a\":1}, at once\n```\n```go\ncurl \n```\n```sh\ncurl b  # {\"id\":\"msg_...\"}\n```\n### More\n```sh\ncurl c # {}\n```\n"
 	script, promises := tourOf(readme)

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// attackTime is how long each attack is repeated, and how long victims are served in peace.
+	// attackTime is the time for which each attack is repeated, and that of the measurement without one.
 	attackTime = 10 * time.Second
-	// slowerUnderAttack is how many times as slow the p99 of another database's clients may get.
+	// slowerUnderAttack bounds the factor by which the p99 of another database's clients may grow.
 	slowerUnderAttack = 10
-	// ofFew is how long clients may wait while fewer than fewRequests of them were served: the p99 of those is that of the slowest two or three.
+	// ofFew bounds the p99 if fewer than fewRequests requests were served: it is then the time of the slowest two or three.
 	ofFew, fewRequests = time.Second, 1000
 )
 
@@ -80,11 +80,11 @@ func besideVictims(ctx context.Context, s *session, all []attack.Attack) error {
 	return errors.Join(failed...)
 }
 
-// served is what the victims see in peace.
-func served(ctx context.Context, target *attack.Target) (attack.Seen, error) {
+// served measures the victims without an attack.
+func served(ctx context.Context, target *attack.Target) (attack.Measurements, error) {
 	end, err := target.Serve(ctx)
 	if err != nil {
-		return attack.Seen{}, err
+		return attack.Measurements{}, err
 	}
 	select {
 	case <-time.After(attackTime):
@@ -101,7 +101,7 @@ func served(ctx context.Context, target *attack.Target) (attack.Seen, error) {
 }
 
 // attacked tries one attack and judges it.
-func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.Attack, idle attack.Seen) error {
+func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.Attack, idle attack.Measurements) error {
 	if a.Before != nil {
 		if err := a.Before(ctx, target); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.
 }
 
 // figures are the first columns of a row: what the victims saw, beside their p99 in peace.
-func figures(name string, s, idle attack.Seen) string {
+func figures(name string, s, idle attack.Measurements) string {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)) }
 	ratio := func(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }
 	return fmt.Sprintf("| %-17s | %8s | %8s | %8s | %8s | %5.1f | %12s | %5.1f |", name, ms(s.P50), ms(idle.P99), ms(s.P99), ms(s.Max), ratio(s.P99, idle.P99),

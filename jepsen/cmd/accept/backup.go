@@ -33,7 +33,7 @@ type backupPlan struct {
 
 var fullBackupPlan = backupPlan{clients: 16, keys: 200_000, backups: 5, warm: 3 * time.Second, verifies: 100, restores: 100, kills: 10}
 
-// backupRound is what one performance of a plan has found.
+// backupRound is the result of one round of a plan.
 type backupRound struct {
 	Writes, Reads, Failed    int64
 	Backups, Restored        int
@@ -211,7 +211,7 @@ func (k *keeper) fill(ctx context.Context, c *testcluster.Cluster) error {
 	return err
 }
 
-// counters are what the load counts, as reads see it now.
+// counters reads the present values of the load's counters.
 func (k *keeper) counters(ctx context.Context, c *testcluster.Cluster, l *load) map[string]int64 {
 	now := map[string]int64{}
 	for id := range l.own {

@@ -94,20 +94,20 @@ func (k *keeper) killLeader(ctx context.Context, i int, after time.Duration, f t
 	if err := c.Nodes[leader.Node].Kill(); err != nil {
 		return err
 	}
-	told := <-done
+	result := <-done
 	if err := errors.Join(c.Nodes[leader.Node].Start(), waitReady(ctx, c, time.Minute)); err != nil {
 		return err
 	}
 	r := c.Nodes[leader.Node].Client().Do(ctx, "DBSIZE")
 	switch {
-	case told == nil:
+	case result == nil:
 	case string(r.Result) == "0":
-		k.s.printf("  the leader was killed after %v: %v; once more", after, told)
+		k.s.printf("  the leader was killed after %v: %v; once more", after, result)
 		if _, err := k.tool(ctx, asked, "restore", f.path); err != nil {
 			return err
 		}
 	default:
-		k.fail("told %v, and there are %s keys", told, r.Result)
+		k.fail("told %v, and there are %s keys", result, r.Result)
 	}
 	k.compare(ctx, c, f)
 	return nil

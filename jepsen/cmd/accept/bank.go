@@ -49,8 +49,8 @@ func bank(ctx context.Context, s *session) error {
 	return nil
 }
 
-// teller is what the clients of a round share.
-type teller struct {
+// bankLoad is the state that the clients of a round share.
+type bankLoad struct {
 	cluster                        *testcluster.Cluster
 	prefix                         string
 	moves, looks, unknown, refused atomic.Int64
@@ -60,14 +60,14 @@ type teller struct {
 	problems []string
 }
 
-func (b *teller) account(i int) string { return fmt.Sprint(b.prefix, ":", i) }
+func (l *bankLoad) account(i int) string { return fmt.Sprint(l.prefix, ":", i) }
 
-func (b *teller) problem(format string, args ...any) {
-	b.wrong.Add(1)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.problems) < 5 {
-		b.problems = append(b.problems, fmt.Sprintf(format, args...))
+func (l *bankLoad) problem(format string, args ...any) {
+	l.wrong.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.problems) < 5 {
+		l.problems = append(l.problems, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -81,7 +81,7 @@ func bankKill(ctx context.Context, s *session, i int) (r bankRound, err error) {
 	if err != nil {
 		return r, err
 	}
-	b := &teller{cluster: c, prefix: fmt.Sprintf("bank:%d:%d", i, leader.Term)}
+	b := &bankLoad{cluster: c, prefix: fmt.Sprintf("bank:%d:%d", i, leader.Term)}
 	var open [][]string
 	for a := range bankAccounts {
 		open = append(open, []string{"SET", b.account(a), strconv.Itoa(bankEach)})
@@ -114,45 +114,45 @@ func bankKill(ctx context.Context, s *session, i int) (r bankRound, err error) {
 }
 
 // work moves amounts and looks until running ends; requests under way are finished.
-func (b *teller) work(running, ctx context.Context, rng *rand.Rand) {
+func (l *bankLoad) work(running, ctx context.Context, rng *rand.Rand) {
 	for running.Err() == nil {
-		node := rng.IntN(b.cluster.Size())
+		node := rng.IntN(l.cluster.Size())
 		if rng.IntN(3) == 0 {
-			b.look(ctx, node, rng.IntN(2) == 0)
+			l.look(ctx, node, rng.IntN(2) == 0)
 			continue
 		}
-		from, to, amount := b.account(rng.IntN(bankAccounts)), b.account(rng.IntN(bankAccounts)), strconv.Itoa(rng.IntN(50))
-		_, reply := b.cluster.Nodes[node].Client().Transaction(ctx, [][]string{{"DECRBY", from, amount}, {"GET", from}, {"INCRBY", to, amount}})
-		b.count(reply, &b.moves)
+		from, to, amount := l.account(rng.IntN(bankAccounts)), l.account(rng.IntN(bankAccounts)), strconv.Itoa(rng.IntN(50))
+		_, reply := l.cluster.Nodes[node].Client().Transaction(ctx, [][]string{{"DECRBY", from, amount}, {"GET", from}, {"INCRBY", to, amount}})
+		l.count(reply, &l.moves)
 		if reply.Outcome != history.OK {
 			sleep(running, 10*time.Millisecond) // the node may be the one that is down
 		}
 	}
 }
 
-func (b *teller) count(reply testcluster.Reply, done *atomic.Int64) {
+func (l *bankLoad) count(reply testcluster.Reply, done *atomic.Int64) {
 	switch reply.Outcome {
 	case history.OK:
 		done.Add(1)
 	case history.Unknown:
-		b.unknown.Add(1)
+		l.unknown.Add(1)
 	default:
-		b.refused.Add(1)
+		l.refused.Add(1)
 	}
 }
 
 // look reads all accounts in one transaction, which a write makes go through the log,
 // and says whether it was answered.
-func (b *teller) look(ctx context.Context, node int, write bool) bool {
+func (l *bankLoad) look(ctx context.Context, node int, write bool) bool {
 	var rows [][]string
 	for i := range bankAccounts {
-		rows = append(rows, []string{"GET", b.account(i)})
+		rows = append(rows, []string{"GET", l.account(i)})
 	}
 	if write {
-		rows = append(rows, []string{"SET", b.prefix + ":looked", "1"})
+		rows = append(rows, []string{"SET", l.prefix + ":looked", "1"})
 	}
-	replies, reply := b.cluster.Nodes[node].Client().Transaction(ctx, rows)
-	b.count(reply, &b.looks)
+	replies, reply := l.cluster.Nodes[node].Client().Transaction(ctx, rows)
+	l.count(reply, &l.looks)
 	if reply.Outcome != history.OK {
 		return false
 	}
@@ -160,18 +160,18 @@ func (b *teller) look(ctx context.Context, node int, write bool) bool {
 	for i := range bankAccounts {
 		var text string
 		if err := json.Unmarshal(replies[i].Result, &text); err != nil {
-			b.problem("account %d through n%d: %s %s", i, node+1, replies[i].Result, replies[i].Error)
+			l.problem("account %d through n%d: %s %s", i, node+1, replies[i].Result, replies[i].Error)
 			return true
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			b.problem("account %d through n%d: %v", i, node+1, err)
+			l.problem("account %d through n%d: %v", i, node+1, err)
 			return true
 		}
 		sum += n
 	}
 	if sum != bankAccounts*bankEach {
-		b.problem("n%d saw %d in all accounts, not %d", node+1, sum, bankAccounts*bankEach)
+		l.problem("n%d saw %d in all accounts, not %d", node+1, sum, bankAccounts*bankEach)
 	}
 	return true
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// loadCheck is how often the machine's load is looked at.
+// loadCheck is the interval between two checks of the machine's load.
 const loadCheck = 5 * time.Second
 
 // busy keeps the machine's load average up by processes that compute, at the priority of everything else.

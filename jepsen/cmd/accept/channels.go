@@ -22,7 +22,7 @@ const (
 	channelPublishers  = 24
 	channelKills       = 2
 	channelLast        = "last"
-	// channelQuiet is how long the streams get to bring what is under way.
+	// channelQuiet bounds the wait for messages that are still under way to the streams.
 	channelQuiet = 30 * time.Second
 )
 
@@ -58,7 +58,7 @@ type stream struct {
 }
 
 // stayed reports whether the stream was there to the end.
-func (m *stream) stayed() bool { return len(m.got) > 0 && m.got[len(m.got)-1] == channelLast }
+func (s *stream) stayed() bool { return len(s.got) > 0 && s.got[len(s.got)-1] == channelLast }
 
 func subscribeAll(ctx context.Context, c *testcluster.Cluster) ([]*stream, error) {
 	all := make([]*stream, channelSubscribers)

@@ -19,7 +19,7 @@ import (
 const (
 	testLimit  = 15 * time.Minute // the limit for make test
 	buildLimit = 10 * time.Minute // make run compiles first
-	// busyLimit is for each of both on a busy machine with empty caches, where nobody promises a time: it ends what hangs.
+	// busyLimit bounds both on a busy machine with empty caches. It only ends a run that hangs.
 	busyLimit = 2 * time.Hour
 	busyLoad  = 20
 )
@@ -41,7 +41,7 @@ func busyClone(ctx context.Context, s *session) error {
 		if err := os.Mkdir(home, 0o755); err != nil {
 			return err
 		}
-		// Go's cache of modules has files that nobody may write.
+		// Go's module cache has read-only files.
 		defer exec.Command("chmod", "-R", "u+w", home).Run()
 		busy := holdLoad(s, busyLoad)
 		defer busy.stop()
@@ -194,7 +194,7 @@ func (w *watched) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is what was written so far.
+// String returns the text written so far.
 func (w *watched) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,7 +24,7 @@ func (s *session) respPorts(ctx context.Context) ([]string, error) {
 	return addrs, nil
 }
 
-// urls are those of the line's cluster, which runs.
+// urls returns the URLs of the session's cluster, which runs.
 func (s *session) urls() (urls []string) {
 	for _, n := range s.cluster.Nodes {
 		urls = append(urls, "http://"+n.HTTP)
@@ -75,7 +75,7 @@ const (
 	popWaiters  = 100
 	popElements = 10_000
 	popRounds   = 100
-	// popTime is how long all of it may take.
+	// popTime bounds the whole experiment.
 	popTime = 10 * time.Minute
 )
 

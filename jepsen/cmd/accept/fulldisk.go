@@ -16,7 +16,7 @@ import (
 const (
 	fullDiskRounds = 3
 	fullDiskBytes  = 256 << 20
-	fullDiskLimit  = 5 * time.Second // for somebody else to lead
+	fullDiskLimit  = 5 * time.Second // for another node to lead
 	fullDiskLoad   = 8 * time.Second
 )
 

@@ -51,8 +51,8 @@ func longTests(pkg, names string, args ...string) func(context.Context, *session
 	return func(ctx context.Context, s *session) error { return s.tests(ctx, pkg, names, args...) }
 }
 
-// specificationRounds is how often http-specification runs the index: which node a request takes
-// differs each time.
+// specificationRounds is the number of times that http-specification runs the index. Requests go to
+// different nodes each time.
 const specificationRounds = 5
 
 // specification is http-specification: every sentence against one node and against a random node

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// fewestPrograms is how many hostile programs there must be.
+	// fewestPrograms is the minimum number of hostile programs.
 	fewestPrograms = 40
 	hostileClients = 6
-	// longestStall is for how long no write may be acknowledged while a program runs. It
+	// longestStall bounds the time without an acknowledged write while a program runs. It
 	// has room for a busy machine; the figure itself is printed.
 	longestStall = 2 * time.Second
 )
@@ -69,7 +69,7 @@ func hostileScripts(ctx context.Context, s *session) error {
 	return wrong
 }
 
-// hostilePrograms are those that the tests have too.
+// hostilePrograms returns the programs that the tests use too.
 func hostilePrograms(root string) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(root, "fsm", "command", "testdata", "hostile.txt"))
 	if err != nil {

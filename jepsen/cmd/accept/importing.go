@@ -114,7 +114,7 @@ func (s *session) bring(ctx context.Context, c *testcluster.Cluster, file string
 	return nil
 }
 
-// inFlight is how many commands are sent before their replies are read.
+// inFlight is the number of commands that are sent before their replies are read.
 const inFlight = 1000
 
 // fillRedis makes n keys of all types.
@@ -273,8 +273,8 @@ func binaryPipeline(ctx context.Context, addr string, rows [][]string) (answers 
 func sameDigest(s *session, a, b *redisproc.Server) error {
 	for _, words := range [][]string{{"DBSIZE"}, {"DEBUG", "DIGEST"}} {
 		first, err := a.Do(words...)
-		second, also := b.Do(words...)
-		if err := errors.Join(err, also); err != nil {
+		second, err2 := b.Do(words...)
+		if err := errors.Join(err, err2); err != nil {
 			return err
 		}
 		if first.IsError() || !first.Equal(second) {

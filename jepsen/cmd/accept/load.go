@@ -92,7 +92,7 @@ func (l *load) write(node int, key string) (n int64, ok bool) {
 	return n, ok
 }
 
-// read reads the client's own counter, which nobody else changes.
+// read reads the client's own counter, which no other client changes.
 func (l *load) read(node, id int) {
 	at := time.Now()
 	n, err := count(l.cluster.Do(context.Background(), node, "GET", l.ownKey(id)))

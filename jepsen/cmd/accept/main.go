@@ -17,7 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// session is what a run works with.
+// session holds the resources of a run.
 type session struct {
 	root     string // the repository
 	dir      string // .accept

@@ -46,7 +46,7 @@ const (
 // deliveredOnce is delivered-once.
 func deliveredOnce(ctx context.Context, s *session) error {
 	name := fmt.Sprintf("block of %d", blockMessages)
-	blocks, err := mailed(ctx, s, name, clientBlocks, func(i int) (deliveries.Delivered, error) {
+	blocks, err := mailed(ctx, s, name, clientBlocks, func(i int) (deliveries.DeliveryResult, error) {
 		return deliveries.Delivery{
 			Cluster: s.cluster, Label: s.label(i), Messages: blockMessages, Clients: 64, Retries: 3, Failing: 20,
 			KillEvery: blockKills, Down: mailDown, Patience: mailPatience,
@@ -55,7 +55,7 @@ func deliveredOnce(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	var all deliveries.Delivered
+	var all deliveries.DeliveryResult
 	for _, b := range blocks {
 		all.Messages, all.Kills, all.Delivered, all.Dead = all.Messages+b.Messages, all.Kills+b.Kills, all.Delivered+b.Delivered, all.Dead+b.Dead
 		all.Attempts, all.Arrivals, all.Lost, all.Repeats = all.Attempts+b.Attempts, all.Arrivals+b.Arrivals, all.Lost+b.Lost, all.Repeats+b.Repeats
@@ -67,7 +67,7 @@ func deliveredOnce(ctx context.Context, s *session) error {
 
 // inOrder is fifo.
 func inOrder(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "queue of 5,000", 1, func(i int) (deliveries.Queued, error) {
+	_, err := mailed(ctx, s, "queue of 5,000", 1, func(i int) (deliveries.QueueResult, error) {
 		return deliveries.Queue{
 			Cluster: s.cluster, Label: s.label(i), Messages: 5000, Retries: 2, Failing: 5, Poison: 200, Work: time.Millisecond,
 			Kills: 3, Down: mailDown, Patience: mailPatience,
@@ -78,7 +78,7 @@ func inOrder(ctx context.Context, s *session) error {
 
 // onTime is schedules.
 func onTime(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "timetables", 1, func(i int) (deliveries.Ticked, error) {
+	_, err := mailed(ctx, s, "timetables", 1, func(i int) (deliveries.TimetablesResult, error) {
 		return deliveries.Timetables{
 			Cluster: s.cluster, Label: s.label(i), Schedules: 50, Kills: 10, KillEvery: 10 * time.Second, Down: mailDown,
 			Jump: time.Hour, Seed: uint64(time.Now().UnixNano()),
@@ -111,7 +111,7 @@ func flowControlled(ctx context.Context, s *session) error {
 }
 
 // flows are the keys of one run.
-type flows []deliveries.Flowed
+type flows []deliveries.FlowResult
 
 // String is a line for each key.
 func (f flows) String() (text string) {
@@ -123,7 +123,7 @@ func (f flows) String() (text string) {
 
 // onceOnly is deduplication.
 func onceOnly(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "ids", 1, func(i int) (deliveries.Deduplicated, error) {
+	_, err := mailed(ctx, s, "ids", 1, func(i int) (deliveries.OnceResult, error) {
 		return deliveries.Once{Cluster: s.cluster, Label: s.label(i), Rounds: 20, Clients: 64, Down: mailDown / 2, Patience: mailPatience}.Run(ctx)
 	})
 	return err
@@ -131,7 +131,7 @@ func onceOnly(ctx context.Context, s *session) error {
 
 // outbox is outbox.
 func outbox(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "transactions", 1, func(i int) (deliveries.Posted, error) {
+	_, err := mailed(ctx, s, "transactions", 1, func(i int) (deliveries.OutboxResult, error) {
 		return deliveries.Outbox{
 			Cluster: s.cluster, Label: s.label(i), Transactions: 10_000, Clients: 8, KillEvery: 2 * time.Second, Down: mailDown / 2, Patience: mailPatience,
 		}.Run(ctx)
@@ -148,7 +148,7 @@ func hostile(ctx context.Context, s *session) error {
 	defer resolver.Close()
 	s.flags = deliveries.HostileFlags(resolver)
 	s.env = []string{"GOGC=100"} // so that the memory taken tells what is kept; with room, nodes let five times that lie
-	_, err = mailed(ctx, s, "destinations", 1, func(i int) (deliveries.Survived, error) {
+	_, err = mailed(ctx, s, "destinations", 1, func(i int) (deliveries.HostileResult, error) {
 		return deliveries.Hostile{Cluster: s.cluster, Resolver: resolver, Label: s.label(i), Messages: 50, Good: 500, Patience: mailPatience, MostGrown: 256 << 20}.Run(ctx)
 	})
 	return err

@@ -57,7 +57,7 @@ func (t *tally) wrote(sent time.Time) {
 	}
 }
 
-// firstWrite is how long the first write took to come; an hour if none did.
+// firstWrite returns the time until the first write, or an hour without one.
 func (t *tally) firstWrite() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

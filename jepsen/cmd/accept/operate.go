@@ -127,7 +127,7 @@ type operator struct {
 	acts    []act
 }
 
-// act is when a step was under way.
+// act is the time span of a step.
 type act struct {
 	name       string
 	begin, end time.Time

@@ -26,8 +26,8 @@ var parserTargets = []target{
 	{"github.com/trireme-dev/trireme/fsm/script", "FuzzPattern"},
 }
 
-// strangersTargets are the fuzz targets of what reads bytes before anybody is known: docs/security.md lists them.
-var strangersTargets = []target{
+// unauthenticatedTargets are the fuzz targets of the code that reads bytes of unauthenticated clients: docs/security.md lists them.
+var unauthenticatedTargets = []target{
 	{"github.com/trireme-dev/trireme/httpapi/fastpath", "FuzzConnection"},
 	{"github.com/trireme-dev/trireme/httpapi/fastpath", "FuzzRepeatedRequest"},
 	{"github.com/trireme-dev/trireme/httpapi/redis", "FuzzTarget"},
@@ -43,16 +43,16 @@ var strangersTargets = []target{
 	{"github.com/trireme-dev/trireme/cluster/membership", "FuzzMember"},
 }
 
-// strangers fuzzes what reads bytes before anybody is known.
+// strangers fuzzes the code that reads bytes of unauthenticated clients.
 func strangers(ctx context.Context, s *session) error {
-	if err := s.fuzz(ctx, strangersTargets, "-fuzzminimizetime=2s"); err != nil {
+	if err := s.fuzz(ctx, unauthenticatedTargets, "-fuzzminimizetime=2s"); err != nil {
 		return err
 	}
-	s.printf("%d targets, %v each, no crash", len(strangersTargets), s.fuzzTime)
+	s.printf("%d targets, %v each, no crash", len(unauthenticatedTargets), s.fuzzTime)
 	return nil
 }
 
-// growthRepeats is how often a family that failed is measured again.
+// growthRepeats is the number of times that a family that failed is measured again.
 const growthRepeats = 2
 
 // parsers is parsers: how the time of every parser grows with hostile input, then

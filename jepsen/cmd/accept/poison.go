@@ -20,9 +20,9 @@ import (
 
 const (
 	poisonedDB = "shop"
-	// poisonKeys is how many keys each database has before the entry, and how many default gets behind it.
+	// poisonKeys is the number of keys in each database before the entry, and of those that default gets after it.
 	poisonKeys = 50
-	// poisonEnds is how often each process may end at the entry.
+	// poisonEnds bounds the number of times that each process ends at the entry.
 	poisonEnds  = 2
 	poisonLimit = 3 * time.Minute // of each step; a node needs seconds
 )
@@ -76,7 +76,7 @@ func poisoned(ctx context.Context, s *session) error {
 	return nil
 }
 
-// poisoning is what the run works with.
+// poisoning is the state of the run.
 type poisoning struct {
 	s      *session
 	c      *testcluster.Cluster

@@ -56,64 +56,64 @@ func newPool(t *traffic, n *testcluster.Node) *pool {
 }
 
 // settle has the clients use a node, by connections that are made then.
-func (c *pool) settle(n *testcluster.Node) {
-	c.node = n
+func (p *pool) settle(n *testcluster.Node) {
+	p.node = n
 	for _, client := range []*testcluster.Client{n.Client(), n.Messages()} {
 		client.Close() // idle connections to a former process
 	}
-	c.redis = redis.NewClient(&redis.Options{
+	p.redis = redis.NewClient(&redis.Options{
 		Addr: n.RESP, Password: testcluster.Token, TLSConfig: n.TLS(), MaxRetries: -1, DialTimeout: 5 * time.Second,
 		ReadTimeout: testcluster.RequestTimeout, WriteTimeout: testcluster.RequestTimeout,
 	})
 }
 
-// at is where the clients are.
-func (c *pool) at() *testcluster.Node {
-	c.place.RLock()
-	defer c.place.RUnlock()
-	return c.node
+// at returns the node to which the clients connect.
+func (p *pool) at() *testcluster.Node {
+	p.place.RLock()
+	defer p.place.RUnlock()
+	return p.node
 }
 
 // move has the clients finish what is under way and go on at another node.
-func (c *pool) move(to *testcluster.Node) {
-	c.place.Lock()
-	defer c.place.Unlock()
-	c.redis.Close()
-	c.settle(to)
+func (p *pool) move(to *testcluster.Node) {
+	p.place.Lock()
+	defer p.place.Unlock()
+	p.redis.Close()
+	p.settle(to)
 }
 
 // start starts the clients.
-func (c *pool) start() {
+func (p *pool) start() {
 	for i := range poolHTTP + poolRESP {
-		h := &worker{key: fmt.Sprintf("operate:%s:%d", c.name, i)}
-		c.workers = append(c.workers, h)
-		add, read := c.addHTTP, c.readHTTP
+		h := &worker{key: fmt.Sprintf("operate:%s:%d", p.name, i)}
+		p.workers = append(p.workers, h)
+		add, read := p.addHTTP, p.readHTTP
 		if i >= poolHTTP {
-			add, read = c.addRESP, c.readRESP
+			add, read = p.addRESP, p.readRESP
 		}
-		c.loop(func(turn int) { c.work(h, turn, add, read) })
+		p.loop(func(turn int) { p.work(h, turn, add, read) })
 	}
 	for range poolMessages {
-		c.loop(func(int) {
-			c.publish()
-			sleep(c.ctx, mailRest)
+		p.loop(func(int) {
+			p.publish()
+			sleep(p.ctx, mailRest)
 		})
 	}
 }
 
 // loop runs one client until the end. Each turn is at one node.
-func (c *pool) loop(turn func(int)) {
-	c.all.Go(func() {
-		for i := 0; c.ctx.Err() == nil; i++ {
-			c.place.RLock()
+func (p *pool) loop(turn func(int)) {
+	p.all.Go(func() {
+		for i := 0; p.ctx.Err() == nil; i++ {
+			p.place.RLock()
 			turn(i)
-			c.place.RUnlock()
+			p.place.RUnlock()
 		}
 	})
 }
 
 // work is one request: of four, two add to the client's own counter, one to that of all, and one reads.
-func (c *pool) work(h *worker, turn int, add func(key string) (int64, error), read func(key string) (int64, error)) {
+func (p *pool) work(h *worker, turn int, add func(key string) (int64, error), read func(key string) (int64, error)) {
 	began := time.Now()
 	var n int64
 	var err error
@@ -123,54 +123,54 @@ func (c *pool) work(h *worker, turn int, add func(key string) (int64, error), re
 			if h.count++; n != h.count {
 				err = fmt.Errorf("answered %d after %d additions", n, h.count)
 			}
-			c.acknowledged(began)
+			p.acknowledged(began)
 		}
 	case 2:
 		if _, err = add(sharedCounter); err == nil {
-			c.traffic.shared.Add(1)
-			c.acknowledged(began)
+			p.traffic.shared.Add(1)
+			p.acknowledged(began)
 		}
 	default:
 		if n, err = read(h.key); err == nil && n != h.count {
 			err = fmt.Errorf("read as %d after %d additions", n, h.count)
 		}
-		c.traffic.reads.Add(1)
+		p.traffic.reads.Add(1)
 	}
 	if err != nil {
-		c.traffic.fail("%s: %s: after %v: %v", c.node.ID, h.key, time.Since(began).Round(time.Millisecond), err)
+		p.traffic.fail("%s: %s: after %v: %v", p.node.ID, h.key, time.Since(began).Round(time.Millisecond), err)
 	}
 }
 
 // acknowledged notes a write.
-func (c *pool) acknowledged(sent time.Time) {
-	c.traffic.writes.Add(1)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.samples = append(c.samples, sample{sent: sent, replied: time.Now()})
+func (p *pool) acknowledged(sent time.Time) {
+	p.traffic.writes.Add(1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.samples = append(p.samples, sample{sent: sent, replied: time.Now()})
 }
 
-func (c *pool) addHTTP(key string) (int64, error) {
-	r := c.node.Client().Do(context.Background(), "INCR", key)
+func (p *pool) addHTTP(key string) (int64, error) {
+	r := p.node.Client().Do(context.Background(), "INCR", key)
 	if r.Outcome != history.OK {
 		return 0, fmt.Errorf("INCR: %s: %s", r.Outcome, r.Error)
 	}
 	return strconv.ParseInt(string(r.Result), 10, 64)
 }
 
-func (c *pool) readHTTP(key string) (int64, error) {
-	return count(c.node.Client().Do(context.Background(), "GET", key))
+func (p *pool) readHTTP(key string) (int64, error) {
+	return count(p.node.Client().Do(context.Background(), "GET", key))
 }
 
-func (c *pool) addRESP(key string) (int64, error) {
-	n, err := c.redis.Incr(context.Background(), key).Result()
+func (p *pool) addRESP(key string) (int64, error) {
+	n, err := p.redis.Incr(context.Background(), key).Result()
 	if err != nil {
 		return 0, fmt.Errorf("INCR over RESP: %w", err)
 	}
 	return n, nil
 }
 
-func (c *pool) readRESP(key string) (int64, error) {
-	n, err := c.redis.Get(context.Background(), key).Int64()
+func (p *pool) readRESP(key string) (int64, error) {
+	n, err := p.redis.Get(context.Background(), key).Int64()
 	if err != nil {
 		return 0, fmt.Errorf("GET over RESP: %w", err)
 	}
@@ -178,17 +178,17 @@ func (c *pool) readRESP(key string) (int64, error) {
 }
 
 // publish sends one message to the sink. It counts once it has arrived there.
-func (c *pool) publish() {
-	number := c.traffic.number()
+func (p *pool) publish() {
+	number := p.traffic.number()
 	header := map[string]string{"Upstash-Retries": "5", "Upstash-Retry-Delay": "200"}
-	status, _, reply, err := c.node.Messages().Call(context.Background(), http.MethodPost, "/v2/publish/"+c.traffic.sink.URL(trafficLabel, number), header, []byte("message "+strconv.Itoa(number)))
+	status, _, reply, err := p.node.Messages().Call(context.Background(), http.MethodPost, "/v2/publish/"+p.traffic.sink.URL(trafficLabel, number), header, []byte("message "+strconv.Itoa(number)))
 	var receipt struct{ MessageID string }
 	if err == nil && status/100 == 2 {
 		err = json.Unmarshal(reply, &receipt)
 	}
 	if err != nil || receipt.MessageID == "" {
-		c.traffic.fail("%s: publish message %d: status %d: %.200s: %v", c.node.ID, number, status, reply, err)
+		p.traffic.fail("%s: publish message %d: status %d: %.200s: %v", p.node.ID, number, status, reply, err)
 		return
 	}
-	c.traffic.acknowledge(number, receipt.MessageID)
+	p.traffic.acknowledge(number, receipt.MessageID)
 }

@@ -51,18 +51,18 @@ var (
 
 type httpCounter struct{ c *testcluster.Client }
 
-func (h httpCounter) close() { h.c.Close() }
+func (c httpCounter) close() { c.c.Close() }
 
-func (h httpCounter) incr(ctx context.Context, key string) (int64, error) {
-	return h.do(ctx, "INCR", key)
+func (c httpCounter) incr(ctx context.Context, key string) (int64, error) {
+	return c.do(ctx, "INCR", key)
 }
 
-func (h httpCounter) get(ctx context.Context, key string) (int64, error) {
-	return h.do(ctx, "GET", key)
+func (c httpCounter) get(ctx context.Context, key string) (int64, error) {
+	return c.do(ctx, "GET", key)
 }
 
-func (h httpCounter) do(ctx context.Context, args ...string) (int64, error) {
-	r := h.c.Do(ctx, args...)
+func (c httpCounter) do(ctx context.Context, args ...string) (int64, error) {
+	r := c.c.Do(ctx, args...)
 	if r.Outcome != history.OK {
 		return 0, fmt.Errorf("%s, status %d: %s", r.Outcome, r.Status, r.Error)
 	}
@@ -84,14 +84,14 @@ func dialOnce(ctx context.Context, network, addr string) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, network, addr)
 }
 
-func (r respCounter) close() { r.c.Close() }
+func (c respCounter) close() { c.c.Close() }
 
-func (r respCounter) incr(ctx context.Context, key string) (int64, error) {
-	return r.c.Incr(ctx, key).Result()
+func (c respCounter) incr(ctx context.Context, key string) (int64, error) {
+	return c.c.Incr(ctx, key).Result()
 }
 
-func (r respCounter) get(ctx context.Context, key string) (int64, error) {
-	return r.c.Get(ctx, key).Int64()
+func (c respCounter) get(ctx context.Context, key string) (int64, error) {
+	return c.c.Get(ctx, key).Int64()
 }
 
 // proxyClients are the clients of all routes.
@@ -106,7 +106,7 @@ type proxyClients struct {
 	problems []string // the first few failures
 }
 
-// routeClients are those of one route.
+// routeClients holds the clients of one route.
 type routeClients struct {
 	route
 	done    atomic.Int64 // requests that were answered
@@ -141,71 +141,71 @@ func startProxyClients(b *balancer.Balancer, routes []route) *proxyClients {
 }
 
 // step makes one addition and one read, and judges both.
-func (p *proxyClients) step(d *routeClients, w *proxyWorker) {
+func (c *proxyClients) step(d *routeClients, w *proxyWorker) {
 	ctx := context.Background() // a request that began is finished
 	n, err := w.incr(ctx, w.key)
 	switch {
 	case err != nil:
 		w.uncertain++
-		p.fail(d, "INCR after %d additions: %v", w.count, err)
+		c.fail(d, "INCR after %d additions: %v", w.count, err)
 	default:
 		w.count++
-		p.compare(d, w, n, "INCR")
+		c.compare(d, w, n, "INCR")
 	}
 	if n, err = w.get(ctx, w.key); err != nil && w.count > 0 {
-		p.fail(d, "GET after %d additions: %v", w.count, err)
+		c.fail(d, "GET after %d additions: %v", w.count, err)
 		return
 	}
-	p.compare(d, w, n, "GET")
+	c.compare(d, w, n, "GET")
 }
 
-func (p *proxyClients) compare(d *routeClients, w *proxyWorker, n int64, name string) {
+func (c *proxyClients) compare(d *routeClients, w *proxyWorker, n int64, name string) {
 	d.done.Add(1)
 	if n < w.count || n > w.count+w.uncertain {
-		p.fail(d, "%s answered %d after %d additions", name, n, w.count)
+		c.fail(d, "%s answered %d after %d additions", name, n, w.count)
 	}
 }
 
-func (p *proxyClients) fail(d *routeClients, format string, args ...any) {
-	p.failed.Add(1)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.problems) < 20 {
-		p.problems = append(p.problems, time.Now().Format("15:04:05.000 ")+d.name+": "+fmt.Sprintf(format, args...))
+func (c *proxyClients) fail(d *routeClients, format string, args ...any) {
+	c.failed.Add(1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.problems) < 20 {
+		c.problems = append(c.problems, time.Now().Format("15:04:05.000 ")+d.name+": "+fmt.Sprintf(format, args...))
 	}
 }
 
 // requests counts those that were answered or failed.
-func (p *proxyClients) requests() int64 {
-	sum := p.failed.Load()
-	for _, d := range p.routes {
+func (c *proxyClients) requests() int64 {
+	sum := c.failed.Load()
+	for _, d := range c.routes {
 		sum += d.done.Load()
 	}
 	return sum
 }
 
-// String is how many requests each route has had.
-func (p *proxyClients) String() string {
+// String returns the number of requests of each route.
+func (c *proxyClients) String() string {
 	var parts []string
-	for _, d := range p.routes {
+	for _, d := range c.routes {
 		parts = append(parts, fmt.Sprintf("%s %d", d.name, d.done.Load()))
 	}
-	return fmt.Sprintf("%d requests (%s), %d failed", p.requests(), strings.Join(parts, ", "), p.failed.Load())
+	return fmt.Sprintf("%d requests (%s), %d failed", c.requests(), strings.Join(parts, ", "), c.failed.Load())
 }
 
 // end lets the clients finish.
-func (p *proxyClients) end() {
-	p.stop()
-	p.all.Wait()
+func (c *proxyClients) end() {
+	c.stop()
+	c.all.Wait()
 }
 
 // verify reads every counter once more, and closes the clients.
-func (p *proxyClients) verify(ctx context.Context) {
-	for _, d := range p.routes {
+func (c *proxyClients) verify(ctx context.Context) {
+	for _, d := range c.routes {
 		for _, w := range d.workers {
 			n, err := w.get(ctx, w.key)
 			if err != nil || n < w.count || n > w.count+w.uncertain {
-				p.fail(d, "%s is %d in the end (%v), acknowledged were %d", w.key, n, err, w.count)
+				c.fail(d, "%s is %d in the end (%v), acknowledged were %d", w.key, n, err, w.count)
 			}
 			w.close()
 		}

@@ -16,11 +16,11 @@ import (
 
 const (
 	revokedRounds = 8 // of each way to lose a node
-	// revokedAlone is how long a node that was stopped then runs without the others: longer
-	// than stale reads may go on.
+	// revokedAlone is the time for which a node that was stopped runs without the others: longer than it
+	// may serve stale reads.
 	revokedAlone = 8 * time.Second
-	// staleLimit is how long a cut-off node may answer stale reads, and
-	// staleSlack what a busy machine adds between the answer and its arrival.
+	// staleLimit bounds the time for which a partitioned node answers stale reads, and staleSlack the
+	// delay of an answer on a busy machine.
 	staleLimit = 5 * time.Second
 	staleSlack = 500 * time.Millisecond
 )
@@ -190,15 +190,15 @@ func (p *revokedProbe) run(ctx context.Context, node int, mode string) {
 	defer client.CloseIdleConnections()
 	for ctx.Err() == nil {
 		began := time.Now()
-		if answered, heard := p.ask(ctx, client, node, mode); heard {
+		if answered, ok := p.ask(ctx, client, node, mode); ok {
 			p.judge(node, mode, began, answered)
 		}
 		sleep(ctx, 5*time.Millisecond)
 	}
 }
 
-// ask sends one request; heard is false if no reply came.
-func (p *revokedProbe) ask(ctx context.Context, client *http.Client, node int, mode string) (answered, heard bool) {
+// ask sends one request. It is not ok if no reply came.
+func (p *revokedProbe) ask(ctx context.Context, client *http.Client, node int, mode string) (answered, ok bool) {
 	body := `["GET","k"]`
 	if mode == "write" {
 		body = `["INCR","n"]`

@@ -16,15 +16,15 @@ import (
 const (
 	// previousRelease names, in the repository, the commit of the version before and its tag.
 	previousRelease = "testdata/compat/PREVIOUS"
-	// rollingLimit is how long one node may take to be ready, and the level to rise.
+	// rollingLimit bounds the start of one node, and the rise of the feature level.
 	rollingLimit = time.Minute
-	// rollingStop is how long a node may take to end after SIGTERM.
+	// rollingStop bounds the end of a node after SIGTERM.
 	rollingStop = 15 * time.Second
-	// refusedTime is how long a node that must not serve is watched, unless it ends before.
+	// refusedTime is the time for which a node that must not serve is watched, unless it ends before.
 	refusedTime = 20 * time.Second
-	// levelRaised is what the leader logs when it has raised the feature level.
+	// levelRaised is the leader's log message after it has raised the feature level.
 	levelRaised = "the feature level was raised"
-	// logUpgraded is what a node logs when it has upgraded the log of a previous version.
+	// logUpgraded is a node's log message after it has upgraded the log of a previous version.
 	logUpgraded = "the log was upgraded to segments"
 )
 

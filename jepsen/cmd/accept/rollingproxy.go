@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// proxiedDrain is how long a node of the release drains: what the packages set.
+	// proxiedDrain is the drain time of a node of the release, as the packages set it.
 	proxiedDrain = 5 * time.Second
-	// proxiedRequests is how many requests each half of the run has at least.
+	// proxiedRequests is the minimum number of requests in each half of the run.
 	proxiedRequests = 100_000
-	// quietLimit is how long an operator waits for a node that is taken out to have no connection.
+	// quietLimit bounds an operator's wait until a node that is taken out has no connections.
 	quietLimit = 30 * time.Second
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// shortDrain is how long nodes drain in the short form of rolling-proxy.
+// shortDrain is the drain time of nodes in the short form of rolling-proxy.
 const shortDrain = 3 * time.Second
 
 // TestRollingProxy is the short form of rolling-proxy: one rolling restart of nodes that drain. It can't be judged where the balancer noticed too late that a node drains, because this machine was busy.

@@ -17,7 +17,7 @@ var scalingTests = []struct{ pkg, names string }{
 	{"./httpapi/messages", "TestListsAreLongReads"},
 }
 
-// scale is how many times the sizes of make test the scaling tests have (internal/testcpu reads it).
+// scale multiplies the sizes of the scaling tests of make test (internal/testcpu reads it).
 const scale = "8"
 
 // scaled is scaling: all packages, also after one that has failed.

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// simulatedRound is how many histories are one round, so that an interrupted run goes on where it was.
+	// simulatedRound is the number of histories of a round. An interrupted run continues at its round.
 	simulatedRound = 10_000
-	// simulatedRounds are those of the line.
+	// simulatedRounds is the number of rounds of the run.
 	simulatedRounds = 50
 	// histories a minute that the simulation has to reach.
 	simulatedPace = 10_000
-	// simulatedGarbage is how much the heap may grow, in percent, before it is collected. Every history throws a whole
-	// cluster away, and little lives: collecting it less often makes twice as many of them.
+	// simulatedGarbage is GOGC: the heap's growth, in percent, before a collection. Every history discards a whole cluster, so
+	// rare collections double the rate of histories.
 	simulatedGarbage = 1600
 )
 

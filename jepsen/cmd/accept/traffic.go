@@ -69,7 +69,7 @@ func (t *traffic) fail(format string, args ...any) {
 	}
 }
 
-// number is that of the next message.
+// number is the number of the next message.
 func (t *traffic) number() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

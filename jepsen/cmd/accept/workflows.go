@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/workload/runs"
 )
 
-// runsPatience is how long the runs of one experiment may take.
+// runsPatience bounds the runs of one experiment.
 const runsPatience = 5 * time.Minute
 
 // mixedRuns is workflow-steps.

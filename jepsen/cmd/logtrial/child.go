@@ -12,9 +12,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/hashicorp/raft"
-
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/logstoretest"
 )
 
 // Exit codes of a child.
@@ -40,7 +39,7 @@ func runChild(verb string, args []string) bool {
 	return true
 }
 
-// options are those of a node without background work, so that a trial breaks
+// options returns the options of a node without background work, so that a trial breaks
 // what it means to break, and without snapshots: the writers shorten logs freely.
 func options(dir string, fatal func(error)) logstore.Options {
 	return logstore.Options{
@@ -51,8 +50,8 @@ func options(dir string, fatal func(error)) logstore.Options {
 	}
 }
 
-// seen is what a look at a node found.
-type seen struct {
+// observation is the state of a node at one check.
+type observation struct {
 	Err         string
 	Damaged     bool
 	Open        bool
@@ -65,21 +64,21 @@ type seen struct {
 const wrongEntry = ^uint64(0)
 
 // refusal is the verdict on a node that did not open, or failed while reading.
-func (s *seen) refusal() (verdict, string) {
+func (o *observation) refusal() (verdict, string) {
 	switch {
-	case s.Err == "":
+	case o.Err == "":
 		return "", ""
-	case s.Damaged:
-		return refused, s.Err
-	case !s.Open:
-		return failed, s.Err
+	case o.Damaged:
+		return refused, o.Err
+	case !o.Open:
+		return failed, o.Err
 	}
-	return died, s.Err
+	return died, o.Err
 }
 
-func look(dir, profile string) *seen {
-	s := &seen{}
-	note := func(err error) *seen {
+func look(dir, profile string) *observation {
+	s := &observation{}
+	note := func(err error) *observation {
 		if err != nil && s.Err == "" {
 			s.Err, s.Damaged = err.Error(), errors.Is(err, logstore.ErrDamaged)
 		}
@@ -94,15 +93,15 @@ func look(dir, profile string) *seen {
 	return note(st.Close())
 }
 
-func (s *seen) readAll(st *logstore.Store, profile string) (err error) {
-	if s.First, err = st.FirstIndex(); err != nil {
+func (o *observation) readAll(st *logstore.Store, profile string) (err error) {
+	if o.First, err = st.FirstIndex(); err != nil {
 		return err
 	}
-	if s.Last, err = st.LastIndex(); err != nil {
+	if o.Last, err = st.LastIndex(); err != nil {
 		return err
 	}
-	for i := s.First; i <= s.Last && i != 0; i++ {
-		var l raft.Log
+	for i := o.First; i <= o.Last && i != 0; i++ {
+		var l logstoretest.Entry
 		if err := st.GetLog(i, &l); err != nil {
 			return err
 		}
@@ -110,13 +109,13 @@ func (s *seen) readAll(st *logstore.Store, profile string) (err error) {
 		if l.Index != i || l.Type != w.Type || !bytes.Equal(l.Data, w.Data) || len(l.Extensions) != 0 || !l.AppendedAt.Equal(w.AppendedAt) {
 			term = wrongEntry
 		}
-		s.Terms = append(s.Terms, term)
+		o.Terms = append(o.Terms, term)
 	}
-	if s.Term, err = st.GetUint64([]byte("CurrentTerm")); err != nil && err.Error() != "not found" {
+	if o.Term, err = st.GetUint64([]byte("CurrentTerm")); err != nil && err.Error() != "not found" {
 		return err
 	}
 	v, err := st.Get([]byte("LastVoteCand"))
-	if s.Vote = string(v); err != nil && err.Error() != "not found" {
+	if o.Vote = string(v); err != nil && err.Error() != "not found" {
 		return err
 	}
 	return nil
@@ -243,10 +242,10 @@ func (w *writer) step() {
 	}
 }
 
-// append stores a batch. After a failure it goes on as a new leader would have
+// append stores a batch. After a failure it continues as a new leader would have
 // it: other entries, of a newer term, from the same index on.
 func (w *writer) append(k int) {
-	logs := make([]*raft.Log, k)
+	logs := make([]*logstoretest.Entry, k)
 	for i := range logs {
 		logs[i] = entry(w.profile, w.last+1+uint64(i), w.term)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// rig is what every experiment gets.
+// rig holds the parameters that every experiment receives.
 type rig struct {
 	dir      string // work directory
 	n        int    // trials

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/raft"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/logstoretest"
 )
 
 // The writer's journal, a line an event: "B op" before an operation, "A" when it
@@ -21,7 +21,7 @@ import (
 // Operations: "S first count term" stores a batch, "D from to" deletes, "T term"
 // sets term and vote.
 
-// model is what the acknowledged operations amount to, and the one under way.
+// model is the log that the acknowledged operations have produced, and the operation under way.
 type model struct {
 	first, last uint64
 	term        map[uint64]uint64
@@ -110,7 +110,7 @@ func (m *model) clone() *model {
 
 // judge compares a node with the model. Allowed is the acknowledged state, and
 // that state with what was under way, or failed, done as well.
-func (m *model) judge(s *seen) (verdict, string) {
+func (m *model) judge(s *observation) (verdict, string) {
 	if v, detail := s.refusal(); v != "" {
 		return v, detail
 	}
@@ -130,7 +130,7 @@ func (m *model) judge(s *seen) (verdict, string) {
 
 // partly turns a deletion of the log's beginning, which goes in pieces, into the
 // part of it that a crash let happen.
-func (m *model) partly(op string, s *seen) string {
+func (m *model) partly(op string, s *observation) string {
 	var from, to uint64
 	if n, _ := fmt.Sscanf(op, "D %d %d", &from, &to); n == 2 && from <= m.first && m.first < s.First && s.First <= to {
 		return fmt.Sprintf("D %d %d", from, s.First-1)
@@ -138,7 +138,7 @@ func (m *model) partly(op string, s *seen) string {
 	return op
 }
 
-func (m *model) match(s *seen) (verdict, string) {
+func (m *model) match(s *observation) (verdict, string) {
 	for i, t := range s.Terms {
 		index := s.First + uint64(i)
 		if t == wrongEntry {
@@ -162,7 +162,7 @@ func (m *model) match(s *seen) (verdict, string) {
 }
 
 // adopt takes what a node shows for the truth, after it was judged.
-func (m *model) adopt(s *seen) {
+func (m *model) adopt(s *observation) {
 	m.first, m.last, m.pending, m.failed = s.First, s.Last, "", ""
 	m.term = map[uint64]uint64{}
 	for i, t := range s.Terms {
@@ -185,7 +185,7 @@ func mix(x uint64) uint64 {
 
 // entry is a function of profile, index and term, so that a reader needs no copy
 // of what was written.
-func entry(profile string, index, term uint64) *raft.Log {
+func entry(profile string, index, term uint64) *logstoretest.Entry {
 	d := make([]byte, entrySize(profile, index, term))
 	x := mix(index*31+term) | 1
 	for o := 0; o < len(d); o += 8 {
@@ -196,7 +196,7 @@ func entry(profile string, index, term uint64) *raft.Log {
 		binary.LittleEndian.PutUint64(b[:], x)
 		copy(d[o:], b[:])
 	}
-	return &raft.Log{Index: index, Term: term, Type: raft.LogCommand, Data: d, AppendedAt: time.Unix(1_700_000_000+int64(index), 0).UTC()}
+	return logstoretest.Command(index, term, d, time.Unix(1_700_000_000+int64(index), 0).UTC())
 }
 
 func entrySize(profile string, index, term uint64) int {

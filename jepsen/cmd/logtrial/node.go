@@ -56,7 +56,7 @@ func (r *rig) build(dir string, ops int, more ...string) *model {
 }
 
 // judge looks at a node and compares it with the model.
-func (r *rig) judge(m *model, dir, profile string) (verdict, string, *seen) {
+func (r *rig) judge(m *model, dir, profile string) (verdict, string, *observation) {
 	s, trouble := r.look(dir, profile)
 	if trouble != "" {
 		return died, trouble, nil
@@ -67,7 +67,7 @@ func (r *rig) judge(m *model, dir, profile string) (verdict, string, *seen) {
 
 // look opens a node in a process of its own, or in this one, where a crash that
 // cannot be recovered from ends the whole run.
-func (r *rig) look(dir, profile string) (*seen, string) {
+func (r *rig) look(dir, profile string) (*observation, string) {
 	if !r.children {
 		return look(dir, profile), ""
 	}
@@ -77,7 +77,7 @@ func (r *rig) look(dir, profile string) (*seen, string) {
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
 	err := c.Run()
-	var s seen
+	var s observation
 	if jerr := json.Unmarshal(out.Bytes(), &s); jerr == nil && err == nil {
 		return &s, ""
 	}

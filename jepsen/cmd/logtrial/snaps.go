@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/raft"
 
-	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/logstoretest"
 )
 
 // snapshots: a node with two snapshots and a log; a flipped bit in, or a cut
@@ -44,7 +44,7 @@ const (
 func (r *rig) snapshotNode(dir string, from uint64) {
 	st, err := logstore.Open(options(dir, func(err error) { must(err) }))
 	must(err)
-	var logs []*raft.Log
+	var logs []*logstoretest.Entry
 	for i := from; i <= lastIndex; i++ {
 		logs = append(logs, entry("small", i, 1))
 	}
@@ -52,14 +52,8 @@ func (r *rig) snapshotNode(dir string, from uint64) {
 	must(st.Close())
 	s, err := logstore.OpenSnapshots(dir, 2, hclog.NewNullLogger())
 	must(err)
-	_, tr := raft.NewInmemTransport("n1")
 	for _, index := range []uint64{olderIndex, newerIndex} {
-		conf := raft.Configuration{Servers: []raft.Server{{ID: "n1", Address: "127.0.0.1:7001"}}}
-		sink, err := s.Create(1, index, 1, conf, 1, tr)
-		must(err)
-		_, err = sink.Write(entry("small", index, 99).Data)
-		must(err)
-		must(sink.Close())
+		must(logstoretest.WriteSnapshot(s, index, 1, entry("small", index, 99).Data))
 	}
 }
 

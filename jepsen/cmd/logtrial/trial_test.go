@@ -59,21 +59,21 @@ func TestRigSeesWhatIsWrong(t *testing.T) {
 	for _, op := range []string{"T 3", "S 1 10 3", "D 1 2"} {
 		m.apply(op)
 	}
-	good := func() *seen {
-		return &seen{Open: true, First: 3, Last: 10, Terms: []uint64{3, 3, 3, 3, 3, 3, 3, 3}, Term: 3, Vote: vote}
+	good := func() *observation {
+		return &observation{Open: true, First: 3, Last: 10, Terms: []uint64{3, 3, 3, 3, 3, 3, 3, 3}, Term: 3, Vote: vote}
 	}
 	if v, d := m.judge(good()); v != unharmed {
 		t.Fatal(v, d)
 	}
-	for want, damage := range map[verdict]func(*seen){
-		silent + " wrong entry":       func(s *seen) { s.Terms[4] = wrongEntry },
-		silent + " old entry back":    func(s *seen) { s.Terms[4] = 2 },
-		silent + " lost tail":         func(s *seen) { s.Last, s.Terms = 9, s.Terms[:7] },
-		silent + " extra tail":        func(s *seen) { s.Last, s.Terms = 11, append(s.Terms, 3) },
-		silent + " wrong first":       func(s *seen) { s.First, s.Terms = 4, s.Terms[1:] },
-		silent + " stable value back": func(s *seen) { s.Term = 2 },
-		refused:                       func(s *seen) { s.Open, s.Damaged, s.Err = false, true, "x" },
-		failed:                        func(s *seen) { s.Open, s.Err = false, "x" },
+	for want, damage := range map[verdict]func(*observation){
+		silent + " wrong entry":       func(s *observation) { s.Terms[4] = wrongEntry },
+		silent + " old entry back":    func(s *observation) { s.Terms[4] = 2 },
+		silent + " lost tail":         func(s *observation) { s.Last, s.Terms = 9, s.Terms[:7] },
+		silent + " extra tail":        func(s *observation) { s.Last, s.Terms = 11, append(s.Terms, 3) },
+		silent + " wrong first":       func(s *observation) { s.First, s.Terms = 4, s.Terms[1:] },
+		silent + " stable value back": func(s *observation) { s.Term = 2 },
+		refused:                       func(s *observation) { s.Open, s.Damaged, s.Err = false, true, "x" },
+		failed:                        func(s *observation) { s.Open, s.Err = false, "x" },
 	} {
 		s := good()
 		damage(s)

@@ -1,6 +1,6 @@
 // Command mutants builds the product with one seeded fault after the other (package mutant) and has the checkers find it:
 //
-//	go run -tags nomsgpack,hashicorpmetrics ./jepsen/cmd/mutants -table docs/reports/mutants.md
+//	go run -tags nomsgpack ./jepsen/cmd/mutants -table docs/reports/mutants.md
 //
 // Each has 90 seconds. What the simulation can see it looks for; the others are nodes of their own under a workload. The
 // same workload with the same seed has to pass without the fault: otherwise what was seen proves nothing, and the fault

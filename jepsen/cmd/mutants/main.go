@@ -14,7 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/mutant"
 )
 
-// limit is how long a fault may stay unseen.
+// limit bounds the search for one fault.
 const limit = 90 * time.Second
 
 func main() {

@@ -13,19 +13,19 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// workload is what shows a fault that the simulation can't see, because it is in what the simulation stands for.
+// A workload on real nodes finds a fault that the simulation can't find, because the simulation replaces the faulty part.
 type workload struct {
 	name, faults string
 	schedule     func(seed uint64) *nemesis.Schedule
 }
 
-// workloads are those of the faults that need real nodes.
+// workloads lists the workloads for faults that need real nodes.
 var workloads = map[string]workload{
 	mutant.UnfencedRead: {"register", "leaders stopped", stoppedLeaders},
 	mutant.LocalRead:    {"register", "leaders stopped", stoppedLeaders},
 }
 
-// stoppedLeaders stops whoever leads, again and again, for long enough that another one is elected: for a moment after
+// stoppedLeaders stops the leader, again and again, for long enough that another one is elected: for a moment after
 // that two believe to lead.
 func stoppedLeaders(seed uint64) *nemesis.Schedule {
 	s := &nemesis.Schedule{Seed: seed, Duration: runTime}
@@ -38,10 +38,10 @@ func stoppedLeaders(seed uint64) *nemesis.Schedule {
 	return s
 }
 
-// runTime is how long load and faults of one run last. Seeds are tried one after the other while there is time.
+// runTime is the duration of load and faults in one run. Seeds are tried one after the other until limit.
 const runTime = 12 * time.Second
 
-// builds is where the product is built, with the faults and without.
+// builds holds the binaries of the product, with the faults and without.
 type builds struct {
 	dir    string
 	intact string // the node without a fault; empty until one is needed

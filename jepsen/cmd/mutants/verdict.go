@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/mutant"
 )
 
-// verdict is how a fault was found, or that it was not.
+// A verdict records which check found a fault, or that none did.
 type verdict struct {
 	fault    mutant.Fault
 	workload string

@@ -119,7 +119,7 @@ func (b *Balancer) Close() {
 	b.all.Wait()
 }
 
-// change runs f under the lock and wakes whoever waits for a change.
+// change runs f under the lock and wakes the goroutines that wait for a change.
 func (b *Balancer) change(f func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

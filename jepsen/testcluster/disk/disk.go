@@ -117,12 +117,20 @@ func (d *Disk) Fill(leave int64) error {
 	return nil
 }
 
-// Empty undoes Fill.
+// Empty undoes Fill, durably: a power cut must not bring the file back, which nobody would remove then.
 func (d *Disk) Empty() error {
-	if err := os.Remove(filepath.Join(d.Dir, filler)); !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(d.Dir, filler)); err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
 		return err
 	}
-	return nil
+	dir, err := os.Open(d.Dir)
+	if err != nil {
+		return fmt.Errorf("empty %s: %w", d.Dir, err)
+	}
+	defer dir.Close()
+	return dir.Sync()
 }
 
 // Close unmounts the disk and removes its image.

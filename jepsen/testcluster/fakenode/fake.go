@@ -42,8 +42,8 @@ const variable = "LABTEST_LIE"
 // Env is the environment that makes the test binary a node.
 func Env(l Fault) []string { return []string{variable + "=" + string(l)} }
 
-// Main runs the tests, or a node if the harness started this binary as one. It
-// is what TestMain calls. after is called when the tests have run.
+// Main runs the tests, or a node if the harness started this binary as one. TestMain calls it. It
+// calls after when the tests have run.
 func Main(m *testing.M, after ...func()) {
 	fault, set := os.LookupEnv(variable)
 	if !set {

@@ -11,7 +11,7 @@ import (
 // queued bounds the frames that wait on a link; more are lost, as in a real switch.
 const queued = 4096
 
-// headers is where a frame's payload begins, behind the headers of Ethernet, IP and TCP.
+// headers is the length of the headers of Ethernet, IP and TCP, after which a frame's payload begins, in bytes.
 const headers = 54
 
 // link is one direction of one pair.

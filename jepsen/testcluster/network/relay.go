@@ -155,7 +155,7 @@ func (g *gate) get() (Rule, <-chan struct{}) {
 	return g.rule, g.changed
 }
 
-// retransmission is how long TCP takes, at least, to send again what was lost.
+// retransmission is the least delay with which TCP sends a lost segment again.
 const retransmission = 200 * time.Millisecond
 
 // pass waits for as long as the rule holds so many bytes up; false if the relay ends.
@@ -173,7 +173,7 @@ func (g *gate) pass(n int, stop <-chan struct{}) bool {
 	}
 }
 
-// hold is how long so many bytes take.
+// hold returns the delay of n bytes.
 func (r Rule) hold(n int) time.Duration {
 	d := r.Delay
 	if r.Jitter > 0 {

@@ -78,7 +78,7 @@ func (s *Switch) Namespace(i int) string { return s.hosts[i].namespace }
 // Addr is the address of a host; that of the clients is the harness's own.
 func (s *Switch) Addr(i int) string { return s.hosts[i].addr }
 
-// Subnet is that of all hosts.
+// Subnet returns the subnet of all hosts.
 func (s *Switch) Subnet() string { return fmt.Sprintf("10.213.%d.0/24", s.number) }
 
 // Clients implements Network.

@@ -18,25 +18,25 @@ type Options struct {
 	// Addrs are the nodes' RESP ports; Token opens their database.
 	Addrs []string
 	Token string
-	// Waiters is how many clients wait, spread over the nodes; Elements is how many elements
-	// are pushed while they take what they can get.
+	// Waiters is the number of clients that wait, spread over the nodes; Elements is the number of
+	// elements that are pushed while they take them.
 	Waiters, Elements int
-	// Rounds is how often the waiters wait in a known order, for one element each.
+	// Rounds is the number of times that the waiters wait in a known order, for one element each.
 	Rounds int
 	// Seed is the chance of the pushers.
 	Seed uint64
 }
 
-// Report is what was seen.
+// Report counts the results.
 type Report struct {
-	// Taken is how many elements were taken, by how many clients the most and the fewest.
+	// Taken is the number of elements that were taken; Most and Fewest are the most and the fewest of one client.
 	Taken, Most, Fewest int
-	// Ordered is how many elements were taken in the rounds.
+	// Ordered is the number of elements that were taken in the rounds.
 	Ordered int
 }
 
-// ErrWrong is what all errors are that say that elements were lost, taken twice or given
-// out of turn.
+// ErrWrong matches every error that reports elements as lost, taken twice or given out of
+// turn.
 var ErrWrong = errors.New("blocking")
 
 func wrong(format string, args ...any) error {
@@ -79,17 +79,17 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 	return r, nil
 }
 
-func (c *pool) connect(ctx context.Context) error {
-	for _, addr := range c.Addrs {
+func (p *pool) connect(ctx context.Context) error {
+	for _, addr := range p.Addrs {
 		// A command is sent once: one sent again might take twice.
-		c.nodes = append(c.nodes, redis.NewClient(&redis.Options{
-			Addr: addr, Password: c.Token, MaxRetries: -1, PoolSize: c.Waiters + 16, ReadTimeout: -1, ContextTimeoutEnabled: true,
+		p.nodes = append(p.nodes, redis.NewClient(&redis.Options{
+			Addr: addr, Password: p.Token, MaxRetries: -1, PoolSize: p.Waiters + 16, ReadTimeout: -1, ContextTimeoutEnabled: true,
 		}))
 	}
-	for i := range c.Waiters {
-		w := &waiter{node: i % len(c.nodes)}
-		w.Conn = c.nodes[w.node].Conn()
-		c.waiters = append(c.waiters, w)
+	for i := range p.Waiters {
+		w := &waiter{node: i % len(p.nodes)}
+		w.Conn = p.nodes[w.node].Conn()
+		p.waiters = append(p.waiters, w)
 		var err error
 		if w.id, err = w.ClientID(ctx).Result(); err != nil {
 			return err
@@ -98,11 +98,11 @@ func (c *pool) connect(ctx context.Context) error {
 	return nil
 }
 
-func (c *pool) close() {
-	for _, w := range c.waiters {
+func (p *pool) close() {
+	for _, w := range p.waiters {
 		w.Close()
 	}
-	for _, n := range c.nodes {
+	for _, n := range p.nodes {
 		n.Close()
 	}
 }
@@ -111,31 +111,31 @@ func (c *pool) close() {
 const last = "last"
 
 // free has every waiter take until it gets a last element, while pushers on all nodes push.
-func (c *pool) free(ctx context.Context) (Report, error) {
+func (p *pool) free(ctx context.Context) (Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	failed := make(chan error, c.Waiters+len(c.nodes))
+	failed := make(chan error, p.Waiters+len(p.nodes))
 	var takers, pushers sync.WaitGroup
-	for _, w := range c.waiters {
+	for _, w := range p.waiters {
 		takers.Go(func() {
-			if err := w.takeAll(ctx, c.key); err != nil {
+			if err := w.takeAll(ctx, p.key); err != nil {
 				failed <- err
 				cancel()
 			}
 		})
 	}
 	var next atomic.Int64
-	for i, n := range c.nodes {
+	for i, n := range p.nodes {
 		pushers.Go(func() {
-			if err := c.push(ctx, n, &next, rand.New(rand.NewPCG(c.Seed, uint64(i)))); err != nil {
+			if err := p.push(ctx, n, &next, rand.New(rand.NewPCG(p.Seed, uint64(i)))); err != nil {
 				failed <- err
 				cancel()
 			}
 		})
 	}
 	pushers.Wait()
-	for range c.waiters {
-		if err := c.nodes[0].RPush(ctx, c.key, last).Err(); err != nil {
+	for range p.waiters {
+		if err := p.nodes[0].RPush(ctx, p.key, last).Err(); err != nil {
 			cancel()
 			break
 		}
@@ -146,7 +146,7 @@ func (c *pool) free(ctx context.Context) (Report, error) {
 		return Report{}, err
 	default:
 	}
-	return c.judge(ctx)
+	return p.judge(ctx)
 }
 
 // takeAll takes elements until the last.
@@ -164,13 +164,13 @@ func (w *waiter) takeAll(ctx context.Context, key string) error {
 }
 
 // push pushes elements until there are enough, up to mostAtOnce at a time.
-func (c *pool) push(ctx context.Context, n *redis.Client, next *atomic.Int64, chance *rand.Rand) error {
+func (p *pool) push(ctx context.Context, n *redis.Client, next *atomic.Int64, chance *rand.Rand) error {
 	const mostAtOnce = 5
 	for {
 		count := 1 + chance.IntN(mostAtOnce)
 		end := int(next.Add(int64(count)))
 		var elements []any
-		for i := end - count; i < min(end, c.Elements); i++ {
+		for i := end - count; i < min(end, p.Elements); i++ {
 			elements = append(elements, i)
 		}
 		if len(elements) == 0 {
@@ -180,17 +180,17 @@ func (c *pool) push(ctx context.Context, n *redis.Client, next *atomic.Int64, ch
 		if chance.IntN(2) == 0 {
 			push = n.LPush
 		}
-		if err := push(ctx, c.key, elements...).Err(); err != nil {
+		if err := push(ctx, p.key, elements...).Err(); err != nil {
 			return fmt.Errorf("a push: %w", err)
 		}
 	}
 }
 
 // judge compares what was taken with what was pushed.
-func (c *pool) judge(ctx context.Context) (Report, error) {
-	r := Report{Fewest: c.Elements}
+func (p *pool) judge(ctx context.Context) (Report, error) {
+	r := Report{Fewest: p.Elements}
 	seen := map[string]bool{}
-	for _, w := range c.waiters {
+	for _, w := range p.waiters {
 		for _, e := range w.took {
 			if seen[e] {
 				return r, wrong("element %s was taken twice", e)
@@ -199,10 +199,10 @@ func (c *pool) judge(ctx context.Context) (Report, error) {
 		}
 		r.Taken, r.Most, r.Fewest = r.Taken+len(w.took), max(r.Most, len(w.took)), min(r.Fewest, len(w.took))
 	}
-	if r.Taken != c.Elements {
-		return r, wrong("%d of %d elements were taken", r.Taken, c.Elements)
+	if r.Taken != p.Elements {
+		return r, wrong("%d of %d elements were taken", r.Taken, p.Elements)
 	}
-	if left, err := c.nodes[0].LLen(ctx, c.key).Result(); err != nil || left != 0 {
+	if left, err := p.nodes[0].LLen(ctx, p.key).Result(); err != nil || left != 0 {
 		return r, wrong("%d elements are left over, %v", left, err)
 	}
 	return r, nil
@@ -210,9 +210,9 @@ func (c *pool) judge(ctx context.Context) (Report, error) {
 
 // round has the waiters begin to wait one after the other, pushes an element for each, one
 // by one or several at once, and looks whether those of a node were served in turn.
-func (c *pool) round(ctx context.Context, round int) error {
-	chance := rand.New(rand.NewPCG(c.Seed, 1<<32+uint64(round)))
-	order := chance.Perm(len(c.waiters))
+func (p *pool) round(ctx context.Context, round int) error {
+	chance := rand.New(rand.NewPCG(p.Seed, 1<<32+uint64(round)))
+	order := chance.Perm(len(p.waiters))
 	got := make([]int, len(order))
 	errs := make([]error, len(order))
 	var takers sync.WaitGroup
@@ -220,8 +220,8 @@ func (c *pool) round(ctx context.Context, round int) error {
 	defer takers.Wait()
 	defer cancel()
 	for place, i := range order {
-		takers.Go(func() { got[place], errs[place] = c.waiters[i].takeOne(ctx, c.key) })
-		if err := c.blocked(ctx, c.waiters[i]); err != nil {
+		takers.Go(func() { got[place], errs[place] = p.waiters[i].takeOne(ctx, p.key) })
+		if err := p.blocked(ctx, p.waiters[i]); err != nil {
 			return err
 		}
 	}
@@ -231,7 +231,7 @@ func (c *pool) round(ctx context.Context, round int) error {
 			elements = append(elements, at)
 			at++
 		}
-		if err := c.nodes[chance.IntN(len(c.nodes))].RPush(ctx, c.key, elements...).Err(); err != nil {
+		if err := p.nodes[chance.IntN(len(p.nodes))].RPush(ctx, p.key, elements...).Err(); err != nil {
 			return fmt.Errorf("a push: %w", err)
 		}
 	}
@@ -239,25 +239,25 @@ func (c *pool) round(ctx context.Context, round int) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return c.inTurn(order, got)
+	return p.inTurn(order, got)
 }
 
-// roundTime is how long a round may take.
+// roundTime bounds a round.
 const roundTime = time.Minute
 
 // inTurn judges a round: those who waited longer on a node have an earlier element, and
 // nobody has the same.
-func (c *pool) inTurn(order, got []int) error {
+func (p *pool) inTurn(order, got []int) error {
 	before := map[int]int{} // the last element of each node, plus 1
 	seen := map[int]bool{}
 	for place, i := range order {
-		node := c.waiters[i].node
+		node := p.waiters[i].node
 		if seen[got[place]] {
 			return wrong("element %d was taken twice", got[place])
 		}
 		seen[got[place]] = true
 		if got[place] < before[node] {
-			return wrong("on node %d a client got element %d before one that had waited longer", node+1, got[place])
+			return wrong("on node %d a client got element %d before one that had waited longer: in the order of their waiting clients %v got %v", node+1, got[place], order, got)
 		}
 		before[node] = got[place] + 1
 	}
@@ -275,9 +275,9 @@ func (w *waiter) takeOne(ctx context.Context, key string) (int, error) {
 }
 
 // blocked returns when the node says that the client waits.
-func (c *pool) blocked(ctx context.Context, w *waiter) error {
+func (p *pool) blocked(ctx context.Context, w *waiter) error {
 	for ctx.Err() == nil {
-		line, err := c.nodes[w.node].Do(ctx, "CLIENT", "LIST", "ID", w.id).Text()
+		line, err := p.nodes[w.node].Do(ctx, "CLIENT", "LIST", "ID", w.id).Text()
 		if err != nil {
 			return err
 		}

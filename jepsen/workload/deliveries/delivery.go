@@ -25,30 +25,30 @@ type Delivery struct {
 	Failing int
 	// KillEvery is the time between two kills, Down how long a killed node stays away.
 	KillEvery, Down time.Duration
-	// Patience is how long after the last publication everything has to be done.
+	// Patience bounds the time from the last publication until everything is done.
 	Patience time.Duration
 }
 
-// Delivered is what came of a Delivery.
-type Delivered struct {
+// DeliveryResult is the result of a Delivery.
+type DeliveryResult struct {
 	Messages, Kills int
-	// Delivered and Dead are how the messages ended.
+	// Delivered and Dead count the messages by their end.
 	Delivered, Dead int
 	// Attempts are the claims, Arrivals the requests at the sink.
 	Attempts, Arrivals int
 	// Lost are the claims that were open when a leader was lost; Repeats are the successes
 	// at the sink beyond the first of each message.
 	Lost, Repeats int
-	// Again is how many publications were sent again for want of an acknowledgement.
+	// Again is the number of publications that were repeated because no acknowledgement came.
 	Again int64
 	// Publishing and Took are the times until all were published, and done.
 	Publishing, Took time.Duration
 }
 
 // String is a line for people.
-func (d Delivered) String() string {
+func (r DeliveryResult) String() string {
 	return fmt.Sprintf("%d messages in %v (published in %v, %d publications sent again): %d delivered, %d dead letters, %d attempts, %d requests, %d leaders killed, %d claims open at the kills, %d repeated deliveries",
-		d.Messages, d.Took.Round(100*time.Millisecond), d.Publishing.Round(100*time.Millisecond), d.Again, d.Delivered, d.Dead, d.Attempts, d.Arrivals, d.Kills, d.Lost, d.Repeats)
+		r.Messages, r.Took.Round(100*time.Millisecond), r.Publishing.Round(100*time.Millisecond), r.Again, r.Delivered, r.Dead, r.Attempts, r.Arrivals, r.Kills, r.Lost, r.Repeats)
 }
 
 // fails decides by chance, the same in each run, which attempts fail.
@@ -60,7 +60,7 @@ func fails(label string, number, nth, percent int) bool {
 }
 
 // Run publishes, waits, and judges.
-func (d Delivery) Run(ctx context.Context) (out Delivered, err error) {
+func (d Delivery) Run(ctx context.Context) (out DeliveryResult, err error) {
 	sink, err := NewSinkAt(d.Cluster.Host, func(label string, number, nth int) Answer {
 		if fails(label, number, nth, d.Failing) {
 			return Answer{Status: 500}
@@ -133,7 +133,7 @@ func (p *Publisher) settled(ctx context.Context, label string, messages int, pat
 	}
 }
 
-// life is what the events tell of one message.
+// life counts the events of one message.
 type life struct {
 	claims, lost, failed int
 	ends                 []string
@@ -165,7 +165,7 @@ func lives(all []Event) map[string]*life {
 
 // judgeDelivery counts, and says what must not be. acked are the acknowledged ids by
 // number.
-func judgeDelivery(out *Delivered, retries int, acked []string, all []Event, dead []string, arrivals []Arrival) error {
+func judgeDelivery(out *DeliveryResult, retries int, acked []string, all []Event, dead []string, arrivals []Arrival) error {
 	var wrong problems
 	numbers := map[string]int{}
 	for number, id := range acked {
@@ -174,8 +174,8 @@ func judgeDelivery(out *Delivered, retries int, acked []string, all []Event, dea
 		}
 		numbers[id] = number
 	}
-	told := lives(all)
-	for id := range told {
+	byMessage := lives(all)
+	for id := range byMessage {
 		if _, known := numbers[id]; !known {
 			wrong.add("message %s was never acknowledged: invented", id)
 		}
@@ -187,7 +187,7 @@ func judgeDelivery(out *Delivered, retries int, acked []string, all []Event, dea
 	taken := judgeArrivals(out, &wrong, acked, arrivals)
 	for _, id := range slices.Sorted(maps.Keys(numbers)) {
 		number := numbers[id]
-		l := told[id]
+		l := byMessage[id]
 		if l == nil {
 			wrong.add("message %d has no events: lost", number)
 			continue
@@ -201,7 +201,7 @@ func judgeDelivery(out *Delivered, retries int, acked []string, all []Event, dea
 }
 
 // judgeArrivals counts the successes at the sink by number.
-func judgeArrivals(out *Delivered, wrong *problems, acked []string, arrivals []Arrival) map[int]int {
+func judgeArrivals(out *DeliveryResult, wrong *problems, acked []string, arrivals []Arrival) map[int]int {
 	taken := map[int]int{}
 	for i := range arrivals {
 		a := &arrivals[i]
@@ -219,9 +219,9 @@ func judgeArrivals(out *Delivered, wrong *problems, acked []string, arrivals []A
 	return taken
 }
 
-// judgeLife judges one message: buried is how many dead letters it has, taken how often
-// the sink took it.
-func judgeLife(out *Delivered, wrong *problems, retries, number int, l *life, buried, taken int) {
+// judgeLife checks one message: buried is the number of its dead letters, taken the number of times
+// that the sink accepted it.
+func judgeLife(out *DeliveryResult, wrong *problems, retries, number int, l *life, buried, taken int) {
 	out.Attempts += l.claims
 	out.Lost += l.lost
 	if len(l.ends) != 1 {

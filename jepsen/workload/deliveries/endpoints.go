@@ -14,7 +14,7 @@ import (
 // hostileEndpoint is a destination that does something bad with every connection.
 type hostileEndpoint struct {
 	name string
-	// end is how its messages end, and found what the last attempt's record has to tell:
+	// end is the final state of its messages. found is the expected content of the last attempt's record:
 	// an error that contains the text, or a status.
 	end    string
 	found  string
@@ -109,27 +109,27 @@ func flood(head, text string, times int) func(*net.TCPConn, <-chan struct{}) {
 }
 
 // open listens.
-func (v *hostileEndpoint) open() (err error) {
-	v.listener, err = net.Listen("tcp", "127.0.0.1:0")
+func (e *hostileEndpoint) open() (err error) {
+	e.listener, err = net.Listen("tcp", "127.0.0.1:0")
 	return err
 }
 
 // serve acts on every connection until over.
-func (v *hostileEndpoint) serve(over <-chan struct{}) {
+func (e *hostileEndpoint) serve(over <-chan struct{}) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	for {
-		c, err := v.listener.Accept()
+		c, err := e.listener.Accept()
 		if err != nil {
 			return
 		}
-		v.taken.Add(1)
-		all.Go(func() { v.meet(c.(*net.TCPConn), over) })
+		e.taken.Add(1)
+		all.Go(func() { e.meet(c.(*net.TCPConn), over) })
 	}
 }
 
 // meet deals with one connection. The end of the run closes it.
-func (v *hostileEndpoint) meet(c *net.TCPConn, over <-chan struct{}) {
+func (e *hostileEndpoint) meet(c *net.TCPConn, over <-chan struct{}) {
 	defer c.Close()
 	done := make(chan struct{})
 	defer close(done)
@@ -140,20 +140,20 @@ func (v *hostileEndpoint) meet(c *net.TCPConn, over <-chan struct{}) {
 		case <-done:
 		}
 	}()
-	if v.act == nil {
+	if e.act == nil {
 		c.SetLinger(0)
 		return
 	}
 	if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
 		r.Body.Close()
-		v.act(c, over)
+		e.act(c, over)
 	}
 }
 
 // url is the address of its messages.
-func (v *hostileEndpoint) url(number int) string {
-	_, port, _ := net.SplitHostPort(v.listener.Addr().String())
-	host := v.host
+func (e *hostileEndpoint) url(number int) string {
+	_, port, _ := net.SplitHostPort(e.listener.Addr().String())
+	host := e.host
 	if host == "" {
 		host = "127.0.0.1"
 	}

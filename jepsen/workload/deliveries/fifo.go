@@ -16,23 +16,23 @@ import (
 type Queue struct {
 	Cluster *testcluster.Cluster
 	Label   string
-	// Parallelism is how many messages of the queue are under way at a time; 0 means 1.
+	// Parallelism bounds the messages of the queue that are under way at a time; 0 means 1.
 	Parallelism int
-	// Messages are enqueued one after the other; Retries is what each has.
+	// Messages is the number of messages, enqueued one after the other, with Retries retries each.
 	Messages, Retries int
 	// Failing is the part of attempts that fail, in percent; one message in Poison fails
 	// always.
 	Failing, Poison int
-	// Work is how long the sink works on a message.
+	// Work is the time that the sink takes for a message.
 	Work time.Duration
-	// Kills is how many leaders are killed, spread over the messages.
+	// Kills is the number of leaders that are killed, spread over the messages.
 	Kills    int
 	Down     time.Duration
 	Patience time.Duration
 }
 
-// Queued is what came of a Queue.
-type Queued struct {
+// QueueResult is the result of a Queue.
+type QueueResult struct {
 	Messages, Kills, Delivered, Dead, Arrivals, Broken, Lost int
 	// AtOnce is the most messages at the sink at a time.
 	AtOnce int
@@ -41,13 +41,13 @@ type Queued struct {
 }
 
 // String is a line for people.
-func (q Queued) String() string {
+func (r QueueResult) String() string {
 	return fmt.Sprintf("%d messages in %v: %d delivered, %d dead letters, %d requests of which %d broke off, at most %d at once, %d leaders killed, %d claims lost, longest standstill %v",
-		q.Messages, q.Took.Round(100*time.Millisecond), q.Delivered, q.Dead, q.Arrivals, q.Broken, q.AtOnce, q.Kills, q.Lost, q.Standstill.Round(time.Millisecond))
+		r.Messages, r.Took.Round(100*time.Millisecond), r.Delivered, r.Dead, r.Arrivals, r.Broken, r.AtOnce, r.Kills, r.Lost, r.Standstill.Round(time.Millisecond))
 }
 
 // Run enqueues, kills, waits and judges.
-func (q Queue) Run(ctx context.Context) (out Queued, err error) {
+func (q Queue) Run(ctx context.Context) (out QueueResult, err error) {
 	sink, err := NewSinkAt(q.Cluster.Host, func(label string, number, nth int) Answer {
 		if q.Poison > 0 && number%q.Poison == q.Poison-1 || fails(label, number, nth, q.Failing) {
 			return Answer{q.Work, 500}
@@ -88,7 +88,7 @@ func (q Queue) Run(ctx context.Context) (out Queued, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = Queued{Messages: q.Messages, Kills: len(killer.Kills()), Took: time.Since(began)}
+	out = QueueResult{Messages: q.Messages, Kills: len(killer.Kills()), Took: time.Since(began)}
 	return out, judgeQueue(&out, max(q.Parallelism, 1), ids, all, sink.Arrivals(q.Label))
 }
 
@@ -115,13 +115,13 @@ func (q Queue) header(number int) map[string]string {
 }
 
 // judgeQueue holds the requests and the claims against the order of publication and the parallelism.
-func judgeQueue(out *Queued, parallelism int, ids []string, all []Event, arrivals []Arrival) error {
+func judgeQueue(out *QueueResult, parallelism int, ids []string, all []Event, arrivals []Arrival) error {
 	var wrong problems
-	told := lives(all)
+	byMessage := lives(all)
 	number := map[string]int{}
 	for n, id := range ids {
 		number[id] = n
-		l := told[id]
+		l := byMessage[id]
 		if l == nil || len(l.ends) != 1 {
 			wrong.add("message %d did not end once", n)
 			continue
@@ -171,7 +171,7 @@ func judgeClaims(wrong *problems, parallelism int, number map[string]int, all []
 
 // judgeWidth: at the sink no more messages at once than the parallelism. Requests whose
 // connection had broken don't count, nor do attempts that were given up with their leader.
-func judgeWidth(out *Queued, wrong *problems, parallelism int, all []Event, arrivals []Arrival) {
+func judgeWidth(out *QueueResult, wrong *problems, parallelism int, all []Event, arrivals []Arrival) {
 	lost := lostAttempts(all)
 	type edge struct {
 		at    time.Time
@@ -202,7 +202,7 @@ type attemptOf struct {
 	retried int
 }
 
-// lostAttempts are those whose claims were given up.
+// lostAttempts returns the attempts whose claims were released.
 func lostAttempts(all []Event) map[attemptOf]bool {
 	lost, retried := map[attemptOf]bool{}, map[string]int{}
 	for i := range all {
@@ -220,14 +220,14 @@ func lostAttempts(all []Event) map[attemptOf]bool {
 // message after one of a later message has begun. Requests whose connection had broken don't
 // count as running. One whose attempt was given up with its leader may have been on its way
 // through the network for any time, and come when later messages have.
-func judgeOrder(out *Queued, wrong *problems, parallelism int, ids []string, all []Event, arrivals []Arrival) {
-	lost, came := lostAttempts(all), map[string]bool{}
+func judgeOrder(out *QueueResult, wrong *problems, parallelism int, ids []string, all []Event, arrivals []Arrival) {
+	lost, delivered := lostAttempts(all), map[string]bool{}
 	slices.SortFunc(arrivals, func(a, b Arrival) int { return a.Begin.Compare(b.Begin) })
 	var before *Arrival // the newest that was not given up
 	for i := range arrivals {
 		a := &arrivals[i]
 		out.Arrivals++
-		came[a.Message] = true
+		delivered[a.Message] = true
 		if a.Broken {
 			out.Broken++
 		}
@@ -245,9 +245,9 @@ func judgeOrder(out *Queued, wrong *problems, parallelism int, ids []string, all
 		}
 		before = a
 	}
-	told := lives(all)
+	byMessage := lives(all)
 	for n, id := range ids {
-		if l := told[id]; l != nil && slices.Contains(l.ends, "DELIVERED") && !came[id] {
+		if l := byMessage[id]; l != nil && slices.Contains(l.ends, "DELIVERED") && !delivered[id] {
 			wrong.add("message %d was delivered to nobody", n)
 		}
 	}

@@ -50,8 +50,8 @@ type Flow struct {
 	Patience  time.Duration
 }
 
-// Flowed is what came of one key.
-type Flowed struct {
+// FlowResult is the result for one key.
+type FlowResult struct {
 	Key      string
 	Messages int
 	// Windows are the whole windows in which messages waited, Most the most claims in one,
@@ -65,13 +65,13 @@ type Flowed struct {
 }
 
 // String is a line for people.
-func (f Flowed) String() string {
+func (r FlowResult) String() string {
 	return fmt.Sprintf("%s: %d messages, %d leaders killed; in %d windows at most %d claims, %.1f %% of the rate used; at most %d claims open; at the sink at most %d at once and %d in a window",
-		f.Key, f.Messages, f.Kills, f.Windows, f.Most, 100*f.Used, f.Open, f.AtOnce, f.Burst)
+		r.Key, r.Messages, r.Kills, r.Windows, r.Most, 100*r.Used, r.Open, r.AtOnce, r.Burst)
 }
 
 // Run publishes everything at once, kills, waits and judges.
-func (f Flow) Run(ctx context.Context) (out []Flowed, err error) {
+func (f Flow) Run(ctx context.Context) (out []FlowResult, err error) {
 	work := map[string]time.Duration{}
 	for _, l := range f.Limits {
 		work[f.label(l)] = l.Work
@@ -100,7 +100,7 @@ func (f Flow) Run(ctx context.Context) (out []Flowed, err error) {
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", l.Key, err)
 		}
-		one := Flowed{Key: l.Key + " (" + l.value() + ")", Messages: l.Messages, Kills: len(killer.Kills())}
+		one := FlowResult{Key: l.Key + " (" + l.value() + ")", Messages: l.Messages, Kills: len(killer.Kills())}
 		err = judgeFlow(&one, l, all, sink.Arrivals(f.label(l)))
 		if out = append(out, one); err != nil {
 			return out, fmt.Errorf("%v: %w", one, err)
@@ -133,7 +133,7 @@ func (l *FlowLimit) leastUsed() float64 {
 }
 
 // judgeFlow holds claims and requests against the limits.
-func judgeFlow(out *Flowed, l FlowLimit, all []Event, arrivals []Arrival) error {
+func judgeFlow(out *FlowResult, l FlowLimit, all []Event, arrivals []Arrival) error {
 	var wrong problems
 	for id, told := range lives(all) {
 		if len(told.ends) != 1 {
@@ -152,7 +152,7 @@ func judgeFlow(out *Flowed, l FlowLimit, all []Event, arrivals []Arrival) error 
 }
 
 // judgeRate counts claims in windows, which follow one another from the first message on.
-func judgeRate(out *Flowed, wrong *problems, l FlowLimit, all []Event) {
+func judgeRate(out *FlowResult, wrong *problems, l FlowLimit, all []Event) {
 	period := l.Period.Milliseconds()
 	claims := map[int64]int{}
 	first, last := int64(-1), int64(0)
@@ -187,7 +187,7 @@ func judgeRate(out *Flowed, wrong *problems, l FlowLimit, all []Event) {
 
 // judgeBursts: at the sink, in each window less the time that requests take to get there,
 // there is at most one request more than the rate.
-func judgeBursts(out *Flowed, wrong *problems, l FlowLimit, all []Event, arrivals []Arrival) {
+func judgeBursts(out *FlowResult, wrong *problems, l FlowLimit, all []Event, arrivals []Arrival) {
 	claimed := map[string]int64{}
 	for _, v := range all {
 		if v.State == "ACTIVE" && claimed[v.MessageID] == 0 {
@@ -222,7 +222,7 @@ func judgeBursts(out *Flowed, wrong *problems, l FlowLimit, all []Event, arrival
 }
 
 // judgeOpen counts claims that are open at a time, in the order of the log.
-func judgeOpen(out *Flowed, wrong *problems, l FlowLimit, all []Event) {
+func judgeOpen(out *FlowResult, wrong *problems, l FlowLimit, all []Event) {
 	open := map[string]bool{}
 	for _, v := range all {
 		switch v.State {
@@ -239,7 +239,7 @@ func judgeOpen(out *Flowed, wrong *problems, l FlowLimit, all []Event) {
 
 // judgeAtOnce counts requests under way at a time at the sink. One whose connection has
 // broken counts as over when it was found so.
-func judgeAtOnce(out *Flowed, wrong *problems, l FlowLimit, arrivals []Arrival) {
+func judgeAtOnce(out *FlowResult, wrong *problems, l FlowLimit, arrivals []Arrival) {
 	type edge struct {
 		at time.Time
 		by int

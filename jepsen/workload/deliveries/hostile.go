@@ -30,26 +30,26 @@ type Hostile struct {
 	MostGrown int64
 }
 
-// hostileTimeout is that of the bad destinations' messages. A good message that waits for
+// hostileTimeout is the timeout of the bad destinations' messages. A good message that waits for
 // one of them waits about as long.
 const hostileTimeout = 3 * time.Second
 
 // hostileSenders are fewer than the bad destinations' shares together.
 const hostileSenders = 100
 
-// HostileFlags are those of the nodes: one address of loopback may be reached, names are
+// HostileFlags returns the flags of the nodes: one address of loopback may be reached, names are
 // resolved by the run's resolver.
 func HostileFlags(r *egresstest.Resolver) []string {
 	return []string{"--egress-allow", "127.0.0.1/32", "--egress-dns", r.Addr(), "--senders", strconv.Itoa(hostileSenders), "--senders-per-host", strconv.Itoa(hostileSenders / 10)}
 }
 
-// Survived is what came of a Hostile run.
-type Survived struct {
+// HostileResult is the result of a Hostile run.
+type HostileResult struct {
 	Endpoints, Messages, Delivered, Dead, Connections, Good int
-	// Calm and Beside are how long good messages took from publication to the sink,
-	// without and beside the others.
+	// Calm and Beside are the latencies of good messages from publication to the sink, without the
+	// hostile messages and beside them.
 	Calm, Beside Latency
-	// Grown is by how much the resident memory of the node that grew most has grown.
+	// Grown is the growth of the resident memory of the node that grew most.
 	Grown int64
 	Took  time.Duration
 }
@@ -69,14 +69,14 @@ func latency(all []time.Duration) Latency {
 }
 
 // String is a line for people.
-func (s Survived) String() string {
+func (r HostileResult) String() string {
 	return fmt.Sprintf("%d bad destinations in %v: %d messages, %d delivered, %d dead letters, %d connections; %d good messages took p50 %v, p99 %v, at most %v, before that p50 %v, p99 %v, at most %v; memory grew by %d MiB",
-		s.Endpoints, s.Took.Round(100*time.Millisecond), s.Messages, s.Delivered, s.Dead, s.Connections, s.Good, s.Beside.P50, s.Beside.P99, s.Beside.Max,
-		s.Calm.P50, s.Calm.P99, s.Calm.Max, s.Grown>>20)
+		r.Endpoints, r.Took.Round(100*time.Millisecond), r.Messages, r.Delivered, r.Dead, r.Connections, r.Good, r.Beside.P50, r.Beside.P99, r.Beside.Max,
+		r.Calm.P50, r.Calm.P99, r.Calm.Max, r.Grown>>20)
 }
 
 // Run publishes, waits and judges.
-func (h Hostile) Run(ctx context.Context) (out Survived, err error) {
+func (h Hostile) Run(ctx context.Context) (out HostileResult, err error) {
 	sink, err := NewSink(func(string, int, int) Answer { return Answer{Status: 200} })
 	if err != nil {
 		return out, err
@@ -230,9 +230,9 @@ func (h Hostile) memory() (all []int64) {
 	return all
 }
 
-func (h Hostile) judge(out *Survived, all []*hostileEndpoint, ids [][]string, events []Event, inside *trap) error {
+func (h Hostile) judge(out *HostileResult, all []*hostileEndpoint, ids [][]string, events []Event, inside *trap) error {
 	var wrong problems
-	told, last := lives(events), map[string]*Event{}
+	byMessage, last := lives(events), map[string]*Event{}
 	for i := range events {
 		if v := &events[i]; v.State == "ERROR" && !v.Lost() {
 			last[v.MessageID] = v
@@ -240,7 +240,7 @@ func (h Hostile) judge(out *Survived, all []*hostileEndpoint, ids [][]string, ev
 	}
 	for i, v := range all {
 		out.Connections += int(v.taken.Load())
-		judgeEndpoint(out, &wrong, v, ids[i], told, last)
+		judgeEndpoint(out, &wrong, v, ids[i], byMessage, last)
 	}
 	if n := inside.count(); n > 0 {
 		wrong.add("%d connections to %s, which no delivery may reach", n, insideAddr)
@@ -258,7 +258,7 @@ func (h Hostile) judge(out *Survived, all []*hostileEndpoint, ids [][]string, ev
 }
 
 // judgeEndpoint: each message ended as it should, and the record says why.
-func judgeEndpoint(out *Survived, wrong *problems, v *hostileEndpoint, ids []string, told map[string]*life, last map[string]*Event) {
+func judgeEndpoint(out *HostileResult, wrong *problems, v *hostileEndpoint, ids []string, told map[string]*life, last map[string]*Event) {
 	free := 0 // messages that may end otherwise: before the name turned
 	if v.host == turningName {
 		free = 1

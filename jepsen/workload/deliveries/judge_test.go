@@ -50,7 +50,7 @@ func TestJudgeDelivery(t *testing.T) {
 		{"one id for two", false, []string{"a", "a"}, good[:3], nil, at[:1]},
 		{"too many attempts", false, []string{"a", "b"}, append([]string{"a ACTIVE", "a ERROR", "a ACTIVE", "a ERROR"}, good...), []string{"b"}, at},
 	} {
-		err := judgeDelivery(&Delivered{}, 1, c.acked, told(c.events...), c.dead, c.arrivals)
+		err := judgeDelivery(&DeliveryResult{}, 1, c.acked, told(c.events...), c.dead, c.arrivals)
 		if (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -87,7 +87,7 @@ func TestJudgeQueue(t *testing.T) {
 		{"not done", false, good[:5], nil},
 		{"invented", false, append([]string{"x ACTIVE", "x DELIVERED"}, good...), nil},
 	} {
-		if err := judgeQueue(&Queued{}, 1, ids, told(c.events...), c.arrivals); (err == nil) != c.ok {
+		if err := judgeQueue(&QueueResult{}, 1, ids, told(c.events...), c.arrivals); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestJudgeWideQueue(t *testing.T) {
 		{"claimed twice at once", false, append([]string{"a ACTIVE"}, good...), nil},
 		{"invented", false, good, []Arrival{span(0, "x", 1, 5, false)}},
 	} {
-		if err := judgeQueue(&Queued{}, 2, ids, told(c.events...), c.arrivals); (err == nil) != c.ok {
+		if err := judgeQueue(&QueueResult{}, 2, ids, told(c.events...), c.arrivals); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -145,7 +145,7 @@ func TestJudgeTicks(t *testing.T) {
 		{"of nobody", false, append(ticks(1000, 2000, 3000), Event{ScheduleID: "other"}), nil},
 	} {
 		s := &timetable{ID: "s", Fired: 3000, every: time.Second, ticks: c.seen}
-		if err := judgeTicks(&Ticked{}, map[string]*timetable{"s": s}, c.ticks); (err == nil) != c.ok {
+		if err := judgeTicks(&TimetablesResult{}, map[string]*timetable{"s": s}, c.ticks); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -174,7 +174,7 @@ func TestJudgeFlow(t *testing.T) {
 		{"good", true, []int{20, 20, 20, 7}}, {"exceeded", false, []int{20, 21, 20, 7}}, {"unused", false, []int{20, 10, 20, 7}}, {"too short", false, []int{20, 7}},
 	} {
 		all, arrivals := windows(c.counts...)
-		if err := judgeFlow(&Flowed{}, rate, all, arrivals); (err == nil) != c.ok {
+		if err := judgeFlow(&FlowResult{}, rate, all, arrivals); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -183,7 +183,7 @@ func TestJudgeFlow(t *testing.T) {
 	for i := range arrivals[:4] { // held back on the way, into the next window
 		arrivals[i].Begin = arrivals[i].Begin.Add(1500 * time.Millisecond)
 	}
-	if err := judgeFlow(&Flowed{}, rate, all, arrivals); err == nil {
+	if err := judgeFlow(&FlowResult{}, rate, all, arrivals); err == nil {
 		t.Error("a burst at the sink passed")
 	}
 	two := FlowLimit{Parallelism: 2}
@@ -199,7 +199,7 @@ func TestJudgeFlow(t *testing.T) {
 		{"three, one broken", true, []string{"a ACTIVE", "a DELIVERED"}, []Arrival{span(0, "a", 1, 4, true), span(0, "b", 2, 5, false), span(0, "c", 3, 5, false)}},
 		{"not done", false, []string{"a ACTIVE"}, nil},
 	} {
-		if err := judgeFlow(&Flowed{}, two, told(c.events...), c.arrivals); (err == nil) != c.ok {
+		if err := judgeFlow(&FlowResult{}, two, told(c.events...), c.arrivals); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -220,7 +220,7 @@ func TestJudgeOnce(t *testing.T) {
 		{"two first ones", false, [][]Receipt{{first, first}}, []string{"a CREATED"}},
 		{"one id for two rounds", false, [][]Receipt{{first}, {again}}, []string{"a CREATED"}},
 	} {
-		if err := judgeOnce(&Deduplicated{}, c.answers, told(c.events...)); (err == nil) != c.ok {
+		if err := judgeOnce(&OnceResult{}, c.answers, told(c.events...)); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 // Killer kills leaders with kill -9 and starts them again.
 type Killer struct {
 	Cluster *testcluster.Cluster
-	// Down is how long a killed node stays away.
+	// Down is the time for which a killed node stays down.
 	Down time.Duration
 
 	mu    sync.Mutex
 	kills []time.Time
 }
 
-// readyTime is how long a node that was started has to be ready.
+// readyTime bounds the start of a node.
 const readyTime = 30 * time.Second
 
 // Kill kills the leader, waits, starts it again, and waits until it is ready.

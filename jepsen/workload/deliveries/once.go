@@ -18,19 +18,19 @@ type Once struct {
 	Down, Patience  time.Duration
 }
 
-// Deduplicated is what came of Once.
-type Deduplicated struct {
+// OnceResult is the result of Once.
+type OnceResult struct {
 	Rounds, Kills, Answers, Messages int
 	Again                            int64
 }
 
 // String is a line for people.
-func (d Deduplicated) String() string {
-	return fmt.Sprintf("%d rounds: %d answers (%d publications sent again), %d messages, %d leaders killed", d.Rounds, d.Answers, d.Again, d.Messages, d.Kills)
+func (r OnceResult) String() string {
+	return fmt.Sprintf("%d rounds: %d answers (%d publications sent again), %d messages, %d leaders killed", r.Rounds, r.Answers, r.Again, r.Messages, r.Kills)
 }
 
 // Run publishes, kills and judges.
-func (o Once) Run(ctx context.Context) (out Deduplicated, err error) {
+func (o Once) Run(ctx context.Context) (out OnceResult, err error) {
 	sink, err := NewSinkAt(o.Cluster.Host, func(string, int, int) Answer { return Answer{Status: 200} })
 	if err != nil {
 		return out, err
@@ -48,7 +48,7 @@ func (o Once) Run(ctx context.Context) (out Deduplicated, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = Deduplicated{Rounds: o.Rounds, Kills: len(killer.Kills()), Again: publisher.Again.Load()}
+	out = OnceResult{Rounds: o.Rounds, Kills: len(killer.Kills()), Again: publisher.Again.Load()}
 	return out, judgeOnce(&out, answers, all)
 }
 
@@ -75,7 +75,7 @@ func (o Once) round(ctx context.Context, publisher *Publisher, killer *Killer, s
 }
 
 // judgeOnce: each round made one message, and every answer names it.
-func judgeOnce(out *Deduplicated, answers [][]Receipt, all []Event) error {
+func judgeOnce(out *OnceResult, answers [][]Receipt, all []Event) error {
 	var wrong problems
 	made := lives(all)
 	out.Messages = len(made)

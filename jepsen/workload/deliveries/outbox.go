@@ -23,21 +23,21 @@ type Outbox struct {
 	Patience              time.Duration
 }
 
-// Posted is what came of an Outbox.
-type Posted struct {
+// OutboxResult is the result of an Outbox.
+type OutboxResult struct {
 	Transactions, Counter, Messages, Arrived, Kills int
 	Unknown, Refused                                int64
 	Took                                            time.Duration
 }
 
 // String is a line for people.
-func (p Posted) String() string {
+func (r OutboxResult) String() string {
 	return fmt.Sprintf("%d transactions in %v: %d of unknown outcome, %d not applied; the counter is %d, %d messages, %d of them at the sink, %d leaders killed",
-		p.Transactions, p.Took.Round(100*time.Millisecond), p.Unknown, p.Refused, p.Counter, p.Messages, p.Arrived, p.Kills)
+		r.Transactions, r.Took.Round(100*time.Millisecond), r.Unknown, r.Refused, r.Counter, r.Messages, r.Arrived, r.Kills)
 }
 
 // Run performs the transactions and compares the counter with the messages.
-func (o Outbox) Run(ctx context.Context) (out Posted, err error) {
+func (o Outbox) Run(ctx context.Context) (out OutboxResult, err error) {
 	sink, err := NewSinkAt(o.Cluster.Host, func(string, int, int) Answer { return Answer{Status: 200} })
 	if err != nil {
 		return out, err
@@ -67,7 +67,7 @@ func (o Outbox) Run(ctx context.Context) (out Posted, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = Posted{Transactions: o.Transactions, Kills: len(killer.Kills()), Unknown: unknown.Load(), Refused: refused.Load(), Took: time.Since(began)}
+	out = OutboxResult{Transactions: o.Transactions, Kills: len(killer.Kills()), Unknown: unknown.Load(), Refused: refused.Load(), Took: time.Since(began)}
 	return out, o.judge(ctx, &out, publisher, sink)
 }
 
@@ -94,7 +94,7 @@ func (o Outbox) counted(ctx context.Context) (counter string, err error) {
 }
 
 // judge: what is counted was published, and what was published is delivered.
-func (o Outbox) judge(ctx context.Context, out *Posted, publisher *Publisher, sink *Sink) error {
+func (o Outbox) judge(ctx context.Context, out *OutboxResult, publisher *Publisher, sink *Sink) error {
 	counter, err := o.counted(ctx)
 	if err != nil {
 		return fmt.Errorf("read the counter: %w", err)

@@ -63,10 +63,10 @@ func whileKilling(ctx context.Context, k *Killer, every time.Duration, work func
 	if every <= 0 {
 		return work(ctx)
 	}
-	killing, enough := context.WithCancel(ctx)
+	killCtx, stopKills := context.WithCancel(ctx)
 	killed := make(chan error, 1)
-	go func() { killed <- k.Every(killing, every) }()
+	go func() { killed <- k.Every(killCtx, every) }()
 	err := work(ctx)
-	enough()
+	stopKills()
 	return errors.Join(err, <-killed)
 }

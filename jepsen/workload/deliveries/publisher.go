@@ -26,7 +26,7 @@ type Receipt struct {
 	Deduplicated bool   `json:"deduplicated"`
 }
 
-// publishTime is how long a publication is tried: a majority always lives.
+// publishTime bounds the tries of a publication: a majority always lives.
 const publishTime = 60 * time.Second
 
 // Publish sends one publication, through a node first and then through the others, until

@@ -18,13 +18,13 @@ type Event struct {
 	ScheduleID string `json:"scheduleId"`
 }
 
-// Lost reports whether the event ends a claim whose outcome nobody knows: it was open when
+// Lost reports whether the event ends a claim of unknown outcome: it was open when
 // its leader was lost.
-func (v *Event) Lost() bool {
-	return v.State == "ERROR" && strings.Contains(v.Error, "outcome was lost")
+func (e *Event) Lost() bool {
+	return e.State == "ERROR" && strings.Contains(e.Error, "outcome was lost")
 }
 
-// Events are those of a label, the oldest first; states may choose some.
+// Events returns the events of a label, the oldest first. states selects some.
 func (p *Publisher) Events(ctx context.Context, label string, states ...string) (all []Event, err error) {
 	query := url.Values{"label": {label}, "order": {"earliestFirst"}, "count": {"1000"}}
 	if len(states) > 0 {

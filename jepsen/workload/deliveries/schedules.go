@@ -22,27 +22,27 @@ type Timetables struct {
 	Label   string
 	// Schedules fire every 1 to 7 s, one after the other.
 	Schedules int
-	// Kills is how many leaders are killed, each KillEvery after the one before.
+	// Kills is the number of leaders that are killed, each KillEvery after the previous one.
 	Kills           int
 	KillEvery, Down time.Duration
-	// Jump is by how much the wall clock of one node at a time is wrong, forwards and
+	// Jump is the amount by which the wall clock of one node at a time is wrong, forwards and
 	// backwards; before each kill another one is.
 	Jump time.Duration
 	Seed uint64
 }
 
-// Ticked is what came of Timetables.
-type Ticked struct {
+// TimetablesResult is the result of Timetables.
+type TimetablesResult struct {
 	Schedules, Kills, Jumps, Ticks, Identified int
-	// Latest is how late, by cluster time, the latest tick was; Drift the most by which
-	// cluster time parted from the monotonic clock of the harness.
+	// Latest is the greatest delay of a tick, by cluster time; Drift is the greatest difference between
+	// cluster time and the monotonic clock of the harness.
 	Latest, Drift, Took time.Duration
 }
 
 // String is a line for people.
-func (t Ticked) String() string {
+func (r TimetablesResult) String() string {
 	return fmt.Sprintf("%d schedules in %v: %d ticks, %d of them seen with their nominal time, the latest %v late; %d leaders killed, %d clocks set, cluster time drifted %v",
-		t.Schedules, t.Took.Round(100*time.Millisecond), t.Ticks, t.Identified, t.Latest, t.Kills, t.Jumps, t.Drift)
+		r.Schedules, r.Took.Round(100*time.Millisecond), r.Ticks, r.Identified, r.Latest, r.Kills, r.Jumps, r.Drift)
 }
 
 // timetable is a schedule as the cluster tells it.
@@ -56,15 +56,15 @@ type timetable struct {
 }
 
 // Run makes the schedules, kills and sets clocks, pauses the schedules, and judges.
-func (n Timetables) Run(ctx context.Context) (out Ticked, err error) {
-	sink, err := NewSinkAt(n.Cluster.Host, func(string, int, int) Answer { return Answer{Status: 200} })
+func (ti Timetables) Run(ctx context.Context) (out TimetablesResult, err error) {
+	sink, err := NewSinkAt(ti.Cluster.Host, func(string, int, int) Answer { return Answer{Status: 200} })
 	if err != nil {
 		return out, err
 	}
 	defer sink.Close()
-	publisher := &Publisher{Cluster: n.Cluster}
+	publisher := &Publisher{Cluster: ti.Cluster}
 	began := time.Now()
-	all, err := n.make(ctx, publisher, sink)
+	all, err := ti.make(ctx, publisher, sink)
 	if err != nil {
 		return out, err
 	}
@@ -72,34 +72,34 @@ func (n Timetables) Run(ctx context.Context) (out Ticked, err error) {
 	watching, stop := context.WithCancel(ctx)
 	var watched sync.WaitGroup
 	watched.Go(func() { w.watch(watching) })
-	kills, jumps, err := n.injectFaults(ctx)
+	kills, jumps, err := ti.injectFaults(ctx)
 	stop()
 	watched.Wait()
 	if err != nil {
 		return out, err
 	}
-	if err := n.pause(ctx, publisher, all); err != nil {
+	if err := ti.pause(ctx, publisher, all); err != nil {
 		return out, err
 	}
 	if err := w.look(ctx); err != nil { // the last ticks
 		return out, err
 	}
-	created, err := publisher.Events(ctx, n.Label, "CREATED")
+	created, err := publisher.Events(ctx, ti.Label, "CREATED")
 	if err != nil {
 		return out, err
 	}
-	out = Ticked{Schedules: len(all), Kills: kills, Jumps: jumps, Took: time.Since(began), Drift: w.drift}
+	out = TimetablesResult{Schedules: len(all), Kills: kills, Jumps: jumps, Took: time.Since(began), Drift: w.drift}
 	return out, judgeTicks(&out, all, created)
 }
 
-func (n Timetables) make(ctx context.Context, publisher *Publisher, sink *Sink) (map[string]*timetable, error) {
+func (ti Timetables) make(ctx context.Context, publisher *Publisher, sink *Sink) (map[string]*timetable, error) {
 	all := map[string]*timetable{}
-	for i := range n.Schedules {
-		t := &timetable{ID: fmt.Sprintf("%s-%d", n.Label, i), every: time.Duration(i%7+1) * time.Second, ticks: map[string]int64{}}
+	for i := range ti.Schedules {
+		t := &timetable{ID: fmt.Sprintf("%s-%d", ti.Label, i), every: time.Duration(i%7+1) * time.Second, ticks: map[string]int64{}}
 		header := map[string]string{
-			"Upstash-Cron": "@every " + t.every.String(), "Upstash-Schedule-Id": t.ID, "Upstash-Label": n.Label,
+			"Upstash-Cron": "@every " + t.every.String(), "Upstash-Schedule-Id": t.ID, "Upstash-Label": ti.Label,
 		}
-		if _, err := publisher.Publish(ctx, i, "/v2/schedules/"+sink.URL(n.Label, i), header, nil); err != nil {
+		if _, err := publisher.Publish(ctx, i, "/v2/schedules/"+sink.URL(ti.Label, i), header, nil); err != nil {
 			return nil, err
 		}
 		if err := publisher.Read(ctx, "/v2/schedules/"+t.ID, t); err != nil {
@@ -111,18 +111,18 @@ func (n Timetables) make(ctx context.Context, publisher *Publisher, sink *Sink) 
 }
 
 // injectFaults sets a clock and kills the leader, again and again.
-func (n Timetables) injectFaults(ctx context.Context) (kills, jumps int, err error) {
-	rng := rand.New(rand.NewPCG(n.Seed, 0))
-	killer := &Killer{Cluster: n.Cluster, Down: n.Down}
-	defer n.reset()
-	for i := range n.Kills {
-		if n.Jump > 0 {
-			if err := n.setClock(ctx, rng, i); err != nil {
+func (ti Timetables) injectFaults(ctx context.Context) (kills, jumps int, err error) {
+	rng := rand.New(rand.NewPCG(ti.Seed, 0))
+	killer := &Killer{Cluster: ti.Cluster, Down: ti.Down}
+	defer ti.reset()
+	for i := range ti.Kills {
+		if ti.Jump > 0 {
+			if err := ti.setClock(ctx, rng, i); err != nil {
 				return kills, jumps, err
 			}
 			jumps++
 		}
-		if Sleep(ctx, n.KillEvery); ctx.Err() != nil {
+		if Sleep(ctx, ti.KillEvery); ctx.Err() != nil {
 			return kills, jumps, ctx.Err()
 		}
 		if err := killer.Kill(ctx); err != nil {
@@ -130,26 +130,26 @@ func (n Timetables) injectFaults(ctx context.Context) (kills, jumps int, err err
 		}
 		kills++
 	}
-	Sleep(ctx, n.KillEvery)
+	Sleep(ctx, ti.KillEvery)
 	return kills, jumps, ctx.Err()
 }
 
 // setClock sets the clock of one node wrong, and those of the others right: in turns that
 // of the leader and that of another, forwards and backwards.
-func (n Timetables) setClock(ctx context.Context, rng *rand.Rand, i int) error {
-	leader, err := n.Cluster.WaitLeader(ctx)
+func (ti Timetables) setClock(ctx context.Context, rng *rand.Rand, i int) error {
+	leader, err := ti.Cluster.WaitLeader(ctx)
 	if err != nil {
 		return err
 	}
 	wrong := leader.Node
 	if i%2 == 1 {
-		wrong = (leader.Node + 1 + rng.IntN(n.Cluster.Size()-1)) % n.Cluster.Size()
+		wrong = (leader.Node + 1 + rng.IntN(ti.Cluster.Size()-1)) % ti.Cluster.Size()
 	}
-	by := n.Jump
+	by := ti.Jump
 	if i/2%2 == 1 {
 		by = -by
 	}
-	for j, node := range n.Cluster.Nodes {
+	for j, node := range ti.Cluster.Nodes {
 		spec := ""
 		if j == wrong {
 			spec = fmt.Sprintf("%s=offset(%v)", failpoint.WallClock, by)
@@ -159,16 +159,16 @@ func (n Timetables) setClock(ctx context.Context, rng *rand.Rand, i int) error {
 	return err
 }
 
-func (n Timetables) reset() {
-	for _, node := range n.Cluster.Nodes {
+func (ti Timetables) reset() {
+	for _, node := range ti.Cluster.Nodes {
 		node.Arm("")
 	}
 }
 
-func (n Timetables) pause(ctx context.Context, publisher *Publisher, all map[string]*timetable) error {
+func (ti Timetables) pause(ctx context.Context, publisher *Publisher, all map[string]*timetable) error {
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		err := testcluster.Poll(ctx, 10*time.Millisecond, func() error {
-			status, _, reply, err := n.Cluster.Nodes[0].Messages().Call(ctx, http.MethodPatch, "/v2/schedules/"+id+"/pause", nil, nil)
+			status, _, reply, err := ti.Cluster.Nodes[0].Messages().Call(ctx, http.MethodPatch, "/v2/schedules/"+id+"/pause", nil, nil)
 			if err != nil || status/100 != 2 {
 				return fmt.Errorf("pause %s: status %d: %.200s: %w", id, status, reply, err)
 			}
@@ -245,7 +245,7 @@ const mostDrift = 30 * time.Second
 
 // judgeTicks: the k-th message of a schedule is that of its k-th time, and there is one
 // for each time that has come.
-func judgeTicks(out *Ticked, all map[string]*timetable, created []Event) error {
+func judgeTicks(out *TimetablesResult, all map[string]*timetable, created []Event) error {
 	var wrong problems
 	messages := map[string][]Event{}
 	for _, v := range created {

@@ -62,6 +62,6 @@ func TestShort(t *testing.T) {
 	}
 }
 
-type lines []Flowed
+type lines []FlowResult
 
-func (l lines) String() string { return fmt.Sprint([]Flowed(l)) }
+func (l lines) String() string { return fmt.Sprint([]FlowResult(l)) }

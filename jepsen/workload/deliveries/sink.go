@@ -16,7 +16,7 @@ type Arrival struct {
 	// Label and Number are those of the URL: http://sink/label/number.
 	Label  string
 	Number int
-	// Message and Retried are what the delivery's headers say.
+	// Message and Retried are the values of the delivery's headers.
 	Message string
 	Retried int
 	// Begin and End are by the monotonic clock of the sink.
@@ -26,7 +26,7 @@ type Arrival struct {
 	Broken bool
 }
 
-// Answer is what the sink does with a request: it waits, and answers with a status.
+// Answer is the sink's reaction to a request: it waits, and answers with a status.
 type Answer struct {
 	Wait   time.Duration
 	Status int
@@ -44,7 +44,7 @@ type Sink struct {
 	times map[address]int // requests seen
 }
 
-// address is where a message goes.
+// address is the destination of a message.
 type address struct {
 	label  string
 	number int
@@ -127,7 +127,7 @@ func (s *Sink) Arrivals(label string) (all []Arrival) {
 	return all
 }
 
-// Count is how many requests there were in all.
+// Count returns the number of all requests.
 func (s *Sink) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -81,7 +81,7 @@ func (a *App) node() string {
 	return "http://" + nodes[a.turn.Add(1)%uint64(len(nodes))].HTTP
 }
 
-// URL is that of a workflow.
+// URL returns the URL of a workflow.
 func (a *App) URL(name string) string { return a.Base + "/flows/" + name }
 
 // unlucky reports whether this call fails.
@@ -107,7 +107,7 @@ func (a *App) deliver(w http.ResponseWriter, r *http.Request) {
 	a.ServeHTTP(w, r)
 }
 
-// discard is an answer that nobody gets.
+// discard is an answer that is not delivered.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header         { return d.header }
@@ -151,7 +151,7 @@ func (a *App) Effect(c *endpoint.Context, name string) endpoint.Lazy {
 	})
 }
 
-// Effects is how often the function of a step has run.
+// Effects returns the number of times that the function of a step has run.
 func (a *App) Effects(run, name string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -185,14 +185,14 @@ func (a *App) Problems() error {
 // settings let failed calls of a run be repeated soon and often.
 var settings = map[string]string{"upstash-retries": "40", "upstash-retry-delay": "100", "upstash-failure-callback-retries": "40"}
 
-// patience is how long a request is tried: a majority always lives, or comes back.
-const patience = 60 * time.Second
+// requestTimeout bounds the tries of a request: a majority always lives, or comes back.
+const requestTimeout = 60 * time.Second
 
 // Start starts a run, through another node if one doesn't answer: the id makes it one run.
 func (a *App) Start(ctx context.Context, name, id, payload string, own map[string]string) error {
 	headers := maps.Clone(settings)
 	maps.Copy(headers, own)
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return testcluster.Poll(ctx, 20*time.Millisecond, func() error { return a.Trigger(ctx, a.URL(name), id, payload, headers) })
 }
@@ -200,7 +200,7 @@ func (a *App) Start(ctx context.Context, name, id, payload string, own map[strin
 // Call asks any node until one answers below 500, and reads its JSON into v, unless that
 // is nil.
 func (a *App) Call(ctx context.Context, method, path string, headers map[string]string, body []byte, v any) (status int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	err = testcluster.Poll(ctx, 20*time.Millisecond, func() error {
 		var answer []byte

@@ -47,11 +47,11 @@ type Mixed struct {
 	// KillEvery is the time between two kills of leaders, Down how long a killed node
 	// stays away.
 	KillEvery, Down time.Duration
-	// Patience is how long all runs together may take.
+	// Patience bounds all runs together.
 	Patience time.Duration
 }
 
-// MixedResult is what came of a Mixed.
+// MixedResult is the result of a Mixed.
 type MixedResult struct {
 	Runs, Kills       int
 	Effects, Arrivals int
@@ -59,8 +59,8 @@ type MixedResult struct {
 }
 
 // String is a line for people.
-func (m MixedResult) String() string {
-	return fmt.Sprintf("%d runs of %d steps in %v, %d leaders killed: %d functions of steps ran in %d deliveries", m.Runs, mixedSteps, m.Took.Round(100*time.Millisecond), m.Kills, m.Effects, m.Arrivals)
+func (r MixedResult) String() string {
+	return fmt.Sprintf("%d runs of %d steps in %v, %d leaders killed: %d functions of steps ran in %d deliveries", r.Runs, mixedSteps, r.Took.Round(100*time.Millisecond), r.Kills, r.Effects, r.Arrivals)
 }
 
 // Run starts the runs, waits for their ends and judges them.

@@ -16,24 +16,23 @@ type Outage struct {
 	Cluster *testcluster.Cluster
 	Label   string
 	// Runs are on their way at the moment.
-	Runs int
-	// Within is how long after their start the moment may come.
-	Within   time.Duration
+	Runs     int
+	Within   time.Duration // bounds the time from their start to the outage
 	Patience time.Duration
 }
 
-// OutageResult is what came of an Outage.
+// OutageResult is the result of an Outage.
 type OutageResult struct {
 	Runs int
-	// At is the moment, after the start of the runs; Back is how long the nodes took to
-	// be ready again, and Took how long all took.
+	// At is the time of the outage after the start of the runs, Back the time that the nodes took to
+	// be ready again, and Took the time of the whole experiment.
 	At, Back, Took time.Duration
 }
 
 // String is a line for people.
-func (o OutageResult) String() string {
-	return fmt.Sprintf("%d runs, all nodes killed after %v and ready again after %v; all ended right after %v", o.Runs,
-		o.At.Round(time.Millisecond), o.Back.Round(time.Millisecond), o.Took.Round(10*time.Millisecond))
+func (r OutageResult) String() string {
+	return fmt.Sprintf("%d runs, all nodes killed after %v and ready again after %v; all ended right after %v", r.Runs,
+		r.At.Round(time.Millisecond), r.Back.Round(time.Millisecond), r.Took.Round(10*time.Millisecond))
 }
 
 // Run performs one outage.

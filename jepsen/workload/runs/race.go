@@ -20,7 +20,7 @@ type Race struct {
 	Label   string
 	// Runs wait, Group of them for the same event.
 	Runs, Group int
-	// Timeout is that of the waits. It has to be long enough for all to begin to wait.
+	// Timeout is the timeout of the waits. It must be long enough for all waits to begin.
 	Timeout  time.Duration
 	Patience time.Duration
 	// Faults says that requests may go unanswered. What was asked then may have happened or
@@ -29,7 +29,7 @@ type Race struct {
 	Faults bool
 }
 
-// RaceResult is what came of a Race: one outcome for each waiter.
+// RaceResult counts the outcomes of a Race, one for each waiter.
 type RaceResult struct{ Notified, Late, Canceled int }
 
 // String is a line for people.
@@ -37,7 +37,7 @@ func (r RaceResult) String() string {
 	return fmt.Sprintf("%d waiters: %d notified, %d timed out, %d cancelled", r.Notified+r.Late+r.Canceled, r.Notified, r.Late, r.Canceled)
 }
 
-// raceSpread is how far around a deadline the notification and the cancellation come.
+// raceSpread is the time around a deadline in which the notification and the cancellation come.
 const raceSpread = 60 * time.Millisecond
 
 // waiting is a workflow that waits and says what came of it.
@@ -53,7 +53,7 @@ func waiting(timeout time.Duration) func(*App) map[string]endpoint.Workflow {
 	}
 }
 
-// racer is one waiter, and what its notification and its cancellation were told.
+// racer is a waiter, and the replies to its notification and its cancellation.
 type racer struct {
 	id, event string
 	deadline  time.Time

@@ -25,7 +25,7 @@ type Revive struct {
 	Patience     time.Duration
 }
 
-// ReviveResult is what came of a Revive.
+// ReviveResult is the result of a Revive.
 type ReviveResult struct {
 	Steps, Again     int // finished steps of the long run, and how many of them ran again
 	Made             int // runs made of one dead letter by two resumes

@@ -50,7 +50,7 @@ func (r *Resolver) Close() {
 	r.done.Wait()
 }
 
-// Addr is where it answers, host:port.
+// Addr returns the address at which it answers, host:port.
 func (r *Resolver) Addr() string { return r.conn.LocalAddr().String() }
 
 // Set says what a name resolves to, one answer after the other.
@@ -64,7 +64,7 @@ func (r *Resolver) Set(name string, addrs ...string) {
 	r.names[name], r.asked[name] = all, 0
 }
 
-// Asked is how many addresses of a name were given out.
+// Asked returns the number of a name's addresses that were given out.
 func (r *Resolver) Asked(name string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

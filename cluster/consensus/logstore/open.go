@@ -1,0 +1,243 @@
+package logstore
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	boltdb "github.com/hashicorp/raft-boltdb/v2"
+
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
+)
+
+// Open opens the log store in Options.Dir, or makes an empty one. It reads the
+// whole log and returns only if every value and entry is as it was
+// written; otherwise the error matches ErrDamaged (also ErrChecksum where a sum
+// does not fit) or ErrLocked, and is one line that says what, where and what to
+// do. It must return before raft starts, since it also makes durable what an
+// unclean end may have left in the page cache alone.
+func Open(o Options) (*Store, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("log store: %w", err)
+	}
+	s := &Store{opts: o, path: dbPath(o.Dir)}
+	if s.lock, err = lockDir(o.Dir, o.LockTimeout); err != nil {
+		return nil, err
+	}
+	s.space = newSpace(o)
+	if err := s.open(); err != nil {
+		s.abandon()
+		if isNoSpace(err) {
+			return nil, fmt.Errorf("%w: %w; free space on the disk of %s", ErrNoSpace, err, o.Dir)
+		}
+		return nil, told(err)
+	}
+	s.cache = newCache(s, cacheEntries, cacheBytes)
+	s.checkSpace()
+	s.startTasks()
+	return s, nil
+}
+
+// abandon lets go of everything after a failed open.
+func (s *Store) abandon() {
+	s.closed.Store(true)
+	if s.values != nil {
+		s.values.Close()
+	}
+	if s.file != nil {
+		s.file.Close()
+	}
+	if s.mark != nil {
+		s.mark.Close()
+	}
+	if s.wal != nil {
+		s.wal.Close(false)
+	}
+	s.lock.Close()
+}
+
+func (s *Store) open() error {
+	h := horizonOf(s.opts.Snapshots)
+	if err := s.checkFormerBeginning(h); err != nil {
+		return err
+	}
+	if err := s.prepareFiles(h); err != nil {
+		return err
+	}
+	t, err := readTreeOf(s.path)
+	if err != nil {
+		return err
+	}
+	if err := s.upgrade(t); err != nil {
+		return err
+	}
+	if t, err = readTreeOf(s.path); err != nil {
+		return err
+	}
+	if s.mark, err = wal.OpenMark(filepath.Join(s.opts.Dir, stableMark)); err != nil {
+		return err
+	}
+	if t.meta.txid < s.mark.Number() {
+		return damaged(s.path, "its last transaction is %d, but had been %d", t.meta.txid, s.mark.Number())
+	}
+	if err := s.openLog(); err != nil {
+		return err
+	}
+	if err := s.checkBeginning(h); err != nil {
+		return err
+	}
+	if !s.wal.Orderly() {
+		if err := s.retryWithRoom(func() error { return s.settleMeta(t.meta) }); err != nil {
+			return err
+		}
+	}
+	if err := s.connect(); err != nil {
+		return err
+	}
+	if s.file, err = os.Open(s.path); err != nil {
+		return fmt.Errorf("log store: %w", err)
+	}
+	return s.fit(h)
+}
+
+func (s *Store) openLog() (err error) {
+	return s.retryWithRoom(func() (err error) {
+		s.wal, err = wal.Open(wal.Options{Dir: filepath.Join(s.opts.Dir, logDir), SegmentSize: s.opts.SegmentSize, Wrap: s.opts.wrapFile, Logger: s.opts.Logger})
+		if err == nil {
+			s.log = s.wal.Log(raftLog)
+		}
+		return err
+	})
+}
+
+// prepareFiles removes what an interrupted start left, and makes the database and the log's folder if this directory never had
+// them: the folder first, so that a database without one has lost its log.
+func (s *Store) prepareFiles(h horizon) error {
+	for _, name := range []string{newFile, newLogDir, formerMark + ".new"} {
+		if err := os.RemoveAll(filepath.Join(s.opts.Dir, name)); err != nil {
+			return fmt.Errorf("log store: remove the leftover: %w", err)
+		}
+	}
+	database, err := exists(s.path)
+	if err != nil {
+		return err
+	}
+	log, err := exists(filepath.Join(s.opts.Dir, logDir, "mark"))
+	if err != nil {
+		return err
+	}
+	had, err := exists(filepath.Join(s.opts.Dir, stableMark))
+	if err != nil {
+		return err
+	}
+	former, err := s.isFormer()
+	if err != nil {
+		return err
+	}
+	switch {
+	case database && (log || former):
+		return nil
+	case database:
+		return damaged(filepath.Join(s.opts.Dir, logDir), "the log's files are missing")
+	case had:
+		return damaged(s.path, "the file is missing, but there is its high-water mark")
+	case h.any:
+		return damaged(s.path, "the file is missing, but there are snapshots")
+	}
+	if err := s.openLog(); err != nil {
+		return err
+	}
+	records := s.wal.Records()
+	if err := s.wal.Close(records == 0); err != nil {
+		return fmt.Errorf("log store: make the log: %w", err)
+	}
+	s.wal = nil
+	if records > 1 { // more than the note of the end above
+		return damaged(s.path, "the file is missing, but there is a log of %d records", records)
+	}
+	if err := s.writeFormerMark(elsewhere, 0); err != nil {
+		return err
+	}
+	return s.create(nil)
+}
+
+func exists(path string) (bool, error) {
+	_, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("log store: %w", err)
+	}
+	return true, nil
+}
+
+const newFile = dbFile + ".new"
+
+// create makes the database under another name, with values and the end
+// key, and renames it: a file named raft.db is never half made.
+func (s *Store) create(values map[string][]byte) error {
+	temp := filepath.Join(s.opts.Dir, newFile)
+	b, err := boltdb.New(boltdb.Options{Path: temp, BoltOptions: boltOptions(s.opts.LockTimeout)})
+	if err != nil {
+		return fmt.Errorf("log store: make %s: %w", s.path, err)
+	}
+	for key, value := range values { // unordered: the database orders them
+		err = first(err, b.Set([]byte(key), sealValue([]byte(key), value)))
+	}
+	err = first(err, b.Set([]byte(endKey), sealValue([]byte(endKey), nil)), b.Close())
+	if err != nil {
+		return fmt.Errorf("log store: make %s: %w", s.path, err)
+	}
+	return replaceFile(temp, s.path)
+}
+
+// replaceFile moves a finished, synced file into its place, durably.
+func replaceFile(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return fmt.Errorf("log store: %w", err)
+	}
+	return syncDir(filepath.Dir(to))
+}
+
+// settleMeta writes the database's meta records again: after a sync that failed the page cache may show what the disk does not have.
+func (s *Store) settleMeta(m meta) error {
+	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("log store: %w", err)
+	}
+	defer f.Close()
+	return rewriteMeta(f, m)
+}
+
+// connect opens the database proper. It may have to write; if the disk is full,
+// the reserve makes room.
+func (s *Store) connect() error {
+	err := s.retryWithRoom(func() error {
+		b, err := openDatabase(s.path, s.opts)
+		if err == nil {
+			s.values = s.opts.wrap(b)
+		}
+		return err
+	})
+	switch {
+	case err == nil:
+		return nil
+	case isTimeout(err):
+		return locked(s.opts.Dir)
+	case errors.Is(err, ErrDamaged):
+		return err
+	}
+	return fmt.Errorf("log store: open %s: %w", s.path, err)
+}
+
+// openDatabase opens the database of a path.
+func openDatabase(path string, o Options) (b *boltdb.BoltStore, err error) {
+	defer catch(&err, path, debug.SetPanicOnFault(true))
+	return boltdb.New(boltdb.Options{Path: path, BoltOptions: boltOptions(o.LockTimeout)})
+}

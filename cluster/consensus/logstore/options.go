@@ -1,0 +1,101 @@
+package logstore
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
+)
+
+// Options says where the store is and what it does about faults. Dir and Fatal
+// are required; for everything else zero means the default named below.
+type Options struct {
+	// Dir holds the log, raft.db and the store's small files beside it. It is made if
+	// it is missing.
+	Dir string
+	// Fatal is called once, from any goroutine, when the process must end:
+	// damage, a failed sync, a stalled disk. It must not wait for the store or
+	// for raft: both may be blocked. If it returns, every later call of the
+	// store answers ErrFailed.
+	Fatal func(reason error)
+	// Snapshots are the snapshots on this node's disk, as CheckSnapshots
+	// returned them. They say how far the log must reach back, whether it is
+	// older than the newest snapshot, and which damaged ones it can replace.
+	Snapshots []Snapshot
+	// CheckEntry, if set, is given the data of the log's commands, from the first on, until more is false. It is not called
+	// if there is a sound snapshot. Its error refuses the directory before Open changes anything there.
+	CheckEntry func(data []byte) (more bool, err error)
+	// Heartbeat is raft's heartbeat timeout.
+	Heartbeat time.Duration
+	// Stall is how long a call on the disk may be stuck before the disk counts
+	// as stalled: max(2 s, 4 heartbeats).
+	Stall time.Duration
+	// LockTimeout is how long Open waits for another process to let go of the
+	// directory: 3 s.
+	LockTimeout time.Duration
+	// Space says how much free disk the node wants.
+	Space Space
+	// SegmentSize is the size in bytes of a file of the log; see package wal.
+	SegmentSize int64
+	// ProbeEvery is the time between disk probes: 1 s. Negative: no probe.
+	ProbeEvery time.Duration
+	// ScrubEvery is the time between two readings of the whole log: 24 h.
+	// Negative: no scrub.
+	ScrubEvery time.Duration
+	// Hooks observe; nil ones are skipped.
+	Hooks Hooks
+	// Logger gets what happens at open and what goes wrong; nil is silence.
+	Logger *slog.Logger
+
+	ticks func(every time.Duration) (c <-chan time.Time, stop func()) // tests
+	wrap  func(stable) stable                                         // tests
+	// wrapFile comes between the log and its files, for tests.
+	wrapFile func(wal.File) wal.File
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Dir == "" || o.Fatal == nil {
+		return o, errors.New("log store: Options.Dir and Options.Fatal are required")
+	}
+	o.Heartbeat = orDefault(o.Heartbeat, 500*time.Millisecond)
+	o.LockTimeout = orDefault(o.LockTimeout, 3*time.Second)
+	o.ProbeEvery = orDefault(o.ProbeEvery, time.Second)
+	o.ScrubEvery = orDefault(o.ScrubEvery, 24*time.Hour)
+	o.Space = o.Space.withDefaults()
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.ticks == nil {
+		o.ticks = realTicks
+	}
+	if o.wrap == nil {
+		o.wrap = func(v stable) stable { return v }
+	}
+	return o, nil
+}
+
+func orDefault[T comparable](v, d T) T {
+	var zero T
+	if v == zero {
+		return d
+	}
+	return v
+}
+
+func realTicks(every time.Duration) (<-chan time.Time, func()) {
+	t := time.NewTicker(every)
+	return t.C, t.Stop
+}
+
+// boltOptions are the database's settings. The free list is not written: it
+// grows with every burst and is part of every commit otherwise.
+func boltOptions(timeout time.Duration) *bbolt.Options {
+	return &bbolt.Options{
+		Timeout:        timeout,
+		FreelistType:   bbolt.FreelistMapType,
+		NoFreelistSync: true,
+	}
+}

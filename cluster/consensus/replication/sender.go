@@ -1,0 +1,141 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/trireme-dev/trireme/cluster/consensus/failover"
+	"github.com/trireme-dev/trireme/cluster/transport"
+)
+
+// probeTimeout bounds how long a follower may take to say whether it understands the calls of this package.
+const probeTimeout = time.Second
+
+// errOlder says that a node doesn't understand the calls of this package.
+var errOlder = errors.New("cluster: the node is of an older version")
+
+// Transport is raft's transport with pipelines of this package.
+type Transport struct {
+	failover.Transport
+	sender *Sender
+}
+
+// AppendEntriesPipeline opens a pipeline, raft's own one to a node that doesn't understand ours.
+func (t Transport) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress) (raft.AppendPipeline, error) {
+	p, err := t.sender.open(to)
+	if errors.Is(err, errOlder) {
+		return t.Transport.AppendEntriesPipeline(id, to)
+	}
+	return p, err // after an error raft sends single appends, and tries again
+}
+
+// Sender has the pipelines to this node's followers.
+type Sender struct {
+	Kind transport.Kind // of the calls
+	// Unknown is the text with which nodes answer calls that they don't understand.
+	Unknown string
+	// Dial opens a connection for calls to the server at an address, once it is known which process that is.
+	Dial func(addr string, timeout time.Duration) (net.Conn, error)
+	// Header names this node as leader.
+	Header func() raft.RPCHeader
+
+	raft atomic.Pointer[raft.Raft]
+
+	mu        sync.Mutex
+	pipelines map[*pipeline]bool
+}
+
+// Over is t with the sender's pipelines.
+func (s *Sender) Over(t failover.Transport) Transport { return Transport{t, s} }
+
+// Started tells the sender its raft. Nothing is sent early before.
+func (s *Sender) Started(r *raft.Raft) { s.raft.Store(r) }
+
+// open opens a pipeline to a server. The error is errOlder if the server can't have one.
+func (s *Sender) open(to raft.ServerAddress) (raft.AppendPipeline, error) {
+	conn, err := s.Dial(string(to), transport.DialTimeout)
+	if err != nil {
+		return nil, err
+	}
+	c, end := transport.Single(conn)
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
+	if _, err := c.Ask(ctx, s.Kind, nil); err != nil {
+		end()
+		if err.Error() == s.Unknown { // it came as text
+			err = errOlder
+		}
+		return nil, err
+	}
+	p := newPipeline(s.Kind, c, end)
+	s.mu.Lock()
+	if s.pipelines == nil {
+		s.pipelines = map[*pipeline]bool{}
+	}
+	s.pipelines[p] = true
+	s.mu.Unlock()
+	return tracked{p, s}, nil
+}
+
+// tracked is a pipeline that its sender knows.
+type tracked struct {
+	*pipeline
+	s *Sender
+}
+
+// Close ends the pipeline.
+func (t tracked) Close() error {
+	t.s.mu.Lock()
+	delete(t.s.pipelines, t.pipeline)
+	t.s.mu.Unlock()
+	return t.pipeline.Close()
+}
+
+// all is the open pipelines, in no order.
+func (s *Sender) all() []*pipeline {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*pipeline, 0, len(s.pipelines))
+	for p := range s.pipelines { // unordered: each is another follower's
+		list = append(list, p)
+	}
+	return list
+}
+
+// Answer passes an append to this node's raft and answers with what becomes of it. It returns then, so that the appends of
+// a connection reach raft one by one. A call without an append is the probe.
+func Answer(ctx context.Context, toRaft chan<- raft.RPC, payload []byte, answer func([]byte, error)) {
+	q, err := DecodeRequest(payload)
+	if err != nil {
+		answer(nil, err)
+		return
+	}
+	responses := make(chan raft.RPCResponse, 1)
+	select {
+	case toRaft <- raft.RPC{Command: q, RespChan: responses}:
+	case <-ctx.Done():
+		answer(nil, ctx.Err())
+		return
+	}
+	select {
+	case r := <-responses:
+		if r.Error != nil {
+			answer(nil, r.Error)
+			return
+		}
+		a, ok := r.Response.(*raft.AppendEntriesResponse)
+		if !ok {
+			answer(nil, errClosed)
+			return
+		}
+		answer(AppendResponse(nil, a), nil)
+	case <-ctx.Done():
+		answer(nil, ctx.Err())
+	}
+}

@@ -1,0 +1,116 @@
+package consensus
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// A follower that hears nothing of the leader for the heartbeat timeout starts an election. On a busy machine it may only
+// be its own process, or the leader's, that did not run. So the timeout follows the delays that this node observes: how
+// late its timers are, and how long it was without contact although the same leader goes on. Package failover finds the
+// death of the leader's process, whatever the timeout is.
+//
+// The leader's lease is as long as the shortest heartbeat timeout, which raft demands. It protects nothing: reads are
+// confirmed by a majority, and a leader without one commits nothing. It only ends the leadership of a node that is cut
+// off.
+
+const (
+	// delayInterval is how often delays are observed.
+	delayInterval = 20 * time.Millisecond
+	// delayFactor is how many times the longest observed delay the timeout is.
+	delayFactor = 3
+	// maxStretchHalves bounds the timeout, in halves of the configured one. A leader whose process is stopped is
+	// replaced after one timeout if a majority agrees (silence.go).
+	// Heartbeats are sent every tenth to fifth of the timeout, which a new leader may have for a moment: five times that has to fit into its lease.
+	maxStretchHalves = 5
+	// delayHalfLife is the time in which an observed delay counts half.
+	delayHalfLife = 10 * time.Second
+)
+
+// delays is the longest delay that was observed, of late ones less.
+type delays struct {
+	longest time.Duration
+	at      time.Time
+}
+
+// observe notes a delay. One beyond most counts as that: a process that stood still for a minute is no busier than one that did
+// for half a second, and must not have long timeouts for longer.
+func (d *delays) observe(delay, most time.Duration, now time.Time) {
+	delay = min(delay, most)
+	for ; !d.at.IsZero() && now.Sub(d.at) >= delayHalfLife; d.at = d.at.Add(delayHalfLife) {
+		if d.longest /= 2; d.longest == 0 {
+			d.at = now
+			break
+		}
+	}
+	if delay >= d.longest {
+		d.longest, d.at = delay, now
+	}
+}
+
+// timeout is the heartbeat timeout that fits, least if nothing is known.
+func (d *delays) timeout(least time.Duration) time.Duration {
+	return min(max(delayFactor*d.longest, least), stretched(least))
+}
+
+// stretched is the longest timeout for a configured one.
+func stretched(least time.Duration) time.Duration { return maxStretchHalves * least / 2 }
+
+// adaptTimeouts keeps the heartbeat and election timeouts above the delays of this machine and its network, until ctx ends.
+func (r *Replica) adaptTimeouts(ctx context.Context) {
+	var d delays
+	least := r.c.Heartbeat
+	timeout, set := least, least // what fits, and what raft has
+	patience := time.Duration(0)
+	most := stretched(least) / delayFactor // what stretches the timeout to its bound
+	var contact time.Time                  // the last one that was seen
+	var leader string
+	tick := time.NewTimer(delayInterval)
+	defer tick.Stop()
+	for last := time.Now(); ; tick.Reset(delayInterval) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		now := time.Now()
+		d.observe(now.Sub(last)-delayInterval, most, now)
+		last = now
+		followed, _ := r.Leader()
+		r.silence.tick(now, followed.ID, r.Term(), timeout)
+		heard := r.LastContact()
+		if followed.ID != "" && followed.ID == leader && heard.After(contact) && !contact.IsZero() {
+			// Heartbeats come every tenth to fifth of the timeout: only what is beyond that is a delay.
+			d.observe(heard.Sub(contact)-timeout/5, most, now)
+		}
+		contact, leader = heard, followed.ID
+		leads := r.Role() == Leader
+		want := d.timeout(least)
+		if leads {
+			want = least // it sends heartbeats at this pace
+		}
+		if want > timeout+timeout/10 || want < timeout-timeout/10 || want == least {
+			timeout = want
+		}
+		next := timeout
+		if !leads {
+			next += lateTick // so that this loop is before raft's timer
+		}
+		if r.leaderSilent() {
+			next = holdOff(time.Since(r.LastContact()), next, patience)
+		} else {
+			patience = stretched(least) + least/2 + rand.N(least)
+		}
+		if next == set {
+			continue
+		}
+		if err := r.change(func(c *raft.ReloadableConfig) { c.HeartbeatTimeout, c.ElectionTimeout = next, next }); err != nil {
+			r.c.Log.Warn("the election timeout was not changed", "error", err)
+			continue
+		}
+		set = next
+	}
+}

@@ -1,0 +1,152 @@
+// Databases and their tokens.
+import { useState } from "preact/hooks";
+import { json } from "../api";
+import { figure, things } from "../format";
+import { Button, Field, Text } from "../ui/controls";
+import { Dialog, showOnce, sure } from "../ui/dialogs";
+import { Card, Table } from "../ui/layout";
+import { Loaded, useLoad } from "../ui/load";
+import { Ago } from "../ui/time";
+import { act } from "../ui/toasts";
+
+type Database = {
+  name: string;
+  path: string;
+  createdAt?: string;
+  keys: number;
+  bytes: number;
+  users: number;
+};
+/** NewTokens are a database with its tokens, which are known only when they are made. */
+type NewTokens = Database & { token: string; readonlyToken: string };
+export function Databases() {
+  const all = useLoad<{ databases: Database[] }>((poll) => json("/admin/databases", { poll }), [], 6000);
+  const [making, make] = useState(false),
+    [name, call] = useState("");
+  const show = (x: NewTokens) =>
+    showOnce({
+      title: `Tokens of ${x.name}`,
+      note: "They are shown this once. The cluster keeps their digests only.",
+      rows: [
+        ["Token", x.token],
+        ["Read-only token", x.readonlyToken],
+      ],
+      verb: "I have them",
+    });
+  const create = () =>
+    act("Created", async () => {
+      const made = await json<NewTokens>("/admin/databases", { data: { name } });
+      make(false);
+      show(made);
+      all.again();
+    });
+  return (
+    <Loaded of={all}>
+      {(d) => (
+        <Card
+          class="flush"
+          title="Databases"
+          acts={
+            <Button kind="main" icon="plus" onClick={() => make(true)}>
+              New database
+            </Button>
+          }
+        >
+          <Table
+            label="Databases"
+            rows={d.databases}
+            id={(x) => x.name}
+            columns={[
+              { name: "Database", of: (x) => <b>{x.name}</b> },
+              { name: "Path", of: (x) => <span class="mono">{x.name === "default" ? "/" : x.path}</span> },
+              { name: "Keys", class: "num", of: (x) => figure("/admin/databases", "keys", x.keys) },
+              { name: "Memory", class: "num", of: (x) => figure("/admin/databases", "bytes", x.bytes) },
+              { name: "Users", class: "num", of: (x) => figure("/admin/databases", "users", x.users) },
+              { name: "Created", of: (x) => <Ago at={x.createdAt} /> },
+              {
+                name: "-Acts",
+                class: "acts-cell",
+                of: (x) => (
+                  <>
+                    <Button
+                      kind="quiet"
+                      onClick={() =>
+                        sure({
+                          title: `New tokens for ${x.name}`,
+                          name: x.name,
+                          verb: "Draw new tokens",
+                          text: (
+                            <p>
+                              Both tokens of {x.name} are void at once, on all nodes: every app that uses them is
+                              refused until it has the new ones.
+                            </p>
+                          ),
+                          go: async () => {
+                            show(
+                              await json(`/admin/databases/${encodeURIComponent(x.name)}/reset-password`, {
+                                method: "POST",
+                              }),
+                            );
+                          },
+                        })
+                      }
+                    >
+                      New tokens
+                    </Button>
+                    {x.name !== "default" && (
+                      <Button
+                        kind="quiet"
+                        class="bad"
+                        onClick={() =>
+                          sure({
+                            title: `Delete the database ${x.name}`,
+                            name: x.name,
+                            verb: "Delete",
+                            done: "Deleted",
+                            text: (
+                              <p>
+                                {things(x.keys, "key")} ({figure("/admin/databases", "bytes", x.bytes)}) and{" "}
+                                {things(x.users, "user")} are deleted for good, on all nodes. Its tokens open nothing
+                                any more.
+                              </p>
+                            ),
+                            go: () =>
+                              json(`/admin/databases/${encodeURIComponent(x.name)}`, { method: "DELETE" }).then(
+                                all.again,
+                              ),
+                          })
+                        }
+                      >
+                        Delete
+                      </Button>
+                    )}
+                  </>
+                ),
+              },
+            ]}
+          />
+          {making && (
+            <Dialog title="New database" close={() => make(false)}>
+              <form
+                onSubmit={(e) => {
+                  e.preventDefault();
+                  create();
+                }}
+              >
+                <Field label="Name" help="Letters, digits, hyphens and underscores">
+                  <Text value={name} onText={call} required pattern="[A-Za-z0-9][A-Za-z0-9_\-]{0,63}" />
+                </Field>
+                <footer>
+                  <Button onClick={() => make(false)}>Cancel</Button>
+                  <Button type="submit" kind="main">
+                    Create
+                  </Button>
+                </footer>
+              </form>
+            </Dialog>
+          )}
+        </Card>
+      )}
+    </Loaded>
+  );
+}

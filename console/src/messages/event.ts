@@ -1,0 +1,61 @@
+// Events of messages as the API has them.
+import { raw, who } from "../api";
+import { act } from "../ui/toasts";
+
+export type Event = {
+  time: number;
+  messageId: string;
+  state: string;
+  url: string;
+  method: string;
+  header?: Record<string, string[]>;
+  body?: string;
+  topicName?: string;
+  queueName?: string;
+  scheduleId?: string;
+  api?: string;
+  nextDeliveryTime?: number;
+  error?: string;
+  responseStatus?: number;
+  responseBody?: string;
+  responseHeaders?: Record<string, string[]>;
+  maxRetries: number;
+  label?: string;
+  labels?: string[];
+  flowControlKey?: string;
+  parallelism?: number;
+  rate?: number;
+  period?: number;
+  timeout?: number;
+  callback?: string;
+  failureCallback?: string;
+  retryDelayExpression?: string;
+  callerIP?: string;
+};
+/** Explanation says why a message or a run waits. */
+export type Explanation = { reason: string; text: string; next?: number };
+/** Kept is a message that is not delivered yet, and so far has no event. */
+export type Kept = Event & { bodyBase64?: string; explain?: Explanation };
+export const tone = (s: string) =>
+  /DELIVERED|SUCCESS/.test(s)
+    ? "good"
+    : /FAILED|ERROR/.test(s)
+      ? "bad"
+      : /RETRY|CANCEL|FAILING/.test(s)
+        ? "warn"
+        : "info";
+export const states = ["CREATED", "ACTIVE", "RETRY", "ERROR", "IN_PROGRESS", "DELIVERED", "FAILED", "CANCELED"];
+export const mayWrite = () => who.value?.messages === "all";
+export const text64 = (b?: string) => {
+  if (!b) return "";
+  try {
+    const s = atob(b);
+    return new TextDecoder().decode(Uint8Array.from(s, (c) => c.charCodeAt(0)));
+  } catch {
+    return b;
+  }
+};
+
+// runNow delivers a message at once that waits for its time. The server says which do.
+export const runNow = (id: string) =>
+  act("It is delivered now", () => raw(`/v2/messages/${encodeURIComponent(id)}/retry`, { method: "POST" }));

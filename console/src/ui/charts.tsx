@@ -1,0 +1,125 @@
+// Figures over time, and single ones.
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { A } from "./layout";
+
+const colours = () => {
+  const s = getComputedStyle(document.documentElement);
+  return {
+    ink: s.getPropertyValue("--dim").trim(),
+    line: s.getPropertyValue("--line").trim(),
+    a: s.getPropertyValue("--accent").trim(),
+    b: s.getPropertyValue("--second").trim(),
+    c: s.getPropertyValue("--bad").trim(),
+  };
+};
+export const theme = signal(localStorage.getItem("trireme-theme") ?? "system");
+
+export function Chart({
+  time,
+  series,
+  unit,
+  label,
+}: {
+  time: number[];
+  series: { name: string; data: number[]; tone?: "a" | "b" | "c" }[];
+  unit: (n: number) => string;
+  label: string;
+}) {
+  const ref = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const now = theme.value;
+  useEffect(() => {
+    const box = ref.current;
+    if (!box) return;
+    const width = () => box.clientWidth || 300;
+    const c = colours();
+    const axis = {
+      stroke: c.ink,
+      grid: { stroke: c.line, width: 1 },
+      ticks: { show: false },
+      font: "11px system-ui, sans-serif",
+    };
+    plot.current = new uPlot(
+      {
+        width: width(),
+        height: 150,
+        padding: [8, 8, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
+        scales: { y: { range: (_u, _min, max) => [0, Math.max(max * 1.15, 0.001)] } },
+        axes: [
+          { ...axis, values: "{HH}:{mm}", space: 60 },
+          { ...axis, size: 62, values: (_u, v) => v.map(unit) },
+        ],
+        series: [
+          {},
+          ...series.map((s, i) => ({
+            label: s.name,
+            stroke: c[s.tone ?? (i ? "b" : "a")],
+            fill: i ? undefined : `${c[s.tone ?? "a"]}1f`,
+            width: 1.75,
+            points: { show: false },
+          })),
+        ],
+      },
+      [time.map((t) => t / 1000), ...series.map((s) => s.data)],
+      box,
+    );
+    const size = new ResizeObserver(() => plot.current?.setSize({ width: width(), height: 150 }));
+    size.observe(box);
+    return () => {
+      size.disconnect();
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, [now, label]);
+  useEffect(() => {
+    plot.current?.setData([time.map((t) => t / 1000), ...series.map((s) => s.data)]);
+  }, [time, series]);
+  return (
+    <figure class="chart">
+      <figcaption>
+        <span>{label}</span>
+        <span class="legend">
+          {series.map((s, i) => (
+            <span key={s.name} class={`key-${s.tone ?? (i ? "b" : "a")}`}>
+              {s.name} <b>{unit(s.data[s.data.length - 1] ?? 0)}</b>
+            </span>
+          ))}
+        </span>
+      </figcaption>
+      <div ref={ref} aria-hidden="true" />
+    </figure>
+  );
+}
+export const Stat = ({
+  label,
+  value,
+  tone,
+  sub,
+  to,
+}: {
+  label: string;
+  value: ComponentChildren;
+  tone?: string;
+  sub?: ComponentChildren;
+  to?: string;
+}) => {
+  const body = (
+    <>
+      <span class="stat-label">{label}</span>
+      <span class={`stat-value ${tone ?? ""}`}>{value}</span>
+      {sub && <span class="stat-sub">{sub}</span>}
+    </>
+  );
+  return to ? (
+    <A to={to} class="stat">
+      {body}
+    </A>
+  ) : (
+    <div class="stat">{body}</div>
+  );
+};
