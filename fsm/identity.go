@@ -166,7 +166,7 @@ func (v *View) SaltTokens(f *Bootstrap) {
 	f.Tokens = f.Tokens.Salted(f.Salt)
 }
 
-// TokenSalt is the salt for new tokens, none below the level that has it.
+// TokenSalt returns the salt for new tokens.
 func (v *View) TokenSalt() acl.Salt { return v.s.tokenSalt }
 
 // Databases describes every database, in the order of their names.

@@ -39,8 +39,7 @@ func DatabaseOf(code uint16, body []byte) (name []byte, ok bool) {
 // Databases returns the number of databases. It takes no lock.
 func (m *Machine) Databases() int { return int(m.databases.Load()) }
 
-// payer is the database of whose share a request is, nil if no shares are kept: while there is only one
-// database.
+// payer returns the database that pays for a request. It is nil while there is only one database: then no shares are kept.
 func (s *State) payer(q *Request) *database {
 	if len(s.databases) < 2 || q.Session == 0 {
 		return nil
@@ -78,8 +77,8 @@ func (s *State) chargeShare(e *env.Env, d *database, q *Request) int64 {
 	return steps
 }
 
-// limitsIn are the limits of requests that write to a database. Databases other than default have a part of the budgets:
-// those who use them don't trust each other.
+// limitsIn returns the limits of requests that write to a database. Databases other than default have a part of the budgets:
+// their users don't trust each other.
 func (s *State) limitsIn(e *env.Env, d *database) command.Limits {
 	limits := s.settings.Limits
 	if d != s.home && !e.ReadOnly {

@@ -30,11 +30,6 @@ func errKind(expected string, found jsondoc.Value) reply.Value {
 // jsonError is an error of a document, a text or a path as a reply.
 func jsonError(err error) reply.Value { return reply.Error("ERR " + clean(err.Error())) }
 
-// forms is a reply that RedisJSON gives other types in RESP3.
-func (tx *Tx) forms(resp2, resp3 reply.Value) reply.Value {
-	return reply.Forms(resp2, resp3)
-}
-
 // path reads a path; without a word left it is the root, as a legacy path.
 //
 // The regular expressions of all paths of a call together are bounded as those of one are. What it takes to read them

@@ -43,7 +43,7 @@ func olderThan(version string, than [2]int) bool {
 	return false
 }
 
-// createdAt is which run of its id a message is meant for, if it says so; 0 if it doesn't.
+// createdAt returns the creation of the run that a message is meant for, in unix milliseconds; 0 if the message does not say it.
 func (a *API) createdAt(ctx context.Context, h *messages.Headers) int64 {
 	created, err := strconv.ParseInt(h.Field("workflow-createdat"), 10, 64)
 	if err != nil || created <= 0 {

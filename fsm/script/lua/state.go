@@ -178,7 +178,7 @@ func (st *State) Reset(m Mark, b Budget) {
 	clear(st.res[:cap(st.res)])
 }
 
-// loadCost is what compiling a program costs a script in steps, besides its text.
+// loadCost is the price of compiling a program in steps, in addition to that of its text.
 const loadCost = 200
 
 // Load compiles a program into a function.
