@@ -51,27 +51,33 @@ func TestCompatibility(t *testing.T) {
 		t.Fatalf("nothing of earlier versions: %v, %v", files, err)
 	}
 	for _, f := range files {
-		t.Run(filepath.Base(f), func(t *testing.T) { followed(t, strings.TrimSuffix(f, ".json")) })
+		if base := strings.TrimSuffix(f, ".json"); filepath.Base(base) != formerFixture {
+			t.Run(filepath.Base(f), func(t *testing.T) { followed(t, base) })
+		}
 	}
 }
+
+// formerFixture names the files of version 0.1.0, whose level is below env.Base.
+const formerFixture = "level-1"
 
 // refusedLog: what version 0.1.0 has written, its log from the beginning and a snapshot, is refused by the sentence that names the
 // ways to this version.
 func refusedLog(t *testing.T) {
-	base := filepath.Join(compatDir, "level-1")
+	base := filepath.Join(compatDir, formerFixture)
 	if err := fsm.NewMachine().Restore(bytes.NewReader(unzip(t, base+".snapshot.gz"))); !errors.Is(err, fsm.ErrFormerLevel) {
 		t.Errorf("a snapshot of level 1: got %v, want %v", err, fsm.ErrFormerLevel)
 	}
-	m, before := fsm.NewMachine(), ""
+	m := fsm.NewMachine()
 	for _, e := range readEntries(t, base+".log.gz") {
-		before = m.Fork().Digest()
 		if _, err := m.Apply(e.index, e.term, e.data); err != nil {
 			if level, founds := fsm.FoundedAt(e.data); !errors.Is(err, fsm.ErrFormerLevel) || !founds || level >= env.Base {
 				t.Errorf("entry %d of level 1: got %v, want %v for the entry that founds the cluster", e.index, err, fsm.ErrFormerLevel)
 			}
-			if m.Fork().Digest() != before {
-				t.Error("the refused entry has changed the state")
-			}
+			m.View(0, [16]byte{}, func(v *fsm.View) {
+				if id := v.ClusterID(); id != "" {
+					t.Errorf("the refused entry has founded the cluster %s", id)
+				}
+			})
 			return
 		}
 	}

@@ -15,6 +15,15 @@ func levelEntry(stamp int64, code uint16, body []byte) []byte {
 	return e.Encode()
 }
 
+// machineAt1000 returns a machine whose clock stands at the time of the entries that follow.
+func machineAt1000(t *testing.T) *Machine {
+	m := NewMachine()
+	if _, err := m.Apply(1, 1, levelEntry(1000, SetLevel.Code, SetLevel.Body(LevelChange{Level: env.Base}))); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // TestOperationsAboveTheLevelAreRefused: an operation of a later level is not proposed below that level, and stops the machine
 // there, whatever its argument, without a change. A node that applied it would differ from one of the older version, which
 // can't. At its own level every operation is found.
@@ -26,7 +35,7 @@ func TestOperationsAboveTheLevelAreRefused(t *testing.T) {
 	}}
 	byCode[code] = later
 	t.Cleanup(func() { byCode[code] = nil })
-	m := NewMachine()
+	m := machineAt1000(t)
 	before := m.Fork().Digest()
 	if err := Permitted(code, env.Latest); !errors.Is(err, ErrFeatureLevel) {
 		t.Errorf("it is proposed at level %d: got %v, want %v", env.Latest, err, ErrFeatureLevel)
@@ -34,7 +43,7 @@ func TestOperationsAboveTheLevelAreRefused(t *testing.T) {
 	if err := Permitted(code, env.Latest+1); err != nil {
 		t.Errorf("it is not proposed at its own level: %v", err)
 	}
-	if _, err := m.Apply(1, 1, levelEntry(1000, code, nil)); !errors.Is(err, ErrUnknownOperation) {
+	if _, err := m.Apply(2, 1, levelEntry(1000, code, nil)); !errors.Is(err, ErrUnknownOperation) {
 		t.Errorf("it is applied at level %d: got %v, want %v", env.Latest, err, ErrUnknownOperation)
 	}
 	if m.Fork().Digest() != before {
@@ -85,10 +94,10 @@ func refusesFormer(err error) bool {
 // such a level are not read, and a backup that the log of version 0.2.0 holds stops the machine too. None changes the state.
 func TestFormerLevelsAreRefused(t *testing.T) {
 	for level := range env.Base {
-		m := NewMachine()
+		m := machineAt1000(t)
 		before := m.Fork().Digest()
 		entry := levelEntry(1000, BootstrapState.Code, BootstrapState.Body(Bootstrap{ClusterID: "c", Level: level}))
-		if _, err := m.Apply(1, 1, entry); !refusesFormer(err) {
+		if _, err := m.Apply(2, 1, entry); !refusesFormer(err) {
 			t.Errorf("a cluster founded at level %d: %v", level, err)
 		}
 		if got, founds := FoundedAt(entry); !founds || got != level {
