@@ -25,7 +25,7 @@ type adapter struct {
 	outcomes  func([]fsm.Outcome) // this node's share is woken here
 	// charge is told how long an entry took, in the log and to apply.
 	charge func(now time.Time, took time.Duration, outcomes []fsm.Outcome)
-	// logged is what this node's log took for an entry of so many bytes.
+	// logged estimates how long this node's log took for an entry of so many bytes.
 	logged   func(bytes int) time.Duration
 	restored func()
 	// replaced is called when an entry has replaced the state by a backup's, after its outcomes were told.
@@ -40,7 +40,7 @@ type adapter struct {
 	poisonGuard
 	stopped bool // an entry could not be applied: none is any more
 
-	// Of what was applied since the last snapshot.
+	// Totals of what was applied since the last snapshot; took is in nanoseconds.
 	bytes, entries, commands, took atomic.Int64
 }
 
@@ -75,7 +75,7 @@ func (a *adapter) Apply(entries []consensus.Entry) []any {
 	return results
 }
 
-// length returns for how many bytes of the log the outcomes of an entry are charged: the rest of a large entry, for its fragments too.
+// length returns the number of log bytes that the outcomes of an entry are charged for: the end of a large entry is charged for its fragments too.
 func (a *adapter) length(data []byte) int {
 	n := len(data)
 	switch {
@@ -87,7 +87,7 @@ func (a *adapter) length(data []byte) int {
 	return n
 }
 
-// errStopped answers the entries behind one that could not be applied.
+// errStopped answers the entries after one that could not be applied.
 var errStopped = errors.New("cluster: this node has stopped at an earlier entry")
 
 // one applies one entry.
@@ -122,7 +122,7 @@ func (a *adapter) one(e *consensus.Entry) any {
 	return outcomes
 }
 
-// commandsIn counts the commands that outcomes are of.
+// commandsIn counts the commands that outcomes belong to.
 func commandsIn(outcomes []fsm.Outcome) (n int64) {
 	for i := range outcomes {
 		if r, ok := outcomes[i].Value.(fsm.Results); ok {
@@ -140,7 +140,7 @@ func (a *adapter) restart() {
 	a.took.Store(0)
 }
 
-// since is what was applied since the last snapshot.
+// since returns the totals of what was applied since the last snapshot.
 func (a *adapter) since() appliedSince {
 	return appliedSince{bytes: a.bytes.Load(), entries: a.entries.Load(), commands: a.commands.Load(), took: time.Duration(a.took.Load())}
 }
@@ -162,7 +162,7 @@ func (a *adapter) Reached(index uint64) bool { return a.m.Reached(index) }
 // Snapshot forks the state, in constant time. The fork is written out while applies go on.
 func (a *adapter) Snapshot() (write func(io.Writer) error, err error) {
 	if a.poisoned.Load() != nil {
-		return nil, fsm.ErrPoison // raft would take everything behind the entry for applied
+		return nil, fsm.ErrPoison // raft would take everything after the entry for applied
 	}
 	begin := time.Now()
 	a.restart()
@@ -189,8 +189,8 @@ func writeSnapshot(w io.Writer, f *fsm.Frozen) error {
 // maxWindow bounds what a damaged compressed snapshot may make the decoder allocate.
 const maxWindow = 64 << 20
 
-// Restore replaces the state by a snapshot's; on an error the state is as before. It is decompressed beside that, on
-// another core if there is one: what is read of it is then decoded, which takes longer.
+// Restore replaces the state by a snapshot's; on an error the state is as before. It is decompressed meanwhile, on
+// another core if there is one: decoding, which takes longer, goes on at the same time.
 func (a *adapter) Restore(r io.Reader) error {
 	dec, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// clusterID is the id of the cluster that this node's disk belongs to, empty before.
+// clusterID returns the id of the cluster that this node's disk belongs to, empty before.
 func (n *Node) clusterID() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.identity.ClusterID
 }
 
-// hello is this node's hello.
+// hello returns this node's hello.
 func (n *Node) hello() transport.Hello {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -24,8 +24,8 @@ func (n *Node) hello() transport.Hello {
 		Processes: n.processes()}
 }
 
-// record is what this node's state remembers of a node. Before the state has caught up,
-// the founders' disks are known from this node's own.
+// record returns what this node's state remembers of a node, and whether it does. Before the state has caught up, the
+// founders' disks are known from this node's own.
 func (n *Node) record(id string) (known fsm.NodeRecord, found bool) {
 	n.machine.View(0, [16]byte{}, func(v *fsm.View) { known, found = v.Node(id) })
 	if found {
@@ -37,7 +37,7 @@ func (n *Node) record(id string) (known fsm.NodeRecord, found bool) {
 	return fsm.NodeRecord{Node: id, Disk: disk}, found
 }
 
-// level is the feature level in force, as far as this node knows.
+// level returns the feature level in force, as far as this node knows.
 func (n *Node) level() (l env.Level) {
 	n.machine.View(0, [16]byte{}, func(v *fsm.View) { l = v.Level() })
 	return l
@@ -75,7 +75,7 @@ func (n *Node) admit(h transport.Hello, what transport.Purpose) error {
 	return nil
 }
 
-// expected is the id of the server at an address, as raft's configuration has it.
+// expected returns the id of the server at an address, as raft's configuration has it.
 func (n *Node) expected(addr string) string {
 	if !n.running.Load() {
 		return ""

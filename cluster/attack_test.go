@@ -20,7 +20,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/certs"
 )
 
-// attacker says of itself whatever it likes, and knows what a node of the cluster knows but for its keys.
+// attacker says of itself whatever it likes, and knows what a node of the cluster knows except its keys.
 type attacker struct{ hello transport.Hello }
 
 func (a attacker) Hello() transport.Hello                         { return a.hello }
@@ -33,7 +33,7 @@ func (a attacker) Handle(_ transport.Hello, _ transport.Kind, _ []byte, answer f
 	answer(nil, transport.ErrRejected)
 }
 
-// forged is a hello of a node of c, as a process that the cluster has never seen.
+// forged returns a hello of a node of c, as a process that the cluster has never seen.
 func forged(t *testing.T, c *clustertest.Cluster, i int) transport.Hello {
 	t.Helper()
 	var id struct {
@@ -51,13 +51,13 @@ func forged(t *testing.T, c *clustertest.Cluster, i int) transport.Hello {
 		Processes: []transport.Process{{Boot: 999, Name: "forged"}}}
 }
 
-// dialer is an attacker's end, with the security that it has made for itself.
+// dialer returns an attacker's end, with the security that it has made for itself.
 func dialer(h transport.Hello, s *transport.Security) *transport.Mux {
 	return transport.DialOnly(transport.Config{Dial: net.DialTimeout, Security: s}, attacker{h})
 }
 
-// works fails unless every node writes and reads, also after node 1 has been restarted: that is when an incarnation is
-// compared with what the others know.
+// works fails the test unless every node writes and reads, also after node 1 has been restarted: then its incarnation
+// is compared with the one that the others know.
 func works(t *testing.T, c *clustertest.Cluster, key string) {
 	t.Helper()
 	c.Stop(1)

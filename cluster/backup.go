@@ -17,8 +17,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// Freeze is the state of this node, in constant time, at a point that holds everything acknowledged before the call.
-// The errors are those of a linearizable read.
+// Freeze returns the state of this node, in constant time, at a point that holds everything acknowledged before the
+// call. The errors are the errors of a linearizable read.
 func (n *Node) Freeze(ctx context.Context) (*fsm.Frozen, error) {
 	p, err := n.point(ctx)
 	if err != nil {
@@ -33,8 +33,8 @@ func (n *Node) Freeze(ctx context.Context) (*fsm.Frozen, error) {
 // ErrBackupLevel says that not every node of the cluster answers that it knows the feature level of a backup.
 var ErrBackupLevel = errors.New("cluster: not every node is of a version that knows the backup's feature level, or not every node answers")
 
-// BackupRoom is how many bytes a backup may unpack to in this process: half of what its memory limit leaves free, because
-// a state takes more than its records. 0, unlimited, without a memory limit.
+// BackupRoom returns the most bytes to which a backup may unpack in this process: half of what its memory limit leaves
+// free, because a state takes more memory than its records. Without a memory limit it returns 0, which is unlimited.
 func BackupRoom() int64 {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 {
@@ -45,13 +45,13 @@ func BackupRoom() int64 {
 	return max(1, (limit-int64(m.HeapAlloc))/2)
 }
 
-// incoming is how backups that are being restored are named in the data directory.
+// incoming is the pattern of the names of backups in the data directory while they are restored.
 const incoming = "restore-*.tmp"
 
 // RestoreBackup replaces the state of this cluster, which has to be empty, by that of a backup; see
-// docs/design/backup.md. The backup is written beside the data and looked at whole before anything enters the log.
-// The errors are those of fsm.VerifyBackup and of reading r, ErrBackupLevel, the refusals of fsm.StageBackup and
-// fsm.RestoreBackup, and those of a fsm.Proposer: after fsm.ErrUnknown the restore may have been done.
+// docs/design/backup.md. The backup is written to the data directory and verified completely before anything enters the
+// log. The errors are the errors of fsm.VerifyBackup and of reading r, ErrBackupLevel, the refusals of fsm.StageBackup
+// and fsm.RestoreBackup, and the errors of a fsm.Proposer: after fsm.ErrUnknown the restore may have been done.
 func (n *Node) RestoreBackup(ctx context.Context, r io.Reader) (out fsm.Restoration, err error) {
 	if err := n.refuseRestore(ctx); err != nil {
 		return out, err
@@ -92,7 +92,7 @@ func (n *Node) refuseRestore(ctx context.Context) error {
 	return err
 }
 
-// spool writes what comes into a file of the data directory.
+// spool writes r into a file of the data directory.
 func (n *Node) spool(r io.Reader) (*os.File, error) {
 	file, err := n.SpoolFile()
 	if err != nil {
@@ -106,7 +106,7 @@ func (n *Node) spool(r io.Reader) (*os.File, error) {
 	return file, nil
 }
 
-// removeIncoming removes what a process that died was receiving.
+// removeIncoming removes the files that a process was receiving when it died.
 func removeIncoming(dir string) {
 	left, _ := filepath.Glob(filepath.Join(dir, incoming)) // the pattern is right
 	for _, name := range left {
@@ -114,7 +114,7 @@ func removeIncoming(dir string) {
 	}
 }
 
-// verifyFile looks at everything in a backup. What the log's readers would stop at ends this request alone.
+// verifyFile verifies everything in a backup. So a fault that would stop every reader of the log only ends this request.
 func verifyFile(file *os.File) (b fsm.Backup, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -138,7 +138,7 @@ func (n *Node) knowLevel(ctx context.Context, b fsm.Backup) error {
 	return fmt.Errorf("%w: %d", ErrBackupLevel, b.Level)
 }
 
-// bring has all nodes keep the file in parts: a backup, or messages for a database.
+// bring makes all nodes keep the file, in parts: a backup, or messages for a database.
 func (n *Node) bring(ctx context.Context, file io.ReaderAt, size int64, database string) (ref fsm.BackupRef, err error) {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
@@ -163,7 +163,7 @@ func (n *Node) bring(ctx context.Context, file io.ReaderAt, size int64, database
 	return ref, err
 }
 
-// callOff forgets the parts that have come. If that fails, they expire.
+// callOff forgets the parts that have arrived. If that fails, they expire.
 func (n *Node) callOff(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -172,11 +172,11 @@ func (n *Node) callOff(id string) {
 	}
 }
 
-// patience is how long a restore retries while no node answers, beside the deadline of each request.
+// patience bounds how long a restore retries while no node answers, in addition to the deadline of each request.
 const patience = time.Minute
 
-// insist proposes what may be proposed again without harm until it has an outcome. A restore of much takes longer than
-// the deadline of a request.
+// insist proposes an operation until it has an outcome. The operation must be safe to propose again. A large restore
+// takes longer than the deadline of a request.
 func insist[A, R any](ctx context.Context, n *Node, op *fsm.Operation[A, R], arg A) (out R, err error) {
 	for began := time.Now(); ; {
 		out, err = fsm.Do(ctx, n, op, arg)
@@ -186,7 +186,7 @@ func insist[A, R any](ctx context.Context, n *Node, op *fsm.Operation[A, R], arg
 	}
 }
 
-// replaced begins anew what a restored backup has ended: this process's session, and on the leader a clock that may lie
+// replaced renews what a restored backup has ended: this process's session, and on the leader the clock, which may be
 // behind the backup's.
 func (n *Node) replaced() {
 	n.proposer.dropLostSession()

@@ -88,8 +88,8 @@ func loaded(t *testing.T) (file []byte, before, after int64) {
 	return b.Bytes(), before, begun + 4 // one of each client may have been applied and not counted
 }
 
-// TestBackupUnderLoadRestoredOnThreeNodes: what was acknowledged before is in it, transactions are whole, and three nodes
-// have one state after the restore, after writes behind it, and after a restart.
+// TestBackupUnderLoadRestoredOnThreeNodes: the backup holds everything acknowledged before it, transactions are whole,
+// and three nodes have one state after the restore, after later writes, and after a restart.
 func TestBackupUnderLoadRestoredOnThreeNodes(t *testing.T) {
 	file, before, after := loaded(t)
 	c := clustertest.Start(t, 3, nil)

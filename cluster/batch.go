@@ -6,14 +6,14 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// batch is what one node sends in one call: requests of its session, and the low-water mark below which it awaits
-// nothing.
+// batch holds what one node sends in one call: requests of its session, and the low-water mark below which it awaits no
+// outcome.
 type batch struct {
 	lowWater fsm.LowWater
 	requests []fsm.Request
 	costly   bool // of a database that has used its share, or large; known to the leader
-	// answer is called once, with the outcomes or with why there are none. sure says
-	// that nothing of the batch was or will be applied by this try.
+	// answer is called once, with the outcomes or with an error. sure says that this try has not applied and will not
+	// apply anything of the batch.
 	answer func(outcomes []fsm.Outcome, err error, sure bool)
 }
 

@@ -33,7 +33,7 @@ func ParsePeers(s string) ([]Peer, error) {
 	return list, nil
 }
 
-// listText is the list in one order, to compare between nodes.
+// listText returns the list in one order, to compare between nodes.
 func listText(list []Peer) string {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Peer) int { return cmp.Compare(a.ID, b.ID) })
@@ -44,7 +44,7 @@ func listText(list []Peer) string {
 	return strings.Join(text, ",")
 }
 
-// adoption is what the node with the lowest id tells the others.
+// adoption is the message by which the node with the lowest id gives the others the cluster's id and the founders' disk ids.
 type adoption struct {
 	Cluster string
 	Disks   map[string]string

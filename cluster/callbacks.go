@@ -14,10 +14,10 @@ type callbacks struct {
 	log *rejectionLog
 }
 
-// Hello is this node's hello.
+// Hello returns this node's hello.
 func (c callbacks) Hello() transport.Hello { return c.n.hello() }
 
-// Expected is the id of the server at an address, as raft's configuration has it.
+// Expected returns the id of the server at an address, as raft's configuration has it.
 func (c callbacks) Expected(addr string) string { return c.n.expected(addr) }
 
 // Admit judges another node's hello.

@@ -12,8 +12,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// TestFollowerCatchesUpFromTheLog has a follower be away while the others write and take snapshots. As long as their log
-// still has what it missed, it gets no copy of the state; with a log that is cut right behind each snapshot it gets one.
+// TestFollowerCatchesUpFromTheLog stops a follower while the others write and take snapshots. As long as their log still
+// has what it missed, it gets no copy of the state; with a log that is cut right behind each snapshot it gets one.
 func TestFollowerCatchesUpFromTheLog(t *testing.T) {
 	for _, r := range []struct {
 		name     string

@@ -19,7 +19,7 @@ import (
 // changeWork bounds the leader's work on one question about servers.
 const changeWork = 8 * time.Second
 
-// leadingNow is the term that this node leads, and has opened; the lock that keeps
+// leadingNow returns the term that this node leads, and has opened; the lock that keeps
 // servers from being changed by two at a time is held until release is called.
 func (n *Node) leadingNow() (term uint64, release func(), err error) {
 	n.changing.Lock()
@@ -51,7 +51,7 @@ func (n *Node) answerJoin(payload []byte, answer func([]byte, error)) {
 	}()
 }
 
-// noJoin is a rejection for good.
+// noJoin returns a rejection for good.
 func noJoin(format string, args ...any) error {
 	return notJoined{fmt.Errorf(format, args...)}
 }
@@ -105,11 +105,11 @@ func (n *Node) addServer(ctx context.Context, q joinRequest) error {
 	return nil
 }
 
-// RemovedAddress is the address of a server whose own address another has now. Nobody
+// RemovedAddress returns the address of a server whose own address another has now. Nobody
 // can listen there: names of this domain have no address (RFC 2606).
 func RemovedAddress(id string) string { return id + removedSuffix }
 
-// IsRemovedAddress reports whether an address is one of those.
+// IsRemovedAddress reports whether an address was made by RemovedAddress.
 func IsRemovedAddress(addr string) bool { return strings.HasSuffix(addr, removedSuffix) }
 
 // removedSuffix ends such addresses.
@@ -118,7 +118,7 @@ const removedSuffix = ".invalid:1"
 // errRemovedAddress says that a server has no address any more.
 var errRemovedAddress = errors.New("the server was replaced, and has no address any more")
 
-// neverRemoved dials, but for those addresses: a replaced server is not looked up in DNS.
+// neverRemoved returns dial, except that it fails for addresses of RemovedAddress: a replaced server is not looked up in DNS.
 func neverRemoved(dial dialer) dialer {
 	return func(network, addr string, timeout time.Duration) (net.Conn, error) {
 		if IsRemovedAddress(addr) {
@@ -128,7 +128,7 @@ func neverRemoved(dial dialer) dialer {
 	}
 }
 
-// dialer is net.DialTimeout, or what tests have in its place.
+// dialer is net.DialTimeout, or its replacement in tests.
 type dialer = func(network, addr string, timeout time.Duration) (net.Conn, error)
 
 func (n *Node) serverAt(addr string) (consensus.Server, bool) {
@@ -168,7 +168,7 @@ func (n *Node) mayJoin(ctx context.Context, q joinRequest) error {
 	return nil
 }
 
-// mayReplace judges whose place and whose address a node wants.
+// mayReplace judges whether a node may have the place and the address that it wants.
 func (n *Node) mayReplace(q joinRequest, admitted bool) error {
 	if q.Replaces != "" && !admitted {
 		if q.Replaces == q.Node {

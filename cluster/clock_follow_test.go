@@ -10,7 +10,7 @@ import (
 )
 
 // TestClockFollowsTheVoters: a leader's cluster time follows the median of the voters' wall clocks after the term was opened
-// without one. The first median sets it forward, and behind a later one it stands still.
+// without one. The first median sets it forward, and while it is ahead of a later one it stands still.
 func TestClockFollowsTheVoters(t *testing.T) {
 	ahead := map[string]*atomic.Int64{"n1": {}, "n2": {}, "n3": {}} // of each node's clock
 	ahead["n2"].Store(int64(time.Hour))                             // no two of them agree

@@ -13,8 +13,8 @@ import (
 	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
-// TestCloseWhileEntriesAreUnderWay: raft drops what it has queued for the state machine when it ends, and answers none of
-// it. A node that is closed then ends all the same, and so do those that wait for their writes, and for entries of the leader's own.
+// TestCloseWhileEntriesAreUnderWay: raft drops what it has queued for the state machine when it ends, and answers none of it. A node
+// that is closed then ends nevertheless, and so do the calls that wait for their writes, and for entries of the leader's own.
 func TestCloseWhileEntriesAreUnderWay(t *testing.T) {
 	for range 3 { // whether raft drops the second entry is up to the scheduler
 		proceed := testgate.New(t)

@@ -23,11 +23,10 @@ import (
 
 var writeCompat = flag.Bool("compat.write", false, "write testdata/compat for this binary's feature level anew")
 
-// compatKeys is how many keys the directories of testdata/compat hold; half of them were
-// written after the snapshot.
+// compatKeys is the number of keys in each directory of testdata/compat; half of them were written after the snapshot.
 const compatKeys = 40
 
-// oldOptions are those of a node on a directory of testdata/compat.
+// oldOptions returns the options of a node on a directory of testdata/compat.
 func oldOptions(t *testing.T, dir string, fatal func(string)) cluster.Options {
 	addr := clustertest.Ports(t, 1)[0]
 	return cluster.Options{
@@ -132,8 +131,7 @@ func listing(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// recordDirectory writes the directory of a node of this binary's level: a snapshot, and a
-// log behind it.
+// recordDirectory writes the directory of a node of this binary's level: a snapshot, and a log after it.
 func recordDirectory(t *testing.T) {
 	dir := t.TempDir()
 	c := &clustertest.Cluster{T: t}
@@ -160,7 +158,7 @@ func recordDirectory(t *testing.T) {
 	archive(t, dir, filepath.Join("testdata", "compat", fmt.Sprintf("level-%d.tar.gz", fsm.MaxLevel)))
 }
 
-// archive packs a directory, but for the reserve, which holds nothing.
+// archive packs a directory, except the reserve, which holds nothing.
 func archive(t *testing.T, dir, path string) {
 	f, err := os.Create(path)
 	if err != nil {

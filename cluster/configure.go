@@ -13,19 +13,18 @@ import (
 )
 
 const (
-	// membersInterval is how often the leader checks which servers must change.
+	// membersInterval is the interval at which the leader checks which servers must change.
 	membersInterval = 100 * time.Millisecond
 	// askTimeout bounds the questions with which the leader finds out who is there.
 	askTimeout = 500 * time.Millisecond
-	// drainTimeout is how long a node that leaves may take to finish what it does for
-	// clients. A process drains for ten seconds at most.
+	// drainTimeout bounds the time that a leaving node takes to finish its work for clients. A process drains for ten
+	// seconds at most.
 	drainTimeout = 15 * time.Second
-	// wantedVoters is how many voters a cluster has: a node that joins becomes one only
-	// while there are fewer.
+	// wantedVoters is the number of voters of a cluster: a node that joins becomes a voter only while there are fewer.
 	wantedVoters = 3
 )
 
-// What keeps the servers from being changed.
+// The reasons why the servers can't be changed.
 var (
 	// ErrNoServer says that the cluster has no server of that id.
 	ErrNoServer = errors.New("the cluster has no such node")
@@ -34,7 +33,7 @@ var (
 	ErrUnsafe = errors.New("refused")
 )
 
-// Servers are the nodes of raft's configuration and their cluster addresses.
+// Servers returns the nodes of raft's configuration and their cluster addresses.
 func (n *Node) Servers() (all []Peer) {
 	for _, s := range n.consensus.Servers() {
 		all = append(all, Peer{ID: s.ID, Addr: s.Addr})
@@ -42,7 +41,7 @@ func (n *Node) Servers() (all []Peer) {
 	return all
 }
 
-// server is a server of raft's configuration.
+// server returns a server of raft's configuration.
 func (n *Node) server(id string) (consensus.Server, bool) {
 	for _, s := range n.consensus.Servers() {
 		if s.ID == id {
@@ -52,8 +51,8 @@ func (n *Node) server(id string) (consensus.Server, bool) {
 	return consensus.Server{}, false
 }
 
-// recordFounders has the log remember the disks of the nodes that founded the cluster,
-// as far as it doesn't.
+// recordFounders records in the log the disks of the nodes that founded the cluster, as far as the log doesn't have
+// them.
 func (n *Node) recordFounders(term uint64) {
 	n.mu.Lock()
 	disks := n.identity.Disks
@@ -70,7 +69,7 @@ func (n *Node) recordFounders(term uint64) {
 	}
 }
 
-// recordNode has the log remember a node and returns the record that the log has then.
+// recordNode records a node in the log, and returns the record that the log has then.
 func (n *Node) recordNode(term uint64, r fsm.NodeRecord) (fsm.NodeRecord, error) {
 	v, err := n.command(term, fsm.AdmitNode.Code, fsm.AdmitNode.Body(r))
 	if err != nil {
@@ -79,7 +78,7 @@ func (n *Node) recordNode(term uint64, r fsm.NodeRecord) (fsm.NodeRecord, error)
 	return v.(fsm.NodeRecord), nil
 }
 
-// alive are the servers that answer now, by id; this node is one of them.
+// alive returns the servers that answer now, by id; this node is one of them.
 func (n *Node) alive(ctx context.Context) map[string]peerStatus {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -140,8 +139,8 @@ func (n *Node) setServer(ctx context.Context, s consensus.Server) error {
 	return n.settle(ctx, func() (uint64, error) { return n.consensus.SetServer(s) })
 }
 
-// settle changes the servers and waits until this node's own machine is past that: the next change, and the next look at
-// the voters, begin after it.
+// settle changes the servers and waits until this node's own machine has applied the change: the next change, and the
+// next look at the voters, begin after it.
 func (n *Node) settle(ctx context.Context, change func() (index uint64, err error)) error {
 	index, err := change()
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 )
 
 // A copy of a data directory in use is a node that counts one start more than the process that runs: by their starts alone the
-// copy would win, and the healthy process be rejected as an older one. So a new process of a node is only taken for it when the
-// one before doesn't answer any more at the address that the cluster knows. Who was there first stays.
+// copy would win, and the healthy process be rejected as an older one. So a new process of a node is accepted only when the one
+// before doesn't answer any more at the address that the cluster knows. The process that was there first stays.
 
-// firstTimeout is how long the process at the known address may take to answer. It is below transport.HandshakeTimeout, in
-// which the new process gets its answer.
+// firstTimeout bounds the wait for the process at the known address. It is below transport.HandshakeTimeout, within which
+// the new process gets its answer.
 const firstTimeout = 1500 * time.Millisecond
 
-// admitProcess judges the process that calls. Before raft listens to one that would follow another, and before it is remembered,
-// this node looks whether the other is still there.
+// admitProcess judges the process that calls. If it would replace an earlier process of its node, this node checks that the
+// earlier one no longer answers before raft listens to the new one and before it is remembered.
 func (n *Node) admitProcess(h transport.Hello, what transport.Purpose) error {
 	i := membership.Incarnation{Disk: h.Disk, Processes: h.Processes}
 	follows := n.incarnations != nil && n.incarnations.Follows(h.Node, i)
@@ -32,7 +32,7 @@ func (n *Node) admitProcess(h transport.Hello, what transport.Purpose) error {
 	return n.judgeIncarnation(h.Node, i, h.Proved && !follows)
 }
 
-// refuseCopy is an error if another process of the same disk answers at the address of a server.
+// refuseCopy returns an error if another process of the same disk answers at the address of a server.
 func (n *Node) refuseCopy(node string, i membership.Incarnation) error {
 	if !n.running.Load() || node == n.opts.NodeID {
 		return nil

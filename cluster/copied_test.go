@@ -82,7 +82,7 @@ func TestCopyOfARunningNodeEnds(t *testing.T) {
 	}
 }
 
-// TestReplacedServersAreNotLookedUp: the address of a server whose own another one has is never dialed.
+// TestReplacedServersAreNotLookedUp: the address of a server whose own address another one has is never dialed.
 func TestReplacedServersAreNotLookedUp(t *testing.T) {
 	dialed := ""
 	o := cluster.Options{Dial: func(_, addr string, _ time.Duration) (net.Conn, error) {

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// costlyTurns has the batches of databases that have used their share of the apply's time enter the log in entries of
-// their own, in turn with those of others: who waits for one costly entry does not share the next with another.
-// docs/design/fairness.md has the reasons. The lock of the group committer guards it.
+// costlyTurns puts the batches of databases that have used their share of the apply time into entries of their own, in
+// turn with the entries of others: a request that has waited for one costly entry does not share the next entry with
+// another costly batch. docs/design/fairness.md has the reasons. The lock of the group committer guards it.
 type costlyTurns struct {
 	waiting  int  // such batches in the queue
 	inFlight bool // one is in an entry that raft has
 	turn     bool // others had an entry while one waited, so the next is theirs
 }
 
-// costly reports whether a batch is of such a database. Its node sends the requests of one apart from others, so the first
-// says it.
+// costly reports whether a batch belongs to such a database. Nodes send its requests apart from others, so the first
+// request of a batch decides.
 func (n *Node) costly(b *batch) bool {
 	if len(b.requests) == 0 {
 		return false
@@ -47,9 +47,9 @@ func (m *groupCommitter) separate() {
 	})
 }
 
-// committed tells the followers at once that a costly entry is committed, so that they apply it while the leader does. They
-// would hear of it when the leader has applied it, and then keep their readers waiting for as long again. It is called
-// before entries are applied.
+// committed tells the followers at once that a costly entry is committed, so that they apply it while the leader does.
+// Otherwise they would learn of it only when the leader has applied it, and then keep their readers waiting for as long
+// again. It is called before entries are applied.
 func (m *groupCommitter) committed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,8 +59,8 @@ func (m *groupCommitter) committed() {
 	}
 }
 
-// mayOverlap reports whether an entry may be begun behind one in flight: neither is a costly one, or kept waiting by the
-// other. The lock is held.
+// mayOverlap reports whether an entry may be begun while one is in flight: neither is costly, or keeps the other
+// waiting. The lock is held.
 func (c *costlyTurns) mayOverlap() bool { return !c.inFlight && !c.turn }
 
 // took notes the batches of an entry, which is written while a large one is under way or not; the lock is held.

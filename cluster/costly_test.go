@@ -18,7 +18,7 @@ func newTurns(t *testing.T) *turns {
 	return &turns{m, t}
 }
 
-// wait queues batches: c is a costly one, s a small one, L one that is large enough for an entry beside another.
+// wait queues batches: c is a costly one, s a small one, L one that is large enough for an entry while another is in flight.
 func (m *turns) wait(kinds string) {
 	for _, k := range kinds {
 		b := &batch{costly: k == 'c', requests: []fsm.Request{{Body: []byte{byte(k)}}}}
@@ -48,18 +48,18 @@ func (m *turns) entry(want string) func() {
 	return func() { m.done(in) }
 }
 
-// TestCostlyBatchesTakeTurns: costly batches and others go in entries of their own, in turn, one costly entry at a time and
-// with nothing beside it.
+// TestCostlyBatchesTakeTurns: costly batches and others go in entries of their own, in turn. A costly entry is alone in
+// flight.
 func TestCostlyBatchesTakeTurns(t *testing.T) {
 	m := newTurns(t)
 	m.wait("scsc")
 	end := m.entry("ss")
 	m.wait("s")
-	m.entry("") // not beside the small one
+	m.entry("") // not while the small one is in flight
 	end()
 	end = m.entry("cc") // their turn, though a small one waits
 	m.wait("cL")
-	m.entry("") // nothing goes beside a costly one
+	m.entry("") // nothing goes while a costly one is in flight
 	end()
 	end = m.entry("sL")
 	m.wait("L")
@@ -97,7 +97,7 @@ func TestCostlyBatchesOfAnOldTerm(t *testing.T) {
 }
 
 // TestFragmentsTakeTurns: the fragments of a large entry and entries of others take turns, costly batches wait for its end, and
-// nothing is beside a fragment.
+// a fragment is alone in flight.
 func TestFragmentsTakeTurns(t *testing.T) {
 	m := newTurns(t)
 	fragment := func(want bool) func() {

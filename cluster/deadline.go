@@ -20,7 +20,7 @@ func (p *proposer) watchDeadlines(ctx context.Context) {
 	}
 }
 
-// expire refuses what was never sent when there is no leader for too long.
+// expire refuses the requests that were never sent when there has been no leader for too long.
 func (p *proposer) expire() {
 	_, ok := p.n.leader()
 	p.Lead(ok)

@@ -10,25 +10,26 @@ import (
 )
 
 const (
-	// digestEntries is how many entries lie between two digests.
+	// digestEntries is the number of entries between two digests.
 	digestEntries = 100_000
-	// digestShare: digests take at most one part in so many of a processor, as far as the leader's own take so long as the others'.
+	// digestShare bounds the time of digests to one part in digestShare of a processor, if the leader's own digest takes as long as
+	// those of other nodes.
 	digestShare = 20
 )
 
-// digests are the digests of the state that this node takes.
+// digests keeps track of the digests that this node takes of its state.
 type digests struct {
 	begins uint64       // entries from here on are new: those before are applied again, at a start
 	busy   atomic.Bool  // one is being taken
 	took   atomic.Int64 // by the last one, in nanoseconds
 }
 
-// wants reports whether this node hashes the state as it is at an entry. It does not while it applies what it has
-// applied before: it would hash states of which nobody asks for the digest any more, and every fork has the writes
-// after it copy what they change. Nor does it begin another one before the last has ended.
+// wants reports whether this node hashes the state as it is at an entry. It does not while it applies again what it
+// applied before a restart: nobody asks for the digests of those states any more, and after each fork writes have to
+// copy what they change. Nor does it begin a digest before the last one has ended.
 func (d *digests) wants(index uint64) bool { return index >= d.begins && !d.busy.Load() }
 
-// pace is how long the leader waits after one digest before it has the next one taken.
+// pace returns how long the leader waits after one digest before it has the next one taken.
 func (d *digests) pace() time.Duration { return time.Duration(d.took.Load()) * digestShare }
 
 // digest hashes a fork in the background and reports the result.

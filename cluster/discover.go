@@ -11,14 +11,14 @@ import (
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
-// discovery is what a cluster has answered, and the address that it came from.
+// discovery is a cluster's answer, and the address that it came from.
 type discovery struct {
 	membership.Discovery
 	from string
 }
 
-// discover asks all addresses of Options.Join which cluster they are of, and believes the first that says so. Addresses
-// of two clusters are refused: which one the node would belong to would be a matter of which answers.
+// discover asks all addresses of Options.Join for their cluster, and returns the first answer in the order of the list.
+// Addresses of two clusters are an error: otherwise it would depend on chance which of them the node joins.
 func (n *Node) discover(ctx context.Context) (d discovery, err error) {
 	found, failed := make([]membership.Discovery, len(n.opts.Join)), make([]error, len(n.opts.Join))
 	var asked sync.WaitGroup

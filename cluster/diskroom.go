@@ -10,9 +10,9 @@ import (
 // roomPoll is the pause after which a start looks for room on a full disk again.
 const roomPoll = 250 * time.Millisecond
 
-// whenRoom runs a step of a start that writes a small file. On a full disk it gives up what is kept for that, and then waits
-// until there is room or ctx ends: a process that ended would be started again, and find no more. The step changes nothing when
-// it fails.
+// whenRoom runs a step of a start that writes a small file. On a full disk it releases the reserve, and then waits until there
+// is room or ctx ends: a process that ended instead would be started again, and find no more room. The step changes nothing
+// when it fails.
 func (n *Node) whenRoom(ctx context.Context, step func() error) error {
 	for told := false; ; {
 		err := step()

@@ -14,8 +14,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
-// TestDivergentStateIsFound changes the state of one node behind the log's back. The digests that all nodes take and report
-// by themselves say so: that node stops, the others go on.
+// TestDivergentStateIsFound changes the state of one node without the log. The digests that all nodes take and report by
+// themselves reveal it: that node stops, the others go on.
 func TestDivergentStateIsFound(t *testing.T) {
 	var mu sync.Mutex
 	stopped := map[string]string{}
@@ -57,8 +57,8 @@ func TestDivergentStateIsFound(t *testing.T) {
 	}
 }
 
-// TestCutOffLeaderAnswersNoRead asks a leader at once when it is cut off, while it still holds itself for one: its read has to
-// wait for a majority, which may have a later leader.
+// TestCutOffLeaderAnswersNoRead asks a leader as soon as it is cut off, while it still takes itself for the leader: its read
+// has to wait for a majority, which may have a later leader.
 func TestCutOffLeaderAnswersNoRead(t *testing.T) {
 	network := clustertest.NewNetwork()
 	c := clustertest.Start(t, 3, network.Adjust)

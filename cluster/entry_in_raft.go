@@ -19,7 +19,7 @@ func (in *entryInRaft) count() (n int) {
 	return n
 }
 
-// requests are those of all batches.
+// requests returns the requests of all batches.
 func (in *entryInRaft) requests() []fsm.Request {
 	all := make([]fsm.Request, 0, in.count())
 	for _, b := range in.batches {

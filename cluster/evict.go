@@ -14,8 +14,8 @@ type evictor struct {
 	victims fsm.Victims
 }
 
-// The estimate of what requests add to memory: their bytes, once more for what rows of a pipeline cost beside these, and
-// what a key costs. What exceeds it, the apply makes room for by itself.
+// The estimate of what requests add to memory: their bytes, as much again for what the rows of a pipeline cost in
+// addition, and the cost of a key. If they add more, the apply itself makes room.
 const (
 	growthPerRequest = 256
 	mostExtraGrowth  = 64 << 10
@@ -38,7 +38,7 @@ func growthOf(batches []*batch) (all []fsm.Growth) {
 	return all
 }
 
-// grownBy names the database that a request adds to, empty if it is of none.
+// grownBy names the database that a request adds to, empty if it adds to none.
 func grownBy(q *fsm.Request) string {
 	name, owned := fsm.DatabaseOf(q.Code, q.Body)
 	if owned && len(name) == 0 {
@@ -47,8 +47,8 @@ func grownBy(q *fsm.Request) string {
 	return string(name)
 }
 
-// makeRoom is a batch of the leader's own that evicts keys for batches which will be in one entry, nil while there is
-// room; and what is to be released when the entry has been applied.
+// makeRoom returns a batch of the leader's own that evicts keys for batches which will be in one entry, nil while there
+// is room; and what is to be released when the entry has been applied.
 func (m *groupCommitter) makeRoom(batches []*batch) (*batch, fsm.Room) {
 	machine, v := m.n.machine, &m.evictor.victims
 	if !machine.Evicts() {
@@ -76,7 +76,7 @@ func (v *evictor) release(r fsm.Room) {
 	v.mu.Unlock()
 }
 
-// evictExcess evicts what is beyond the limit without a write: the limit may have been lowered.
+// evictExcess evicts the keys beyond the limit without waiting for a write: the limit may have been lowered.
 func (n *Node) evictExcess(ctx context.Context, term uint64) {
 	for ctx.Err() == nil {
 		var v fsm.Victims

@@ -17,14 +17,14 @@ import (
 const (
 	// examineTimeout bounds the examination of one other node, in both directions.
 	examineTimeout = 5 * time.Second
-	// clockSamples is how many times another clock is read: the quickest answer counts.
+	// clockSamples is the number of times that another clock is read; the quickest answer counts.
 	clockSamples = 4
 )
 
 // probeRequest asks the other side to open a connection to the asking node.
 type probeRequest struct{ Node, Addr string }
 
-// probeAnswer says what became of it.
+// probeAnswer is the result of a probe.
 type probeAnswer struct {
 	Took   time.Duration
 	Failed string
@@ -39,7 +39,7 @@ type PeerReport struct {
 	There, Back Reach
 	// Offset is the time by which its clock is ahead of this node's, with an error of at most Blur.
 	Offset, Blur time.Duration
-	// Version and Level are those of its binary, State is raft's.
+	// Version and Level are its binary's, State is raft's.
 	Version string
 	Level   uint32
 	State   string
@@ -57,7 +57,7 @@ type PeerReport struct {
 type Reach struct {
 	// Took is the time for a connection and an answer.
 	Took time.Duration
-	// Err is why there was none.
+	// Err says why there was no answer.
 	Err error
 	// Unasked says that the other side's version doesn't know how to try.
 	Unasked bool
@@ -75,10 +75,10 @@ func (n *Node) Examine(ctx context.Context) []PeerReport {
 	return n.examine(ctx, others)
 }
 
-// Address is where other nodes reach this one's cluster port.
+// Address returns the address at which other nodes reach this one's cluster port.
 func (n *Node) Address() string { return n.mux.Advertise() }
 
-// FeatureLevel is the feature level in force, as far as this node knows.
+// FeatureLevel returns the feature level in force, as far as this node knows.
 func (n *Node) FeatureLevel() uint32 { return uint32(n.level()) }
 
 // examine examines all concurrently.
@@ -122,8 +122,8 @@ func (n *Node) examineOne(ctx context.Context, p *PeerReport) {
 	}
 }
 
-// clockOf is how far the other side's wall clock is ahead of this one's, known within blur: half of the quickest
-// answer's time, and the millisecond in which clocks are sent.
+// clockOf returns by how much the other side's wall clock is ahead of this one's. The error is at most blur: half of
+// the quickest answer's time, plus a millisecond because clocks are sent in milliseconds.
 func clockOf(ctx context.Context, l *transport.Conn) (offset, blur time.Duration) {
 	blur = time.Hour
 	for range clockSamples {
@@ -139,7 +139,7 @@ func clockOf(ctx context.Context, l *transport.Conn) (offset, blur time.Duration
 	return offset, blur
 }
 
-// askBack has the other side open a connection to this node.
+// askBack asks the other side to open a connection to this node.
 func (n *Node) askBack(ctx context.Context, l *transport.Conn) (r Reach) {
 	body, err := json.Marshal(probeRequest{n.opts.NodeID, n.mux.Advertise()})
 	if err == nil {

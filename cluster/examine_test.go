@@ -78,8 +78,8 @@ func well(p cluster.PeerReport) bool {
 	return p.There.Err == nil && p.Back.Err == nil && !p.Back.Unasked && p.There.Took > 0 && p.Back.Took > 0
 }
 
-// TestSurveyBeforeStart: a node that is down looks around with its own identity, is
-// reached back, changes nothing, and starts as ever.
+// TestSurveyBeforeStart: a node that is down examines the others with its own identity, is reached back, changes
+// nothing, and starts as usual.
 func TestSurveyBeforeStart(t *testing.T) {
 	c := clustertest.Start(t, 3, nil)
 	c.Stop(2)
@@ -106,8 +106,8 @@ func TestSurveyBeforeStart(t *testing.T) {
 	c.StartAll()
 }
 
-// TestSurveyOfANewCluster: those that wait for the others of a new cluster are reached,
-// reach back, and don't take who looks around for one of them.
+// TestSurveyOfANewCluster: nodes that wait for the others of a new cluster are reached, reach back, and don't take the
+// examining node for one of them.
 func TestSurveyOfANewCluster(t *testing.T) {
 	addrs := clustertest.Ports(t, 2)
 	list := []cluster.Peer{{ID: "n1", Addr: addrs[0]}, {ID: "n2", Addr: addrs[1]}}

@@ -15,33 +15,33 @@ const (
 	CallStatus  = callStatus
 )
 
-// ProposeBody is the payload of a CallPropose that runs one request.
+// ProposeBody returns the payload of a CallPropose that runs one request.
 func ProposeBody(code uint16, body []byte) []byte {
 	return (&batch{requests: []fsm.Request{{Code: code, Body: body}}}).encode()
 }
 
-// CommonLevel is the highest feature level that every server has answered, 0 if one doesn't answer.
+// CommonLevel returns the highest feature level that every server has answered, 0 if one doesn't answer.
 func (n *Node) CommonLevel(ctx context.Context) env.Level { return n.commonLevel(ctx) }
 
-// Pending is how many requests of this node have no outcome yet.
+// Pending returns the number of requests of this node that have no outcome yet.
 func (n *Node) Pending() int { return n.proposer.Pending() }
 
-// Fail is what a failing part of the node does: its process must end.
+// Fail ends the process as a failing part of the node does.
 func (n *Node) Fail(reason string) { n.fatal(reason) }
 
-// MovePayloads has the large payloads of this node on its disk.
+// MovePayloads writes the large payloads of this node to its disk.
 func (n *Node) MovePayloads() error { return n.payloads.MoveAll() }
 
 // Defaults completes options as Open does.
 func Defaults(o *Options) { o.defaults() }
 
-// AgreedOnSilence is whether this node has campaigned because a majority heard nothing of the leader.
+// AgreedOnSilence reports whether this node has campaigned because a majority heard nothing from the leader.
 func (n *Node) AgreedOnSilence() bool {
 	seen := n.consensus.(*consensus.Replica).Elections()
 	return seen.Silent.Load() > 0 && seen.Fired.Load() > 0
 }
 
-// LeaseTime is for how long a session lease lasts.
+// LeaseTime is the duration of a session lease.
 const LeaseTime = leaseTime
 
 // Tick proposes an entry of its own, as a leader does when its term begins and when its reads need a newer time.
@@ -50,5 +50,5 @@ func (n *Node) Tick() error {
 	return err
 }
 
-// LastIndex is that of the node's log.
+// LastIndex returns the index of the last entry in the node's log.
 func (n *Node) LastIndex() uint64 { return n.consensus.LastIndex() }

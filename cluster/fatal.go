@@ -2,11 +2,12 @@ package cluster
 
 import "time"
 
-// lastWords is how long a process that must end may take to say why, if its log is on a disk that answers nothing.
+// lastWords bounds the time that a process which must end takes to log why: its log may be on a disk that doesn't answer.
 const lastWords = time.Second
 
-// fatal ends the process by Options.Fatal, once. The cluster port is closed first: a process of which a thread waits for a disk
-// that answers nothing doesn't end before that does, and keeps its connections, so the other nodes would take it for alive.
+// fatal ends the process by Options.Fatal, once. The cluster port is closed first. A process with a thread that waits for a
+// stuck disk does not end before that wait does, and keeps its connections until then, so that the other nodes would take it
+// for alive.
 func (n *Node) fatal(reason string) {
 	if !n.failed.CompareAndSwap(false, true) {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 )
 
-// TestProcessThatCannotEnd has a leader that must stop, in a process that does not end, as one of which a thread waits for a
-// dead disk. It goes on sending heartbeats, so no timeout replaces it: the others find its port closed.
+// TestProcessThatCannotEnd stops a leader in a process that does not end, like one with a thread that waits for a dead disk.
+// It goes on sending heartbeats, so no timeout replaces it: the others find its port closed.
 func TestProcessThatCannotEnd(t *testing.T) {
 	c := clustertest.Start(t, 3, func(o *cluster.Options) { o.Fatal = func(string) {} })
 	c.WaitReady()

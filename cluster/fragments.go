@@ -11,7 +11,7 @@ import (
 const (
 	// fragmentBytes is the length of a fragment of a large entry: all others may have to wait for one.
 	fragmentBytes = 512 << 10
-	// undivided is up to how many bytes of requests an entry is written whole.
+	// undivided is the most bytes of requests with which an entry is written whole.
 	undivided = 768 << 10
 )
 
@@ -51,7 +51,7 @@ func (m *groupCommitter) beginFragments(in *entryInRaft, requests []fsm.Request)
 	m.writeFragment(large)
 }
 
-// nextFragment is the large entry whose next fragment is to be written, which is in flight from then on; nil if it is not its turn.
+// nextFragment returns the large entry whose next fragment is to be written, which is in flight from then on; nil if it is not its turn.
 func (m *groupCommitter) nextFragment() *largeEntry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,7 +64,7 @@ func (m *groupCommitter) nextFragment() *largeEntry {
 	return m.large
 }
 
-// writeFragment gives raft the next fragment, or what is behind the last one.
+// writeFragment gives raft the next fragment, or the entry that follows the last one.
 func (m *groupCommitter) writeFragment(large *largeEntry) {
 	in, rest := large.in, large.bytes[large.sent:]
 	if len(rest) <= undivided {
@@ -88,7 +88,7 @@ func (m *groupCommitter) writeFragment(large *largeEntry) {
 	large.sent += fragmentBytes
 	written := m.n.consensus.Propose(p.Encode())
 	failpoint.Eval(failpoint.AfterPropose)
-	go func() { // it stays behind if raft has lost the fragment
+	go func() { // it never ends if raft has lost the fragment
 		if _, err := written.Wait(); err != nil {
 			m.giveUp(large, err)
 		}

@@ -205,7 +205,7 @@ func (m *groupCommitter) done(in *entryInRaft) {
 	m.nudge()
 }
 
-// entry is an entry of this leader, stamped now.
+// entry returns an entry of this leader, stamped now.
 func (n *Node) entry(term uint64) *fsm.Entry {
 	e := &fsm.Entry{Term: term, Stamp: n.clock.Stamp()}
 	rand.Read(e.Seed[:])
@@ -242,7 +242,7 @@ func (m *groupCommitter) propose(in *entryInRaft, data []byte) {
 	if !m.enter(in) {
 		return
 	}
-	go func() { // it stays behind if raft has lost the entry
+	go func() { // it never ends if raft has lost the entry
 		outcomes, err := wait(p)
 		if !m.leave(in) {
 			return
@@ -268,7 +268,7 @@ func (m *groupCommitter) propose(in *entryInRaft, data []byte) {
 	}()
 }
 
-// enter notes an entry that was given to raft. It is false, and the entry answered, if raft has ended.
+// enter notes an entry that was given to raft. It returns false, and answers the entry, if raft has ended.
 func (m *groupCommitter) enter(in *entryInRaft) bool {
 	m.wg.Add(1)
 	m.mu.Lock()
@@ -292,8 +292,8 @@ func (m *groupCommitter) leave(in *entryInRaft) bool {
 	return waited
 }
 
-// abandon answers the entries that raft, which has ended, will not answer any more: those that it had queued for itself
-// or for the state machine it drops without a word.
+// abandon answers the entries that raft will not answer any more because it has ended: it silently drops the entries
+// that it had queued for itself or for the state machine.
 func (m *groupCommitter) abandon() {
 	m.mu.Lock()
 	if !m.stopped {

@@ -52,7 +52,7 @@ func (n *Node) Histories(ctx context.Context) []NodeHistory {
 	return all
 }
 
-// history is this node's.
+// history returns this node's history.
 func (n *Node) history() ([]byte, error) {
 	if n.opts.History == nil {
 		return nil, errNoHistory

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 )
 
-// TestNodesTellOfEachOther: each node has the history of all, and says of one that is down that it has not; and none warns of
+// TestNodesTellOfEachOther: each node has the history of all, and reports a node that is down as missing. None warns of
 // certificates that the others sign for themselves.
 func TestNodesTellOfEachOther(t *testing.T) {
 	share := clustertest.WithSecret("a secret of the cluster, for a test")

@@ -27,7 +27,7 @@ var (
 
 const identityFile = "identity.json"
 
-// identity is who this disk is, written once and kept.
+// identity holds the ids of this disk and of its node and cluster, which do not change once they are written, and counts the starts on it.
 type identity struct {
 	NodeID    string `json:"node_id"`
 	DiskID    string `json:"disk_id"`
@@ -47,7 +47,7 @@ type identity struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// encode is the file's content, with its checksum.
+// encode returns the file's content, with its checksum.
 func (id *identity) encode() ([]byte, error) {
 	rest := *id
 	rest.Sum = ""
@@ -143,7 +143,7 @@ func (id *identity) save() error {
 	return membership.WriteSynced(filepath.Join(id.dir, identityFile), b, os.Rename)
 }
 
-// newID is 128 random bits in hexadecimal.
+// newID returns 128 random bits in hexadecimal.
 func newID() string {
 	var b [16]byte
 	rand.Read(b[:])

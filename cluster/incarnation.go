@@ -17,7 +17,7 @@ import (
 // a newer one.
 const olderCopyFile = "older-copy.txt"
 
-// processes are those of this node's disk, up to this one; none if it takes no part.
+// processes returns the processes of this node's disk, up to this one; none if the node takes no part in incarnation checks.
 func (n *Node) processes() []transport.Process {
 	if n.incarnations == nil {
 		return nil
@@ -80,9 +80,9 @@ func (n *Node) announceIncarnation(ctx context.Context) {
 }
 
 const (
-	// openConnTimeout is how long an answer over an open connection is awaited before another connection is tried.
+	// openConnTimeout bounds the wait for an answer over an open connection before another connection is tried.
 	openConnTimeout = 100 * time.Millisecond
-	// announceInterval is how often a node tries to call those that it has not reached.
+	// announceInterval is the interval at which a node tries to call the nodes that it has not reached.
 	announceInterval = time.Second
 )
 

@@ -21,7 +21,7 @@ import (
 // configure.go). Every step can be repeated, so a crash in between costs nothing.
 
 const (
-	// joinPause lies between two tries to be added.
+	// joinPause is the pause between two tries to be added.
 	joinPause = 100 * time.Millisecond
 	// joinTimeout bounds one question to one node. The leader calls back before it answers.
 	joinTimeout = 5 * time.Second
@@ -30,7 +30,7 @@ const (
 // ErrNotJoined says that a cluster rejects a node that wants to join: its text says why.
 var ErrNotJoined = errors.New("the cluster doesn't add this node")
 
-// joinRequest is what a node says that wants to join.
+// joinRequest is the request of a node that wants to join.
 type joinRequest struct {
 	Cluster, Node, Disk, Addr string
 	// Replaces is the server that it is to replace, if any.
@@ -145,13 +145,12 @@ func (n *Node) adoptCluster(cluster string) error {
 	return nil
 }
 
-// addressInterval is how often a node compares its address with the one that the cluster
-// knows.
+// addressInterval is the interval at which a node compares its address with the one that the cluster knows.
 const addressInterval = time.Second
 
-// keepAddress tells the leader when this node is reached elsewhere than the cluster
-// knows: it was started with another address, and until the leader knows that, nobody
-// calls it there. A node that is its own cluster has no leader to tell.
+// keepAddress tells the leader this node's address when the cluster knows another one, because the node was started
+// with a new address. Nobody calls it there until the leader knows. A node that is its own cluster has no leader to
+// tell.
 func (n *Node) keepAddress(ctx context.Context) {
 	for pause(ctx, addressInterval) {
 		known, ok := n.serverAddr(n.opts.NodeID)

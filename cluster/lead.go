@@ -117,18 +117,17 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// WhileLeading has fn run on the leader, from the moment its term is open until ctx
-// ends with the leadership. Call it before Open returns control to others: terms that
-// are open already are not reported.
+// WhileLeading runs fn on the leader, from the moment its term is open until ctx ends with the leadership. Call it
+// before Open returns control to others: terms that are open already are not reported.
 func (n *Node) WhileLeading(fn func(ctx context.Context)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.leaderWork = append(n.leaderWork, fn)
 }
 
-// beginTerm puts the first entry of a term into the log. It has no stamp: what time the log has come to is known when
-// everything before it is applied here, which is when its outcome comes. A clock that was opened earlier, by a machine
-// that lags, could go below what the former leader has handed out to reads.
+// beginTerm puts the first entry of a term into the log. It has no stamp: the time that the log has reached is known
+// only when everything before the entry is applied here, which is when its outcome comes. A clock that was opened
+// earlier, from a state machine that lags, could be behind the times that the former leader has given to reads.
 func (n *Node) beginTerm(term uint64) error {
 	e := &fsm.Entry{Term: term}
 	rand.Read(e.Seed[:])
@@ -143,15 +142,15 @@ func (n *Node) command(term uint64, code uint16, body []byte) (any, error) {
 	return n.proposeAlone(e, code, body)
 }
 
-// proposeAlone puts one request into an entry of its own and waits for its outcome, which is unknown if raft ends first: what that
-// had queued for itself or for the state machine it drops without a word.
+// proposeAlone puts one request into an entry of its own and waits for its outcome, which is unknown if raft ends first: raft
+// silently drops the entries that it had queued for itself or for the state machine.
 func (n *Node) proposeAlone(e *fsm.Entry, code uint16, body []byte) (any, error) {
 	e.Requests = []fsm.Request{{Code: code, Body: body}}
 	var outcomes []fsm.Outcome
 	var err error
 	answered := make(chan struct{})
 	p := n.consensus.Propose(e.Encode())
-	go func() { // it stays behind if raft has dropped the entry
+	go func() { // it never ends if raft has dropped the entry
 		outcomes, err = wait(p)
 		close(answered)
 	}()
@@ -169,7 +168,7 @@ func (n *Node) proposeAlone(e *fsm.Entry, code uint16, body []byte) (any, error)
 	return outcomes[0].Value, outcomes[0].Err
 }
 
-// wallTime is what this node believes the wall clock to show at t, in unix milliseconds.
+// wallTime returns the wall clock's time at t, in unix milliseconds; a failpoint may shift it.
 func wallTime(t time.Time) int64 { return t.Add(failpoint.WallOffset()).UnixMilli() }
 
 // bootstrapState writes the first settings of a cluster that has none.
@@ -228,7 +227,7 @@ func (n *Node) keepConnections(ctx context.Context) {
 }
 
 const (
-	// spaceInterval is how often a leader checks whether its disk has room.
+	// spaceInterval is the interval at which a leader checks whether its disk has room.
 	spaceInterval = 250 * time.Millisecond
 	// yieldInterval is the least time between two handovers for want of disk space: where
 	// every disk is full, leadership must not wander.
@@ -272,7 +271,7 @@ func (n *Node) raiseLevel(ctx context.Context, term uint64) {
 	}
 }
 
-// commonLevel is the highest level that every server of the configuration knows; 0 if
+// commonLevel returns the highest level that every server of the configuration knows; 0 if
 // one doesn't answer.
 func (n *Node) commonLevel(ctx context.Context) env.Level {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)

@@ -10,13 +10,13 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// errRemoved is why a removed node stops.
+// errRemoved is the reason for which a removed node stops.
 var errRemoved = errors.New("the cluster has removed this node")
 
-// leaveInterval is how often a node checks whether it is to leave.
+// leaveInterval is the interval at which a node checks whether it is to leave.
 const leaveInterval = 100 * time.Millisecond
 
-// membershipStatus is this node's own, as its state has it.
+// membershipStatus returns this node's own status, as its state has it.
 func (n *Node) membershipStatus() (s fsm.MembershipStatus) {
 	n.machine.View(0, [16]byte{}, func(v *fsm.View) {
 		if own, found := v.Node(n.opts.NodeID); found && own.Disk == n.identity.DiskID {

@@ -4,5 +4,5 @@ package cluster
 
 import "time"
 
-// levelAfter is how long every server must have answered a feature level before the leader raises it.
+// levelAfter is the time for which every server must have reported a feature level before the leader raises the cluster to it.
 const levelAfter = 10 * time.Minute

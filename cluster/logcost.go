@@ -8,17 +8,17 @@ import (
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 )
 
-// logCost measures what this node's log takes for a byte of large appends. Whoever writes large values keeps others waiting there
-// as much as by its applies, so its databases are charged for both (session.Ledger). The sync that every append ends with is
-// nobody's: it takes as long for one small request.
+// logCost measures the time that this node's log takes for a byte of large appends. A client that writes large values keeps
+// others waiting there as much as by its applies, so its databases are charged for both (session.Ledger). The sync that ends
+// every append is charged to nobody: it takes as long for one small request.
 type logCost struct {
 	perByte atomic.Uint64 // nanoseconds, as the bits of a float64
 }
 
 const (
-	// largeAppend is from how many bytes on the bytes, and not the sync, say how long an append takes.
+	// largeAppend is the size in bytes of the smallest append that is measured: below it the sync, and not the bytes, determine how long it takes.
 	largeAppend = 256 << 10
-	// costWeight is how much of the average the newest append is.
+	// costWeight is the weight of the newest append in the average.
 	costWeight = 0.25
 	// The bytes of a large entry are charged handling times what the log took: they are received, copied, sent to others and kept, too. For a value of
 	// 9 MB a node took six times as long as its log; the rest is for memory that a machine has not used before, where a page takes four times as long.
@@ -37,7 +37,7 @@ func (c *logCost) note(a logstore.Append) {
 	c.perByte.Store(math.Float64bits(now))
 }
 
-// of is the time that an entry of so many bytes takes besides its apply.
+// of returns the time that an entry of so many bytes takes besides its apply.
 func (c *logCost) of(bytes int) time.Duration {
 	took := float64(bytes) * math.Float64frombits(c.perByte.Load())
 	if bytes >= largeAppend {
@@ -46,7 +46,7 @@ func (c *logCost) of(bytes int) time.Duration {
 	return time.Duration(took)
 }
 
-// storeHooks are told of what the log store does.
+// storeHooks returns the hooks of the log store: the metrics', which also measure the cost of appends.
 func (n *Node) storeHooks() logstore.Hooks {
 	hooks := n.metrics.store()
 	measured := hooks.Append

@@ -13,8 +13,9 @@ import (
 	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
-// TestLongReadsShareANode has one database run as many long reads of a node as it may. One more waits until its time is
-// over. Short ones of it and long ones of others are served, and so are its own when those have ended.
+// TestLongReadsShareANode runs as many long reads of one database on a node as it may have. One more waits until its
+// time is over. Its short reads and the long reads of others are served, and so are its own long reads when the first
+// have ended.
 func TestLongReadsShareANode(t *testing.T) {
 	c := clustertest.Start(t, 1, nil)
 	awaitLevel(t, c)

@@ -26,7 +26,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// suffrages are the servers as a node sees them, "n1 voter, n2 nonvoter".
+// suffrages returns the servers as a node sees them, "n1 voter, n2 nonvoter".
 func suffrages(n *cluster.Node) string {
 	var all []string
 	for _, s := range n.Status(context.Background()).Nodes {
@@ -83,9 +83,9 @@ func (k *counting) end(i int) {
 	k.t.Logf("%d increments", k.n.Load())
 }
 
-// TestMembership has a fourth node join under load, takes the first out, and replaces
-// the second, whose disk is lost, by a node at its address: nothing acknowledged is
-// lost, nothing is applied twice, and no request fails on nodes that stay.
+// TestMembership lets a fourth node join under load, takes the first out, and replaces the second, whose disk is lost,
+// by a node at its address: nothing acknowledged is lost, nothing is applied twice, and no request fails on nodes that
+// stay.
 func TestMembership(t *testing.T) {
 	var mu sync.Mutex
 	removed := map[string]string{}
@@ -168,7 +168,7 @@ func TestMembership(t *testing.T) {
 	load.end(n6)
 }
 
-// current is the counter.
+// current returns the value of the counter.
 func current(t *testing.T, c *clustertest.Cluster, i int) (n int64) {
 	v, err := c.Read(i, "GET", "n")
 	if err != nil {

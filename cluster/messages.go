@@ -9,11 +9,11 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// ImportMessages has all nodes take the records of messages and runs in file, made by fsm.AppendRecord in a cluster of that
-// feature level, over into a database without any. The caller removes the file.
+// ImportMessages imports, on all nodes, the records of messages and runs in file into a database without any.
+// fsm.AppendRecord made the records in a cluster of that feature level. The caller removes the file.
 //
-// The errors are those of reading, fsm.ErrBadRecords, the refusals of fsm.StageBackup and fsm.ImportMessages, and those
-// of a fsm.Proposer: after fsm.ErrUnknown the import may have been done.
+// The errors are the errors of reading, fsm.ErrBadRecords, the refusals of fsm.StageBackup and fsm.ImportMessages, and
+// the errors of a fsm.Proposer: after fsm.ErrUnknown the import may have been done.
 func (n *Node) ImportMessages(ctx context.Context, ref fsm.MessageImport, file *os.File) (out fsm.ImportedMessages, err error) {
 	if err := n.refuseMessages(ctx, ref); err != nil {
 		return out, err
@@ -44,7 +44,7 @@ func (n *Node) refuseMessages(ctx context.Context, ref fsm.MessageImport) error 
 	return errors.Join(err, refused)
 }
 
-// checkRecords reads all of a file as every node will. What the log's readers would stop at ends this request alone.
+// checkRecords reads all of a file as every node will. So a fault that would stop every reader of the log only ends this request.
 func checkRecords(file *os.File) (size int64, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -66,7 +66,7 @@ func checkRecords(file *os.File) (size int64, err error) {
 	return int64(len(text)), err
 }
 
-// SpoolFile is a file of the data directory for what comes in; the caller removes it.
+// SpoolFile returns a new file in the data directory for incoming data; the caller removes it.
 func (n *Node) SpoolFile() (*os.File, error) {
 	file, err := os.CreateTemp(n.opts.DataDir, incoming)
 	if err != nil {

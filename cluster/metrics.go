@@ -17,7 +17,7 @@ type metrics struct {
 	entryBytes prometheus.Histogram
 	apply      prometheus.Histogram
 	fork       prometheus.Histogram
-	// Of how long the state was held at a time.
+	// The times for which the state's lock was held.
 	heldByWrite, heldByRead prometheus.Observer
 	heldSince               time.Time // by a write; guarded by the machine's lock
 
@@ -109,7 +109,7 @@ func (m *metrics) quarantined() (count float64) {
 	return count
 }
 
-// evicted is how many keys were evicted.
+// evicted returns the number of keys that were evicted.
 func (m *metrics) evicted() (keys float64) {
 	m.n.machine.View(0, [16]byte{}, func(v *fsm.View) { keys = float64(v.Evicted()) })
 	return keys
@@ -119,7 +119,7 @@ func (m *metrics) gauge(name, help string, f func() float64) {
 	m.all = append(m.all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f))
 }
 
-// Collectors are the node's metrics, for a registry.
+// Collectors returns the node's metrics, for a registry.
 func (n *Node) Collectors() []prometheus.Collector { return n.metrics.all }
 
 func (m *metrics) batch(requests int) { m.batches.Observe(float64(requests)) }
@@ -135,7 +135,7 @@ func (m *metrics) unlocking() { m.heldByWrite.Observe(time.Since(m.heldSince).Se
 
 func (m *metrics) forked(took time.Duration) { m.fork.Observe(took.Seconds()) }
 
-// store is what the log store reports.
+// store returns the hooks that count what the log store does.
 func (m *metrics) store() logstore.Hooks {
 	return logstore.Hooks{
 		Append: func(a logstore.Append) {

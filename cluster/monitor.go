@@ -9,10 +9,10 @@ import (
 // A node that serves a MONITOR client asks the others what their clients execute. Package resp defines the contents of
 // question and answer.
 
-// monitorTimeout is how long another node's call may be held.
+// monitorTimeout bounds the time for which another node's call is held.
 const monitorTimeout = 4 * time.Second
 
-// Others are the ids of the other servers of the cluster.
+// Others returns the ids of the other servers of the cluster.
 func (n *Node) Others() (ids []string) {
 	for _, s := range n.consensus.Servers() {
 		if s.ID != n.opts.NodeID {

@@ -22,7 +22,7 @@ import (
 )
 
 // Node is one node of a cluster: it joins the transport, raft and its log store, the state machine, group commit and
-// reads. What each does is in its own file; doc.go has the whole.
+// reads. What each does is in its own file; doc.go describes the whole.
 type Node struct {
 	opts    Options
 	log     *slog.Logger
@@ -53,7 +53,7 @@ type Node struct {
 	leadWG sync.WaitGroup
 }
 
-// disk is what lies in the data directory.
+// disk holds the parts of a node that lie in its data directory.
 type disk struct {
 	store     *logstore.Store
 	snapshots *logstore.SnapshotStore
@@ -63,7 +63,7 @@ type disk struct {
 	incarnations *membership.Incarnations
 }
 
-// network is how other nodes are reached.
+// network holds the parts of a node that reach other nodes.
 type network struct {
 	mux   *transport.Mux
 	port  atomic.Pointer[transport.Mux] // mux, for fatal
@@ -82,7 +82,7 @@ type replica struct {
 	changing  sync.Mutex // held by the leader while servers are changed
 }
 
-// lifecycle is what has become of the node.
+// lifecycle records how far the node's start and its end have come.
 type lifecycle struct {
 	running  atomic.Bool   // everything has been started
 	openTerm atomic.Uint64 // the term this node leads and has opened, or 0
@@ -92,8 +92,8 @@ type lifecycle struct {
 	yielded  atomic.Int64 // when leadership was last given up for want of disk space, unix nanoseconds
 }
 
-// Open starts a node: its disk, the cluster port, the handshake of a new cluster, and
-// raft last. It returns when raft runs; see Ready for when the node can serve.
+// Open starts a node: its disk, the cluster port, the handshake of a new cluster, and raft last. It returns when raft
+// runs; Ready reports when the node can serve.
 func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	opts.defaults()
 	n = &Node{opts: opts, log: opts.Log, started: time.Now(), clock: clock.New(opts.Now, wallTime)}
@@ -101,7 +101,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 		n.machine = fsm.NewMachine()
 	}
 	n.lease.epoch = n.started
-	// Before the port opens: whom to admit depends on the machine.
+	// Before the port opens: the callers to admit depend on the machine.
 	hooks := &n.machine.Hooks
 	hooks.Digest, hooks.WantsDigest, hooks.Verdict, hooks.Random, hooks.Yield = n.digest, n.digests.wants, n.verdict, random, yield.Processor
 	n.longReads = newLongReads(func(now time.Time, db string) bool { return n.proposer.ledger.Others(now, db) })
@@ -250,7 +250,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.phase = phaseStarted
 	n.mu.Unlock()
 	n.running.Store(true)
-	n.peers.pool.Reset() // its connections are from before this node had a cluster id, or knew who is where
+	n.peers.pool.Reset() // its connections are from before this node had a cluster id, or knew the addresses of the others
 	lead, cancel := context.WithCancel(context.Background())
 	stop := n.stop
 	n.stop = func() { cancel(); n.leadWG.Wait(); stop() }
@@ -286,11 +286,11 @@ func (n *Node) openConsensus(founds bool) error {
 // Snapshot writes a snapshot now.
 func (n *Node) Snapshot() error { return n.consensus.Snapshot(n.fitTrailing()) }
 
-// SnapshotDir is the directory of the node's snapshots.
+// SnapshotDir returns the directory of the node's snapshots.
 func (n *Node) SnapshotDir() string { return filepath.Join(n.opts.DataDir, "snapshots") }
 
-// Machine is the node's state machine, for callers that only read it.
+// Machine returns the node's state machine, for callers that only read it.
 func (n *Node) Machine() *fsm.Machine { return n.machine }
 
-// leader is who leads as far as this node knows.
+// leader returns the leader, as far as this node knows.
 func (n *Node) leader() (consensus.Server, bool) { return n.consensus.Leader() }

@@ -20,11 +20,11 @@ type Options struct {
 	Bind, Advertise string
 	// NoPort opens no cluster port: for a cluster that is one node and stays so.
 	NoPort bool
-	// HTTP and Gossip are what this node tells others of its other addresses; Version
-	// is that of the binary.
+	// HTTP and Gossip are this node's other addresses, which it tells to other nodes; Version is the version of the
+	// binary.
 	HTTP, Gossip, Version string
-	// RESP is where clients reach this node's RESP port, host:port, which the cluster
-	// commands tell on every node; empty if it has none.
+	// RESP is the address, host:port, of this node's RESP port. The cluster commands report it on every node. It is
+	// empty if the node has no such port.
 	RESP string
 	// InitialCluster is the static list; used on an empty data directory only.
 	InitialCluster []Peer
@@ -32,7 +32,7 @@ type Options struct {
 	// directory only. Replace is the server whose place this node is to take then.
 	Join    []string
 	Replace string
-	// GossipKey is that of membership.Options.Key: discovery uses it.
+	// GossipKey is the key of gossip (membership.MembersOptions.Key); discovery uses it.
 	GossipKey []byte
 	// Security is mutual TLS between nodes; nil: connections are plain.
 	Security *Security
@@ -45,37 +45,36 @@ type Options struct {
 	// Heartbeat is raft's shortest heartbeat and election timeout, and the leader's lease;
 	// followers stretch theirs on a busy machine.
 	Heartbeat time.Duration
-	// DiskStall is how long a call on the disk may be stuck before the node ends; see logstore.Options.
+	// DiskStall is the time after which a call stuck on the disk ends the node; see logstore.Options.
 	DiskStall time.Duration
-	// Bootstrap returns the cluster's first settings; it is called by the leader, with
-	// first set while the state has none. again asks to replace the tokens of a state
-	// that has.
+	// Bootstrap returns the cluster's first settings; it is called by the leader, with first set while the state has
+	// none. again asks to replace the tokens of a state that has settings.
 	Bootstrap func(first bool) (f fsm.Bootstrap, again bool)
-	// SnapshotThreshold is how many entries, and SnapshotBytes how many bytes of
-	// entries, are between snapshots of a small state; a large one waits for more (see
-	// snapshots.go). TrailingLogs is how many entries stay behind a snapshot at most.
+	// SnapshotThreshold and SnapshotBytes are the number of entries and the bytes of entries between snapshots of a
+	// small state; a large one waits for more (see snapshots.go). TrailingLogs bounds the entries that stay behind a
+	// snapshot.
 	SnapshotThreshold, TrailingLogs uint64
 	SnapshotBytes                   int64
-	// SnapshotCommands is how many commands are between snapshots at most, or half as many
-	// as there are keys.
+	// SnapshotCommands is the number of commands between snapshots of a small state, or half the number of keys if that
+	// is more.
 	SnapshotCommands int64
-	// DigestEvery is how many entries lie between digests.
+	// DigestEvery is the number of entries between digests.
 	DigestEvery uint64
-	// LevelAfter is how long all servers must know a level before it is raised.
+	// LevelAfter is the time for which all servers must support a feature level before the cluster is raised to it.
 	LevelAfter time.Duration
-	// Now is where cluster time comes from while this node leads: monotonic time, whose
-	// wall time is that of the machine, by default time.Now. A test may own it.
+	// Now is the source of cluster time while this node leads: monotonic time, whose wall time is the machine's. The
+	// default is time.Now; tests set it.
 	Now func() time.Time
 	// InlineBytes is the length from which on payloads of messages and runs go to the disk; see package payloads.
 	InlineBytes int
-	// Space is how much free disk the node needs.
+	// Space says how much free disk the node needs.
 	Space logstore.Space
 	// Audit, if set, is called for each change of the servers that the leader makes by
 	// itself: the act, the server, and details.
 	Audit func(act, server, detail string)
 	// Fatal ends the process; reason is one line for people.
 	Fatal func(reason string)
-	// History, if set, returns what this node has seen in its last hours, for the page of another node. The cluster
+	// History, if set, returns what this node has recorded in its last hours, for another node to show. The cluster
 	// only carries it.
 	History func() ([]byte, error)
 	// Dial replaces net.DialTimeout between nodes; tests cut nodes off by it.
@@ -83,8 +82,8 @@ type Options struct {
 	// Machine is the node's state machine, by default a new one. It is empty, and whatever follows the applied entries on this
 	// node is attached to it: hooks and search indexes. Open sets the hooks that replication needs (digests, secrets, the lock).
 	Machine *fsm.Machine
-	// Leading, if set, runs on the leader from the moment its term is open until ctx ends
-	// with the leadership, and returns soon after that.
+	// Leading, if set, runs on the leader from the moment its term is open. ctx ends with the leadership, and Leading
+	// must return soon after that.
 	Leading func(ctx context.Context, n *Node)
 	// Monitor answers a monitor's call from another node; see Node.Ask.
 	Monitor func(ctx context.Context, question []byte) ([]byte, error)

@@ -14,7 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// bodyOf is the body of a message as a node reads it from its own state.
+// bodyOf returns the body of a message as a node reads it from its own state.
 func bodyOf(t *testing.T, n *cluster.Node, id queue.ID) (body []byte) {
 	t.Helper()
 	found := false

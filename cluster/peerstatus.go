@@ -13,23 +13,23 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// peerStatus is what a node answers about itself.
+// peerStatus is a node's answer about itself.
 type peerStatus struct {
 	Node, Disk, Cluster string
-	// Processes are those that the node's disk has had, the last one the one that answers.
+	// Processes are the processes of the node's disk, oldest first; the last one is answering.
 	Processes []transport.Process
-	// Phase is how far the node is on its way into a cluster.
+	// Phase is the node's progress on its way into a cluster.
 	Phase phase
 	// List is the static list the node was started with, as one text.
 	List string
 	// Disks are the disk ids of the founders, once adopted.
 	Disks map[string]string
-	// HTTP and Gossip are addresses, Version and Level those of the binary.
+	// HTTP and Gossip are addresses; Version and Level are the binary's.
 	HTTP, Gossip, Version string
 	Level                 uint32
 	// Arch is the processor architecture.
 	Arch string
-	// Servers are those of raft's configuration, as this node has it.
+	// Servers are the servers of raft's configuration, as this node has it.
 	Servers []Peer
 	// Drained says that the node leaves the cluster, and has finished what it did for
 	// clients.
@@ -44,7 +44,7 @@ type peerStatus struct {
 	Poison *PoisonEntry `json:",omitempty"`
 }
 
-// phase is how far a node is on its way into a cluster.
+// phase is a node's progress on its way into a cluster.
 type phase int
 
 // The phases: nothing on the disk; the cluster's id on the disk; raft runs.
@@ -54,7 +54,7 @@ const (
 	phaseStarted
 )
 
-// self is this node's own status.
+// self returns this node's own status.
 func (n *Node) self() peerStatus {
 	n.mu.Lock()
 	h := peerStatus{Node: n.identity.NodeID, Disk: n.identity.DiskID, Cluster: n.identity.ClusterID, Disks: n.identity.Disks, Phase: n.phase}
@@ -73,12 +73,12 @@ func (n *Node) self() peerStatus {
 	return h
 }
 
-// errStatusOnly is what others hear from a node that doesn't run yet, while its machine is examined.
+// errStatusOnly answers other nodes while this one doesn't run yet because its machine is being examined.
 var errStatusOnly = errors.New("the node doesn't run yet: its machine is being examined")
 
-// PeerStatuses is Examine for a node that doesn't run yet: it opens the cluster port for as long as it takes, asks the
-// nodes that the options name, and does nothing else. The error says what keeps this node from its directory, its
-// port or the cluster; what could be found out nevertheless comes with it.
+// PeerStatuses does what Examine does, for a node that doesn't run yet: it opens the cluster port for as long as it
+// takes, asks the nodes that the options name, and does nothing else. The error says what keeps this node from its
+// directory, its port or the cluster; the reports hold what was found out nevertheless.
 func PeerStatuses(ctx context.Context, o Options) ([]PeerReport, error) {
 	o.defaults()
 	id, err := readIdentity(o.DataDir, o.NodeID)
@@ -120,13 +120,13 @@ func (n *Node) openStatusOnly() error {
 // statusCallbacks is a node that doesn't run, as its transport sees it.
 type statusCallbacks struct{ n *Node }
 
-// Hello is this node's hello.
+// Hello returns this node's hello.
 func (c statusCallbacks) Hello() transport.Hello { return c.n.hello() }
 
 // Expected knows no peer: there is no configuration.
 func (c statusCallbacks) Expected(string) string { return "" }
 
-// Verify accepts everybody: raft doesn't run.
+// Verify accepts every process: raft doesn't run.
 func (c statusCallbacks) Verify(string, time.Duration) error { return nil }
 
 // Excluded does nothing: the examination shows the error.
@@ -148,8 +148,8 @@ func (c statusCallbacks) Handle(_ transport.Hello, _ transport.Kind, _ []byte, a
 	answer(nil, errStatusOnly)
 }
 
-// named are the nodes that the options name: those of the first configuration, or those of the cluster that this node is
-// to join.
+// named returns the nodes that the options name: the nodes of the first configuration, or of the cluster that this node
+// is to join.
 func (n *Node) named(ctx context.Context) (all []PeerReport, err error) {
 	list := n.opts.InitialCluster
 	if len(n.opts.Join) > 0 {

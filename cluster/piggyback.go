@@ -37,10 +37,10 @@ func (n *Node) Piggyback(code uint16, body []byte, with func(code uint16) bool) 
 // Attached is closed when the request has become part of an entry, whose outcome Wait returns.
 func (r *Piggyback) Attached() <-chan struct{} { return r.attached }
 
-// At is when it was attached, before its entry was stamped.
+// At returns the time at which the request was attached, before its entry was stamped.
 func (r *Piggyback) At() time.Time { return r.at }
 
-// Cancel withdraws the request. It is false if the request was attached already.
+// Cancel withdraws the request. It returns false if the request was attached already.
 func (r *Piggyback) Cancel() bool {
 	m := r.n.committer
 	m.mu.Lock()
@@ -67,7 +67,7 @@ func (r *Piggyback) Wait(ctx context.Context) (any, error) {
 	return out.Value, out.Err
 }
 
-// attachPiggyback is the batch of the request that is attached to batches, nil if there is none.
+// attachPiggyback returns the batch of the request that is attached to batches, nil if there is none.
 func (m *groupCommitter) attachPiggyback(batches []*batch) *batch {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 )
 
 // An entry whose apply has ended the process twice, one time after the other, is not applied a third time: the node goes on as a
-// voter that stores entries, and applies nothing until it finds in its log, behind the entry, that the operator has put the
+// voter that stores entries, and applies nothing until it finds in its log, after the entry, that the operator has put the
 // database into quarantine, or gets a copy of a state that is past it. docs/design/poison.md has the reasons.
 
 // PoisonEntry is an entry before which a node waits for its operator.
 type PoisonEntry struct {
 	Index, Term uint64
-	// Request is which of its requests the processes ended at, from 1; 0 if it was none of them.
+	// Request is the number of the entry's request at which the processes ended, from 1; 0 if it was none of them.
 	Request uint64
 	fsm.Passage
 }
@@ -54,7 +54,7 @@ func (a *adapter) holds(e *consensus.Entry) bool {
 	return !a.released(p, e)
 }
 
-// released looks into an entry behind the poison for the operator's word. If it has that, all entries before it are applied.
+// released looks for the operator's order in an entry after the poison. If the order is there, all entries before it are applied.
 func (a *adapter) released(p *PoisonEntry, e *consensus.Entry) bool {
 	var found fsm.QuarantineOrder
 	for _, n := range fsm.Orders(e.Data, e.Term) {
@@ -159,7 +159,7 @@ func (n *Node) closePoison() {
 	}
 }
 
-// guardPoison has the adapter look for poison.
+// guardPoison makes the adapter look for poison.
 func (n *Node) guardPoison() {
 	n.adapter.mark, n.adapter.orders = n.mark, n.orders
 	n.adapter.entryAt = func(index uint64) (consensus.Entry, bool, error) { return consensus.ReadEntry(n.store, index) }
@@ -172,7 +172,7 @@ func (n *Node) guardPoison() {
 	}
 }
 
-// Poison is the entry before which this node waits for its operator, nil if it waits for none.
+// Poison returns the entry before which this node waits for its operator, nil if it waits for none.
 func (n *Node) Poison() *PoisonEntry { return n.adapter.poisoned.Load() }
 
 // poisonIfRunning is Poison for callers that may come while the node is opened.

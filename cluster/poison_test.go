@@ -78,7 +78,7 @@ func newPoisoned(t *testing.T, snapshot func(*poisoned)) *poisoned {
 	return p
 }
 
-// endTwice stops nodes and has their marks say that two processes have ended at the entry.
+// endTwice stops nodes and makes their marks say that two processes have ended at the entry.
 func (p *poisoned) endTwice(nodes ...int) {
 	p.t.Helper()
 	var number uint64
@@ -133,7 +133,7 @@ func (p *poisoned) quarantine(node int, database string) error {
 	return err
 }
 
-// frozen checks that all nodes serve what is not shop's, and that shop is in quarantine.
+// frozen checks that all nodes serve the other databases, and that shop is in quarantine.
 func (p *poisoned) frozen() {
 	p.t.Helper()
 	p.WaitReady()
@@ -152,8 +152,8 @@ func (p *poisoned) frozen() {
 	p.equal()
 }
 
-// TestPoisonEntry has all nodes end twice at an entry. They say which, apply nothing, and go on without its database when the
-// operator says so, also where they start anew, and where the database comes out of quarantine.
+// TestPoisonEntry makes all nodes end twice at an entry. They say which, apply nothing, and go on without its database when
+// the operator says so, also where they start anew, and where the database comes out of quarantine.
 func TestPoisonEntry(t *testing.T) {
 	p := newPoisoned(t, nil)
 	p.endTwice(0, 1, 2)
@@ -217,8 +217,9 @@ func TestPoisonEntry(t *testing.T) {
 	}
 }
 
-// TestPoisonOfOneNode has two of three nodes end twice at an entry that the third one has applied. It leads, and they are told
-// to be what is wrong. When it is away they can go on without the database; it then applies its log anew as they have.
+// TestPoisonOfOneNode makes two of three nodes end twice at an entry that the third one has applied. The third one leads, and
+// the error says that the fault is in the two. When it is away they can go on without the database; it then applies its log
+// anew as they have.
 func TestPoisonOfOneNode(t *testing.T) {
 	p := newPoisoned(t, nil)
 	p.endTwice(0, 1)
@@ -244,7 +245,7 @@ func TestPoisonOfOneNode(t *testing.T) {
 	p.frozen()
 }
 
-// TestPoisonOvertaken has a node that waits before an entry get a copy of a state that is past it.
+// TestPoisonOvertaken gives a node that waits before an entry a copy of a state that is past it.
 func TestPoisonOvertaken(t *testing.T) {
 	p := newPoisoned(t, nil)
 	p.endTwice(0)

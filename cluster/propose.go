@@ -13,13 +13,12 @@ import (
 const (
 	// maxBatchBytes bounds entries as it bounds batches.
 	maxBatchBytes = session.MaxBatchBytes
-	// maxEntries is how many entries a leader has in raft at a time.
+	// maxEntries bounds the entries that a leader has in raft at a time.
 	maxEntries = 2
-	// overlapBytes is what must wait before an entry is begun while another is in flight.
-	// Small entries gain more from being one: on two cores SET over 64 connections
-	// makes 12 to 14 % less with two, and its requests cost a quarter more processor time
-	// on all nodes. Large ones gain from writing to the disks while the other is applied.
-	// Pipelines of 100 SETs over 16 connections make a tenth more with 32 KiB than with 64.
+	// overlapBytes is the size in bytes that must wait before an entry is begun while another is in flight. Small
+	// entries gain more from being one: on two cores SET over 64 connections makes 12 to 14 % less with two, and its
+	// requests cost a quarter more processor time on all nodes. Large ones gain from writing to the disks while the
+	// other is applied. Pipelines of 100 SETs over 16 connections make a tenth more with 32 KiB than with 64.
 	overlapBytes = 32 << 10
 	// maxRequestBytes is the largest request that can be an entry: raft's transport has no
 	// limit of its own, but an entry is held in memory several times on its way.
@@ -55,7 +54,7 @@ func (p *proposer) nudge() {
 	}
 }
 
-// Accepting is nil while this node's disk has room for writes; otherwise it says how much is free and how much is needed.
+// Accepting returns nil while this node's disk has room for writes; otherwise the error says how much is free and how much is needed.
 func (n *Node) Accepting() error { return n.store.Accepting() }
 
 // Propose puts a request into the log and waits for its outcome; see fsm.Proposer.
@@ -85,7 +84,7 @@ func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, erro
 	return r.Value, r.Err
 }
 
-// sharing is the database of whose share a request is, empty while there is only one.
+// sharing returns the database that is charged for a request, empty while there is only one.
 func (n *Node) sharing(code uint16, body []byte) string {
 	if n.machine.Databases() < 2 {
 		return ""
@@ -138,8 +137,7 @@ func (p *proposer) run(ctx context.Context) {
 	}
 }
 
-// step sends one batch, or finds out why not. It is false when there is nothing to do
-// until the next nudge.
+// step sends one batch, or finds out why not. It returns false when there is nothing to do until the next nudge.
 func (p *proposer) step(ctx context.Context) bool {
 	pause := p.Paused()
 	if p.Idle() || ctx.Err() != nil {
@@ -165,10 +163,10 @@ func (p *proposer) step(ctx context.Context) bool {
 	return true
 }
 
-// sharePause is how long to wait before looking again whether a database has paid off its debt.
+// sharePause is the wait before checking again whether a database has paid off its debt.
 const sharePause = 2 * time.Millisecond
 
-// retryPause is how long to wait before looking again who leads: a killed leader is replaced within some tens of
+// retryPause is the wait before looking for the leader again: a killed leader is replaced within some tens of
 // milliseconds.
 const retryPause = 3 * time.Millisecond
 

@@ -46,8 +46,7 @@ func TestDailyLimitOnThreeNodes(t *testing.T) {
 	}
 }
 
-// take proposes as an entry point does: with the quota that the node knows of, which may not know of
-// the limit yet.
+// take proposes as an entry point does, with the quota that the node knows. The node may not know the limit yet.
 func take(n interface {
 	Read(context.Context, fsm.Reading, func(*fsm.View)) (fsm.ReadAt, error)
 }, m *quota.Meter) (int64, error) {

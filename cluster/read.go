@@ -13,16 +13,15 @@ import (
 )
 
 const (
-	// maxRounds is how many read-index rounds a node has in flight; reads that arrive
-	// meanwhile share the next.
+	// maxRounds bounds the read-index rounds that a node has in flight; reads that arrive meanwhile share the next.
 	maxRounds = 2
-	// roundOverlap is how long a round is on its way before a second is begun beside it. Rounds on a fast network are over by
-	// then: reads that share a round gain more than those that wait for it lose.
+	// roundOverlap is the age of the newest round at which a second one is begun while it is in flight. Rounds on a fast
+	// network are over by then: reads that share a round gain more than those that wait for it lose.
 	roundOverlap = 2 * time.Millisecond
 )
 
-// readPoint is where a read may be served: an index that holds everything
-// acknowledged before the round began, and the cluster time to read at.
+// readPoint is the position at which a read may be served: an index that holds everything acknowledged before the round
+// began, and the cluster time to read at.
 type readPoint struct {
 	consensus.Point
 	began time.Time // when this node began to ask for it
@@ -194,7 +193,7 @@ func seed() (s [16]byte) {
 	return s
 }
 
-// point is a read point, asked for again while leaders change.
+// point returns a read point, asked for again while leaders change.
 func (n *Node) point(ctx context.Context) (readPoint, error) {
 	c := n.reader.join()
 	select {

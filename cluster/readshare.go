@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// restFactor times as long as a long read took, its place stays empty.
+	// restFactor is the time for which the place of a long read stays empty after it, as a multiple of the time that the read took.
 	restFactor = 5
-	// writeStep is about how long it takes to write a step of a reply, 64 bytes, which happens after the read and counts for it.
+	// writeStep is about the time that it takes to write a step of a reply, 64 bytes. The write happens after the read and counts as part of it.
 	writeStep = 200 * time.Nanosecond
 	// mostRest bounds how long a place stays empty.
 	mostRest = 200 * time.Millisecond
 )
 
-// longReads bounds how many long reads of each database, which run on a fork of the state, a node serves at once: one
-// database must not take all processors. The others of that database wait, in the order in which they came; those of other
-// databases don't wait for them. While others are active, the place of a read stays empty for restFactor times as long as it and the writing of its reply take: one place
-// without pause is a processor. See docs/design/fairness.md.
+// longReads bounds how many long reads of each database, which run on a fork of the state, a node serves at once: one database must not take all
+// processors. The others of that database wait, in the order in which they came; those of other databases don't wait for them. While others are
+// active, the place of a read stays empty for restFactor times as long as the read and the writing of its reply took: a place that is never empty
+// takes a whole processor. See docs/design/fairness.md.
 type longReads struct {
 	most int // of one database
-	// others reports whether databases beside one are active.
+	// others reports whether databases other than db are active.
 	others func(now time.Time, db string) bool
 	now    func() time.Time
 	after  func(d time.Duration, f func())
@@ -116,7 +116,7 @@ func (l *longReads) leave(db string) {
 	}
 }
 
-// giveUp takes back a read that waits; it is false if that runs already.
+// giveUp withdraws a read that waits; it returns false if the read runs already.
 func (l *longReads) giveUp(db string, turn chan struct{}) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +131,7 @@ func (l *longReads) giveUp(db string, turn chan struct{}) bool {
 	return i >= 0
 }
 
-// held is how many long reads wait.
+// held returns the number of long reads that wait.
 func (l *longReads) held() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -35,8 +35,8 @@ func waiting(ctx context.Context, l *longReads, db string) (got chan error, rele
 	return got, release
 }
 
-// TestLongReadsOfADatabase: as many of one database run as may, the others wait in their order, and those of another
-// database don't wait for them. Who gives up leaves the queue, and nothing is left behind.
+// TestLongReadsOfADatabase: as many reads of one database run as are allowed, the others wait in their order, and those
+// of another database don't wait for them. A read that gives up leaves the queue, and nothing is left behind.
 func TestLongReadsOfADatabase(t *testing.T) {
 	l := newLongReads(nobody)
 	l.most = 2
@@ -100,7 +100,7 @@ func TestTurnAndEndTogether(t *testing.T) {
 	}
 }
 
-// nobody is for a node on which no other database is active.
+// nobody says that no other database is active on the node.
 func nobody(time.Time, string) bool { return false }
 
 // TestLongReadsRest: while others are active, the place of a long read stays empty for restFactor times as long as it and the writing of its reply take, and not for

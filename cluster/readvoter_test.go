@@ -25,9 +25,9 @@ func (o ofVoters) Voters() ([]consensus.Server, int) { return o.others, o.needed
 
 func (o ofVoters) Confirm(_ uint64, end func(error)) { end(consensus.ErrUnconfirmed) }
 
-// TestAskingVoterIsAsked: the term that comes with the question for a read point stands for the asked voter's answer only if
-// it is this leader's, and comes from the known process of a voter that makes a majority with it. Otherwise the voters are asked,
-// none of whom confirms it here.
+// TestAskingVoterIsAsked: the term that comes with the question for a read point counts as that voter's answer only if it is this
+// leader's term, and comes from the known process of a voter that makes a majority with the leader. Otherwise the voters are
+// asked, and here none of them confirms.
 func TestAskingVoterIsAsked(t *testing.T) {
 	ports, err := testports.Reserve()
 	if err != nil {
@@ -103,7 +103,7 @@ func TestAskingVoterIsAsked(t *testing.T) {
 	}
 }
 
-// TestRoundsAreShared: a second round is begun beside another only if that takes long, and never a third.
+// TestRoundsAreShared: a second round is begun while another is in flight only if that one takes long, and never a third.
 func TestRoundsAreShared(t *testing.T) {
 	for name, c := range map[string]struct {
 		inFlight int

@@ -16,7 +16,7 @@ import (
 // ErrRecover says that a database can't be put into quarantine. Nothing has changed.
 var ErrRecover = errors.New("cluster: no quarantine")
 
-// A leader that waits before a poison entry looks for a voter that is past it every handOverEvery.
+// handOverEvery is the interval at which a leader that waits before a poison entry looks for a voter that is past it.
 const handOverEvery = time.Second
 
 // quarantineAnswer is the answer of the leader to a node that asks for a quarantine.
@@ -26,8 +26,8 @@ type quarantineAnswer struct {
 	NoLeader        bool
 }
 
-// Quarantine has all nodes go on without a database, from the entry on before which they wait. It returns when the leader has
-// applied that. ErrRecover says why it can't be.
+// Quarantine makes all nodes go on without a database, beginning with the entry before which they wait. It returns when the
+// leader has applied the order. The error is ErrRecover, with the reason, if the database can't be put into quarantine.
 func (n *Node) Quarantine(ctx context.Context, database string) (fsm.QuarantineOrder, error) {
 	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
 	defer cancel()
@@ -104,7 +104,7 @@ func (n *Node) quarantine(ctx context.Context, database string) (fsm.QuarantineO
 	return order, err
 }
 
-// judgeQuarantine is an error that says why a database must not be put into quarantine.
+// judgeQuarantine returns an error that says why a database must not be put into quarantine.
 func (n *Node) judgeQuarantine(ctx context.Context, p *PoisonEntry, database string) error {
 	var past, waiting []string
 	for _, one := range n.Status(ctx).Nodes {

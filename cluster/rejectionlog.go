@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// rejectionLog logs whose connections are not accepted, each reason once in a while.
+// rejectionLog logs the connections that are rejected: each reason of a host at most once every repeatRejection.
 type rejectionLog struct {
 	log *slog.Logger
 
@@ -16,9 +16,9 @@ type rejectionLog struct {
 }
 
 const (
-	// repeatRejection is how long a reason is not logged again.
+	// repeatRejection is the least time between two log lines with the same reason.
 	repeatRejection = 10 * time.Second
-	// maxRejections is how many reasons are remembered.
+	// maxRejections bounds the reasons that are remembered.
 	maxRejections = 256
 )
 

@@ -26,18 +26,15 @@ type changeRequest struct {
 	Force bool
 }
 
-// RemoveNode has a server leave: it finishes what it does for clients, and then the
-// leader removes it and it stops. It returns when this node knows that it is gone,
-// or, if it is this node itself, when it begins to leave. A voter is only removed
-// where enough voters stay: ErrUnsafe says what is missing. Where a caught-up non-voter
-// stands by, that one becomes a voter first. force removes it below three voters,
-// never below a majority that answers.
+// RemoveNode makes a server leave: it finishes what it does for clients, and then the leader removes it and it stops.
+// It returns when this node knows that it is gone, or, if it is this node itself, when it begins to leave. A voter is
+// only removed where enough voters stay: ErrUnsafe says what is missing. Where a caught-up non-voter stands by, that
+// one becomes a voter first. force removes it below three voters, never below a majority that answers.
 func (n *Node) RemoveNode(ctx context.Context, id string, force bool) error {
 	return n.changeServers(ctx, callRemove, changeRequest{Node: id, Force: force})
 }
 
-// ReplaceNode has the server with, a non-voter, take the place of another; see
-// RemoveNode.
+// ReplaceNode gives the place of a server to the server with, a non-voter; see RemoveNode.
 func (n *Node) ReplaceNode(ctx context.Context, id, with string) error {
 	return n.changeServers(ctx, callReplace, changeRequest{Node: id, With: with})
 }
@@ -62,7 +59,7 @@ func (n *Node) changeServers(ctx context.Context, kind transport.Kind, q changeR
 	}
 }
 
-// askLeader has the leader, here or there, change the servers.
+// askLeader asks the leader, this node or another, to change the servers.
 func (n *Node) askLeader(ctx context.Context, kind transport.Kind, q changeRequest) error {
 	leader, ok := n.leader()
 	if !ok {
@@ -189,7 +186,7 @@ func (n *Node) spare(s consensus.Server) bool {
 	return found && record.Status == fsm.StatusMember && (record.Replaces == "" || !n.stays(record.Replaces))
 }
 
-// leaver is a server that leaves, empty if none does.
+// leaver returns a server that leaves, empty if none does.
 func (n *Node) leaver() string {
 	for _, s := range n.consensus.Servers() {
 		if record, _ := n.record(s.ID); record.Status != fsm.StatusMember {
@@ -199,7 +196,7 @@ func (n *Node) leaver() string {
 	return ""
 }
 
-// beginReplacement has the log remember whose place a non-voter is to take.
+// beginReplacement records in the log whose place a non-voter is to take.
 func (n *Node) beginReplacement(term uint64, q changeRequest) error {
 	s, is := n.server(q.With)
 	record, found := n.record(q.With)

@@ -14,9 +14,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// asToken asks node i on behalf of whoever presents a token, as the HTTP edge does: the
-// node's own state says who that is, and the state that is read, or that the entry meets
-// in the log, judges again.
+// asToken asks node i on behalf of a client with a token, as the HTTP edge does. The node's own state gives the
+// identity; the state that is read, or that the entry meets in the log, judges it again.
 type asToken struct {
 	c     *clustertest.Cluster
 	token acl.Bearer
@@ -29,8 +28,8 @@ func (a asToken) identity(i int) (as acl.Identity) {
 	return as
 }
 
-// write is refused with errNobody if this node knows no such token, and with
-// fsm.ErrRevoked if the log doesn't.
+// write writes as a token. It fails with errNobody if this node knows no such token, and with fsm.ErrRevoked if the log
+// doesn't.
 func (a asToken) write(i int, as acl.Identity) error {
 	if as.By == acl.Nobody {
 		return errNobody
@@ -107,7 +106,7 @@ func TestResetRevokesOnEveryNode(t *testing.T) {
 	}
 }
 
-// awaitToken waits until a node that may be behind knows the token.
+// awaitToken waits until a node, which may be behind, knows the token.
 func awaitToken(t *testing.T, a asToken, i int) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -118,9 +117,8 @@ func awaitToken(t *testing.T, a asToken, i int) {
 	t.Fatalf("node %d doesn't know the token", i)
 }
 
-// TestResetWhileANodeIsCutOff resets while one node hears nothing: it goes on believing
-// the old token, but neither a write nor a read of its comes through, then or after it
-// has come back.
+// TestResetWhileANodeIsCutOff resets while one node hears nothing: it still accepts the old token, but none of its
+// writes and reads comes through, then or after it has come back.
 func TestResetWhileANodeIsCutOff(t *testing.T) {
 	network := clustertest.NewNetwork()
 	c, old := startWithToken(t, network)

@@ -90,7 +90,7 @@ func askStatus(ctx context.Context, c *transport.Conn) (h peerStatus, err error)
 	return h, json.Unmarshal(b, &h)
 }
 
-// ask is transport.Pool.Ask: for calls that may be repeated.
+// ask is transport.Pool.Ask, for calls that may be repeated.
 func (s *rpcClient) ask(ctx context.Context, addr string, kind transport.Kind, payload []byte) ([]byte, error) {
 	return s.pool.Ask(ctx, addr, kind, payload)
 }

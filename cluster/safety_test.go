@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/testports"
 )
 
-// Each test here fails with one fault that loses or invents data, planted in the function that it calls.
+// Each test here fails if a fault that loses or invents data is injected into the function that it calls.
 
 // TestReadTimeComesBeforeItsIndex: an entry that is applied while a read point is taken is within the point's index. The
 // other way round a read could be placed after an entry that it doesn't see.
@@ -67,8 +67,8 @@ func TestDivergentNodeStops(t *testing.T) {
 	}
 }
 
-// TestCertaintyTravels: a node that forwarded a batch hears from the leader whether it is certain that nothing was applied, and
-// an answer that doesn't fit the batch makes nothing certain.
+// TestCertaintyTravels: the leader tells a node that forwarded a batch whether it is certain that nothing was applied. An
+// answer that doesn't fit the batch makes nothing certain.
 func TestCertaintyTravels(t *testing.T) {
 	b := &batch{requests: make([]fsm.Request, 2), lowWater: fsm.LowWater{Session: 7}}
 	for _, sure := range []bool{true, false} {

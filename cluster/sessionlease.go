@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// leaseTime is how long after a quorum check began a node may check credentials by its
-	// own state, and so the longest time for which it may not know of a revocation.
+	// leaseTime is the time after the start of a quorum check during which a node may check credentials by its own
+	// state. So it is also the longest time for which a node may not know of a revocation.
 	leaseTime = time.Second
-	// leaseMargin is by how much more a revocation is held back than leases last, for
-	// clocks that run at different speeds.
+	// leaseMargin is the time by which a revocation is held back longer than leases last, because clocks run at
+	// different speeds.
 	leaseMargin = leaseTime / 10
-	// revocationWait is the time after an outcome by which every lease has ended that does not know it.
+	// revocationWait is the time after an outcome within which the leases of all nodes that don't know the outcome have ended.
 	revocationWait = leaseTime + leaseMargin
 )
 
-// sessionLease is since when this node's state is known to hold everything that had been acknowledged.
-// docs/design/credentials.md has the argument.
+// sessionLease records the latest moment for which this node's state is known to hold everything acknowledged before
+// it. docs/design/credentials.md has the argument.
 type sessionLease struct {
 	epoch time.Time
-	begun atomic.Int64 // when the newest quorum check began whose point the machine has reached, since epoch; 0 = never
+	begun atomic.Int64 // the start, since epoch, of the newest quorum check whose point the machine has reached; 0 = none
 }
 
 // renew notes that the machine has reached the point of a quorum check that began then.
@@ -44,9 +44,8 @@ func (l *sessionLease) holds() bool {
 	return at > 0 && time.Since(l.epoch)-time.Duration(at) < leaseTime
 }
 
-// readSession is a read of this node's own state under its lease. The lease is looked
-// at before and after: a process that was stopped in between has read too old a state.
-// served is false if the read has to be a linearizable one.
+// readSession reads this node's own state under its lease. It checks the lease before and after: a process that was
+// stopped in between has read too old a state. served is false if the read has to be a linearizable one.
 func (n *Node) readSession(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (got fsm.ReadAt, served bool, err error) {
 	if !n.lease.holds() {
 		return got, false, nil

@@ -73,7 +73,7 @@ func TestSessionReadsOfACutOffNodeEndWithTheReset(t *testing.T) {
 	}
 }
 
-// TestSettlingIsQuickWhileAllAnswer has no node's lease waited for.
+// TestSettlingIsQuickWhileAllAnswer: no lease is waited for while all nodes answer.
 func TestSettlingIsQuickWhileAllAnswer(t *testing.T) {
 	c, old := startWithToken(t, clustertest.NewNetwork())
 	best := time.Hour

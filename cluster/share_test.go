@@ -34,8 +34,8 @@ func in(n *cluster.Node, db string, words ...string) (string, error) {
 	return out.Values[0].Text(), nil
 }
 
-// TestHogDoesNotHoldANeighbour: a database has its costly writes waiting at all nodes. A neighbour's small ones are done
-// while most of them still wait, and none of them is lost, done twice or refused.
+// TestHogDoesNotHoldANeighbour: costly writes of one database wait at all nodes. A neighbour's small writes are applied
+// while most of the costly ones still wait, and none of them is lost, applied twice or refused.
 func TestHogDoesNotHoldANeighbour(t *testing.T) {
 	const costly, small = 90, 5
 	c := clustertest.Start(t, 3, nil)
@@ -84,7 +84,7 @@ func TestHogDoesNotHoldANeighbour(t *testing.T) {
 	}
 }
 
-// figure is the sum of a metric of all nodes.
+// figure returns the sum of a metric of all nodes.
 func figure(t *testing.T, nodes []*cluster.Node, name string) (sum float64) {
 	t.Helper()
 	for _, n := range nodes {

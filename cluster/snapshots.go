@@ -11,41 +11,41 @@ import (
 const (
 	leastTrailing = 64 << 20
 	mostTrailing  = 256 << 20
-	// fewestTrailing is how many entries stay at least, however large they are.
+	// fewestTrailing is the least number of entries that stay, however large they are.
 	fewestTrailing = 256
 )
 
-// What a restart may have to apply, however large the state is.
+// Bounds of what a restart has to apply, however large the state is.
 const (
-	// mostBytes is how many bytes of log are behind a snapshot at most.
+	// mostBytes bounds the bytes of log after a snapshot.
 	mostBytes = 2 << 30
-	// mostReplay is how long a restart takes at most for the log behind the snapshot, or loadPerKey for each key if that
-	// is more: about what it takes for the snapshot itself.
+	// mostReplay bounds the time that a restart takes for the log after the snapshot. For a large state the bound is
+	// loadPerKey for each key: about the time that loading the snapshot takes.
 	mostReplay = 10 * time.Second
 	loadPerKey = time.Microsecond
-	// readEntry is what a restart takes for an entry besides applying it.
+	// readEntry is the time that a restart takes for an entry in addition to applying it.
 	readEntry = 5 * time.Microsecond
-	// simpleCommand is what a command takes at most, on the average, for which a restart takes replayPart tenths of what it took
-	// while the node served: then it shared the caches with requests, and copied what snapshots held. Commands that take longer compute.
+	// simpleCommand is the average time of a command below which a restart takes replayPart tenths of it: while the node served, the
+	// apply shared the caches with requests and copied what snapshots held. Commands that take longer compute, and take as long again.
 	simpleCommand = 20 * time.Microsecond
 	replayPart    = 6
 )
 
 const (
-	// entriesEvery is how long the next snapshot waits that only the number of entries asks for.
+	// entriesEvery is the least time after the last snapshot before the number of entries alone makes one due.
 	entriesEvery = 10 * time.Second
 	// tinySnapshot is the size up to which snapshots are not weighed against the log: one every entriesEvery is 105 kB a second.
 	tinySnapshot = 1 << 20
 )
 
-// appliedSince is what was applied since the last snapshot began.
+// appliedSince sums up what was applied since the last snapshot began.
 type appliedSince struct {
 	bytes, entries, commands int64
 	took                     time.Duration // by the clock of this machine
-	lately                   bool          // that is less than entriesEvery ago
+	lately                   bool          // the last snapshot is less than entriesEvery ago
 }
 
-// replay is about how long a restart takes to read it and apply it again.
+// replay estimates how long a restart takes to read all that and apply it again.
 func (s appliedSince) replay() time.Duration {
 	took := s.took
 	if took < time.Duration(s.commands)*simpleCommand {
@@ -78,7 +78,7 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 	}
 }
 
-// due is what makes a snapshot due, or empty. size is that of the last one in bytes, keys how many keys there are.
+// due returns the reason why a snapshot is due, empty if none is. size is the size of the last snapshot in bytes, keys the number of keys.
 //
 // A snapshot waits for as many bytes of log as the last one has, so that snapshots write at most as much as the log does:
 // writes are amplified at most twice. Beyond that it waits for SnapshotBytes, SnapshotThreshold entries or SnapshotCommands
@@ -101,7 +101,7 @@ func (o *Options) due(since appliedSince, size, keys int64) (reason string) {
 	return ""
 }
 
-// lastSnapshotSize is the size of the newest snapshot in bytes, 0 without one.
+// lastSnapshotSize returns the size of the newest snapshot in bytes, 0 if there is none.
 func (n *Node) lastSnapshotSize() int64 {
 	list, err := n.snapshots.List()
 	if err != nil || len(list) == 0 {
@@ -110,7 +110,8 @@ func (n *Node) lastSnapshotSize() int64 {
 	return list[0].Size
 }
 
-// trailing is how many entries stay behind a snapshot of that size, by how large those since the last one are.
+// trailing returns the number of entries that stay behind a snapshot of that size; it depends on the average size of
+// the entries since the last snapshot.
 func (o *Options) trailing(since appliedSince, size int64) uint64 {
 	keep := min(max(size, leastTrailing), mostTrailing) / max(since.bytes/max(since.entries, 1), 1)
 	return min(max(uint64(keep), fewestTrailing), o.TrailingLogs)

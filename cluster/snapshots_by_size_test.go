@@ -9,8 +9,8 @@ import (
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 )
 
-// TestSnapshotAfterBytes holds that a node that is told to takes a snapshot after some bytes of
-// log, and the next one after as many as the last one has.
+// TestSnapshotAfterBytes checks that a node takes a snapshot after the configured bytes of log, and the next one after
+// as many as the last one has.
 func TestSnapshotAfterBytes(t *testing.T) {
 	c := clustertest.Start(t, 1, func(o *cluster.Options) { o.SnapshotBytes = 1 << 10 })
 	value := strings.Repeat("v", 2<<10)

@@ -15,8 +15,7 @@ func defaultOptions() *Options {
 	return o
 }
 
-// TestSnapshotsInProportion holds when a snapshot is due: what it costs against what a restart
-// has to apply again.
+// TestSnapshotsInProportion checks when a snapshot is due: its cost is compared with what a restart has to apply again.
 func TestSnapshotsInProportion(t *testing.T) {
 	o := defaultOptions()
 	for name, c := range map[string]struct {
@@ -62,8 +61,8 @@ func TestSnapshotsInProportion(t *testing.T) {
 	}
 }
 
-// TestSnapshotsWriteNoMoreThanTheLog holds, for states and writes of many sizes, that snapshots write at most as many bytes
-// as the log does, or their bound in time if they are tiny.
+// TestSnapshotsWriteNoMoreThanTheLog checks, for states and writes of many sizes, that snapshots write at most as many
+// bytes as the log does, or their bound in time if they are tiny.
 func TestSnapshotsWriteNoMoreThanTheLog(t *testing.T) {
 	const (
 		snapshots  = 20
@@ -102,7 +101,7 @@ func TestSnapshotsWriteNoMoreThanTheLog(t *testing.T) {
 	}
 }
 
-// TestTrailingEntries holds how much of the log stays behind a snapshot.
+// TestTrailingEntries checks how much of the log stays behind a snapshot.
 func TestTrailingEntries(t *testing.T) {
 	o := defaultOptions()
 	for name, c := range map[string]struct {

@@ -22,15 +22,15 @@ type Status struct {
 type NodeStatus struct {
 	ID, HTTP, Gossip, Cluster, Suffrage, State, Version string
 	AppliedIndex                                        uint64
-	// LastContactMs is how long ago the node last heard from its leader; 0 for the leader.
+	// LastContactMs is the time since the node last heard from its leader, in milliseconds; 0 for the leader.
 	LastContactMs int64
-	// Leaving is true of a node that is being taken out.
+	// Leaving is set while the node is being taken out.
 	Leaving bool
 	// Poison is the entry before which the node waits for its operator, nil if it waits for none.
 	Poison *PoisonEntry
 }
 
-// ID is this node's id.
+// ID returns this node's id.
 func (n *Node) ID() string { return n.opts.NodeID }
 
 // Status asks every node of the configuration how it does.
@@ -65,11 +65,11 @@ func (n *Node) Status(ctx context.Context) Status {
 // IsLeader reports whether this node leads and has opened its term.
 func (n *Node) IsLeader() bool { return n.openTerm.Load() != 0 }
 
-// LeadingTerm is the term that this node leads and has opened, 0 if it doesn't lead.
+// LeadingTerm returns the term that this node leads and has opened, 0 if it doesn't lead.
 func (n *Node) LeadingTerm() uint64 { return n.openTerm.Load() }
 
-// Now is cluster time in unix milliseconds as the leader's clock shows it, for timers.
-// On other nodes it is that of the last entry applied.
+// Now returns cluster time in unix milliseconds as the leader's clock shows it, for timers.
+// On other nodes it is the time of the last entry applied.
 func (n *Node) Now() int64 {
 	if n.openTerm.Load() == 0 {
 		return n.machine.Clock()
@@ -77,7 +77,7 @@ func (n *Node) Now() int64 {
 	return n.clock.Peek()
 }
 
-// LeaderHTTP is the HTTP address of the leader, empty if it isn't known.
+// LeaderHTTP returns the HTTP address of the leader, empty if it isn't known.
 func (n *Node) LeaderHTTP(ctx context.Context) string {
 	leader, ok := n.leader()
 	if !ok {

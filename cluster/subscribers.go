@@ -9,10 +9,9 @@ import (
 )
 
 const (
-	// unreachableAfter is how long a node may not answer before its subscribers are not
-	// counted any more.
+	// unreachableAfter is the time without an answer after which the subscribers of a node no longer count.
 	unreachableAfter = 5 * time.Second
-	// reachInterval is how often the leader asks nodes that have subscribers.
+	// reachInterval is the interval at which the leader asks nodes that have subscribers, and the timeout of each question.
 	reachInterval = 500 * time.Millisecond
 )
 
@@ -43,7 +42,7 @@ func (n *Node) watchSubscribers(ctx context.Context, term uint64) {
 	}
 }
 
-// reachable are those of the nodes that answer within reachInterval.
+// reachable returns the ids of the nodes that answer within reachInterval.
 func (n *Node) reachable(ctx context.Context, nodes []fsm.SubscribedNode) (ids []string) {
 	ctx, cancel := context.WithTimeout(ctx, reachInterval)
 	defer cancel()
@@ -69,7 +68,7 @@ func (n *Node) reachable(ctx context.Context, nodes []fsm.SubscribedNode) (ids [
 	return ids
 }
 
-// serverAddr is the address of a server of raft's configuration.
+// serverAddr returns the address of a server of raft's configuration.
 func (n *Node) serverAddr(id string) (string, bool) {
 	for _, s := range n.consensus.Servers() {
 		if s.ID == id {

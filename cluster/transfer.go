@@ -13,15 +13,14 @@ import (
 // ErrAlone says that there is no other voter to lead.
 var ErrAlone = errors.New("cluster: no other voter could lead")
 
-// moveTime bounds how long a leadership that was given away may be without a taker.
+// moveTime bounds the time without a leader after leadership was handed over.
 const moveTime = 5 * time.Second
 
 // errNotMoved: another node leads than was asked for.
 var errNotMoved = errors.New("cluster: leadership was not moved")
 
-// MoveLeadership has the leader, whichever node that is, hand over to the named voter,
-// or to the one furthest ahead if the name is empty. It returns when this node knows
-// the new leader.
+// MoveLeadership makes the leader, whichever node that is, hand over to the named voter, or to the one furthest ahead
+// if the name is empty. It returns when this node knows the new leader.
 func (n *Node) MoveLeadership(ctx context.Context, to string) error {
 	ctx, cancel := context.WithTimeout(ctx, moveTime)
 	defer cancel()
@@ -81,7 +80,7 @@ func (n *Node) transferTo(to string) error {
 	return fmt.Errorf("%w to %s, which does not answer or is behind: cluster status shows the nodes (%w)", errNotMoved, to, err)
 }
 
-// handOverPause lies between two tries to transfer leadership.
+// handOverPause is the pause between two tries to transfer leadership.
 const handOverPause = 50 * time.Millisecond
 
 // HandOver gives leadership away, if this node has it and another could take it. It

@@ -7,8 +7,9 @@ import (
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 )
 
-// TestUnheardLeaderIsReplaced: nodes that a leader is cut off from agree that they hear nothing of it, and do not wait for
-// raft's timer. On a machine that is too busy for that the timer may be first: then the next leader is cut off.
+// TestUnheardLeaderIsReplaced: nodes that are cut off from the leader agree that they hear nothing from it, and do not
+// wait for raft's timer. On a machine that is too busy for that the timer may be first: then the test cuts off the next
+// leader.
 func TestUnheardLeaderIsReplaced(t *testing.T) {
 	network := clustertest.NewNetwork()
 	c := clustertest.Start(t, 3, network.Adjust)

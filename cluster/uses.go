@@ -8,11 +8,11 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// usesInterval is how often a follower tells the leader which keys it has read.
+// usesInterval is the interval at which a follower tells the leader which keys it has read.
 const usesInterval = 500 * time.Millisecond
 
-// tellUses tells the leader which keys this node's clients read, while keys may be evicted and another node leads. It is
-// about which keys are evicted only, so it may be late, and lost.
+// tellUses tells the leader which keys this node's clients read, while keys may be evicted and another node leads. Only
+// the choice of the keys to evict depends on it, so a report may be late or lost.
 func (n *Node) tellUses(ctx context.Context) {
 	for pause(ctx, usesInterval) {
 		leader, known := n.leader()
@@ -28,7 +28,7 @@ func (n *Node) tellUses(ctx context.Context) {
 	}
 }
 
-// hearUses takes what a follower tells.
+// hearUses takes in a follower's report.
 func (n *Node) hearUses(payload []byte) {
 	var used fsm.Uses
 	if err := wire.Unmarshal(payload, &used); err != nil || len(used.List) > fsm.MaxUses || !n.machine.Evicts() {

@@ -14,8 +14,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
-// TestLeaderHearsOfReads has a follower serve the reads of one of two keys, an hour after both were written: the leader
-// comes to know which of them is used.
+// TestLeaderHearsOfReads lets a follower serve the reads of one of two keys, an hour after both were written: the
+// leader comes to know which of them is used.
 func TestLeaderHearsOfReads(t *testing.T) {
 	var ahead atomic.Int64 // of the clocks, nanoseconds
 	c := clustertest.Start(t, 3, func(o *cluster.Options) {

@@ -12,10 +12,10 @@ import (
 const (
 	// clocksTimeout bounds how long a leader waits for the clocks of the others.
 	clocksTimeout = 300 * time.Millisecond
-	// clockInterval is how often it asks, and clockRetry while it knows of no majority that agrees.
+	// clockInterval is the interval at which it asks; clockRetry replaces it while no majority of the clocks is known to agree.
 	clockInterval = time.Second
 	clockRetry    = 200 * time.Millisecond
-	// clockKept is how long an answer is used: a slow one does not replace a quicker one before that.
+	// clockKept is the age up to which a slower answer does not replace a quicker one. An answer is used for twice as long.
 	clockKept = 5 * time.Second
 )
 
@@ -74,7 +74,7 @@ func (v *voterClocks) askOne(ctx context.Context, o consensus.Server) {
 	}
 }
 
-// median is the median of the voters' clocks at now, which is known if a majority agrees.
+// median returns the median of the voters' clocks at now, in unix milliseconds. It is known if a majority of them agrees.
 func (v *voterClocks) median(now time.Time) (unixms int64, known bool) {
 	others, _ := v.n.consensus.Voters()
 	v.mu.Lock()
@@ -89,7 +89,7 @@ func (v *voterClocks) median(now time.Time) (unixms int64, known bool) {
 	return wallTime(now) + offset, known
 }
 
-// keepClock has cluster time follow the voters' clocks while this node leads.
+// keepClock makes cluster time follow the voters' clocks while this node leads.
 func (n *Node) keepClock(ctx context.Context, v *voterClocks) {
 	for {
 		now := n.opts.Now()

@@ -108,7 +108,7 @@ func TestUserTokensBelongToADatabase(t *testing.T) {
 	}
 }
 
-// A row that changes its own user's rights decides about the rows behind it.
+// A row that changes its own user's rights decides about the rows after it.
 func TestRightsChangeWithinARequest(t *testing.T) {
 	g := newGateway(t)
 	for _, target := range []string{"/pipeline", "/multi-exec"} {

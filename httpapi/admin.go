@@ -9,41 +9,41 @@ import (
 	"github.com/trireme-dev/trireme/node/samples"
 )
 
-// Admin is what the process answers about its cluster. The server checks the admin
-// token before it calls.
+// Admin runs the administrative requests of this node and its cluster. The server checks the admin token before it
+// calls.
 type Admin interface {
-	// Cluster is the answer of GET /admin/cluster.
+	// Cluster returns the answer of GET /admin/cluster.
 	Cluster(ctx context.Context) (ClusterStatus, error)
-	// TransferLeader moves leadership to the node of that id, or to whichever is
-	// furthest if it is empty, and returns when it has moved.
+	// TransferLeader moves leadership to the node of that id, or to the node whose log is furthest if the id is empty,
+	// and returns when it has moved.
 	TransferLeader(ctx context.Context, to string) error
-	// Drain has this node leave its clients before a stop, and returns when the time of --drain is over. It goes on where
-	// ctx ends before that.
+	// Drain makes clients leave this node before a stop, and returns when the time of --drain is over. If ctx ends
+	// before that, Drain returns and the node goes on draining.
 	Drain(ctx context.Context) error
-	// RemoveNode takes a node out of the cluster, below three voters only by force. gone
-	// is false if it is this node, which goes as soon as it has answered.
+	// RemoveNode takes a node out of the cluster, and below three voters only by force. gone is false if it is this
+	// node, which leaves as soon as it has answered.
 	RemoveNode(ctx context.Context, id string, force bool) (gone bool, err error)
-	// ReplaceNode has the node with, a non-voter, take the place of the other.
+	// ReplaceNode gives the place of a node to the node with, which is a non-voter.
 	ReplaceNode(ctx context.Context, id, with string) (gone bool, err error)
-	// Examine has this node look at its machine and at the nodes around it. The report is answered as JSON.
+	// Examine examines this node's machine and the other nodes. The report is answered as JSON.
 	Examine(ctx context.Context) any
 	// History returns the last hours of all nodes.
 	History(ctx context.Context) samples.Cluster
 	// Snapshot makes this node write a snapshot now and returns when it is on disk.
 	Snapshot(ctx context.Context) (SnapshotStatus, error)
-	// Backup takes the state as it is now, or, if it may be stale, as this node has it without asking the others, and
-	// gives what writes it out as a backup.
+	// Backup takes the state as it is now, or, if it may be stale, as this node has it without asking the others. It
+	// returns a function that writes it out as a backup.
 	Backup(ctx context.Context, stale bool) (write func(io.Writer) error, err error)
-	// Export takes a database as it is now, and returns what writes it out as an RDB file; see fsm.Frozen.Export.
+	// Export takes a database as it is now, and returns a function that writes it out as an RDB file; see fsm.Frozen.Export.
 	Export(ctx context.Context, database string, target rdb.Target) (write func(io.Writer) (rdb.Written, error), err error)
-	// ExportMessages takes the messages and runs of a database as they are now, and returns what writes them out; see
-	// cli/messagesfile.
+	// ExportMessages takes the messages and runs of a database as they are now, and returns a function that writes them
+	// out; see cli/messagesfile.
 	ExportMessages(ctx context.Context, database string) (write func(io.Writer) error, err error)
-	// ImportMessages takes what that wrote over into a database without messages.
+	// ImportMessages imports a file of ExportMessages into a database without messages.
 	ImportMessages(ctx context.Context, database string, file io.Reader) (fsm.ImportedMessages, error)
-	// Quarantine has all nodes go on without a database whose entry ended them, from the entry on before which they wait.
+	// Quarantine makes all nodes go on without a database whose entry ended them, beginning with the entry at which they wait.
 	Quarantine(ctx context.Context, database string) (fsm.QuarantineOrder, error)
-	// Restore takes a backup over into this cluster, which is empty; see fsm.RestoreBackup.
+	// Restore reads a backup into this cluster, which must be empty; see fsm.RestoreBackup.
 	Restore(ctx context.Context, backup io.Reader) (fsm.Restoration, error)
 }
 
@@ -63,11 +63,11 @@ type NodeStatus struct {
 	// State is leader, follower, candidate, or unreachable.
 	State        string `json:"state"`
 	AppliedIndex uint64 `json:"appliedIndex"`
-	// LastContactMs is how long ago the node last heard from its leader, in milliseconds; 0 for
-	// the leader, -1 for a node that doesn't answer.
+	// LastContactMs is the time since the node last heard from its leader, in milliseconds; 0 for the leader, -1 for a
+	// node that doesn't answer.
 	LastContactMs int64  `json:"lastContactMs"`
 	Version       string `json:"version"`
-	// Leaving is true of a node that is being taken out.
+	// Leaving is set while the node is being taken out.
 	Leaving bool `json:"leaving,omitempty"`
 	// Poison is the entry before which the node waits for its operator; nil if it waits for none.
 	Poison *PoisonEntry `json:"poison,omitempty"`
@@ -76,10 +76,10 @@ type NodeStatus struct {
 // PoisonEntry is an entry of the log that has ended a node's process twice.
 type PoisonEntry struct {
 	Index uint64 `json:"index"`
-	// Database is the one in whose work the processes ended, Operation what was being done; empty if that is not known.
+	// Database is the database in whose work the processes ended, Operation the operation; both are empty if they are not known.
 	Database  string `json:"database,omitempty"`
 	Operation string `json:"operation,omitempty"`
-	// Databases are those of all requests of the entry.
+	// Databases are the databases of all requests of the entry.
 	Databases []string `json:"databases"`
 }
 

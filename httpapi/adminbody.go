@@ -30,18 +30,18 @@ func (s *Server) accept(g *gin.Context, v any) bool {
 	return true
 }
 
-// maxDetail is the most bytes of a body that stand in a record.
+// maxDetail is the most bytes of a body that a record shows.
 const maxDetail = 1000
 
 // detailKey is the name under which accept leaves what a record shows of the body.
 const detailKey = "audit.detail"
 
-// shownMembers are the members of bodies under /admin whose texts stand in records: names of databases and nodes, and a policy. Any
+// shownMembers are the members of bodies under /admin whose texts records show: names of databases and nodes, and a policy. Any
 // other text may be a secret.
 var shownMembers = map[string]bool{"name": true, "to": true, "with": true, "maxMemoryPolicy": true}
 
-// bodyDetail returns what a record shows of a body that a handler has accepted: short JSON, whose texts are hidden but for
-// those of shownMembers. A body that was refused is not shown, as anything may stand in it.
+// bodyDetail returns what a record shows of a body that a handler has accepted: short JSON, whose texts are hidden except
+// those of shownMembers. A body that was refused is not shown, because it may contain anything.
 func bodyDetail(body []byte) string {
 	var members map[string]any
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -58,7 +58,7 @@ func bodyDetail(body []byte) string {
 	return string(text)
 }
 
-// hideTexts returns a value without its texts. Of lists and objects nothing is shown.
+// hideTexts returns a value without its texts. Lists and objects are hidden completely.
 func hideTexts(value any) any {
 	switch value.(type) {
 	case nil, bool, json.Number:

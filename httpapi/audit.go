@@ -13,8 +13,8 @@ import (
 // reasonKey is the name under which a handler leaves the text of its refusal.
 const reasonKey = "audit.reason"
 
-// audited records an act under /admin with what became of it. It goes before the check
-// of the token: who was denied is recorded too.
+// audited records an act under /admin with its outcome. It runs before the token is checked, so that denied requests
+// are recorded too.
 func (s *Server) audited(act string) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		if act != "" && s.audit != nil {
@@ -37,7 +37,7 @@ func (s *Server) recordAct(g *gin.Context, act string) {
 	s.audit.Write(r)
 }
 
-// setOutcome says what became of an act, by the reply.
+// setOutcome sets the outcome of an act from its reply.
 func (s *Server) setOutcome(r *audit.Record, status int, header http.Header) {
 	switch {
 	case status < http.StatusBadRequest:
@@ -69,10 +69,10 @@ func (s *Server) auditedMessages(act string) gin.HandlerFunc {
 	}
 }
 
-// forwarded is what a proxy says of whom it calls for.
+// forwarded returns the client that a proxy calls for, by its own account.
 func forwarded(r *http.Request) string { return audit.Text(r.Header.Get("X-Forwarded-For")) }
 
-// caller is who gave the commands of a request.
+// caller returns the sender of a request's commands, for the audit log.
 func (c *call) caller() audit.Caller {
 	return audit.Caller{As: c.as, From: c.r.RemoteAddr, Forwarded: forwarded(c.r), Request: givenID(c.r), Session: console.SessionOf(c.r.Context())}
 }

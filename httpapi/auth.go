@@ -27,7 +27,7 @@ func appendCredential(dst []byte, r *http.Request, query string) []byte {
 	return append(dst, bearer(list[0])...)
 }
 
-// bearer is the token of an Authorization header.
+// bearer returns the token of an Authorization header.
 func bearer(header string) string {
 	const scheme = "bearer "
 	if len(header) < len(scheme) {
@@ -41,8 +41,8 @@ func bearer(header string) string {
 	return header[len(scheme):]
 }
 
-// authenticate finds whom the request's token stands for in its database, and refuses
-// one that opens nothing there. This node may be behind, so a refusal is confirmed first.
+// authenticate finds the identity of the request's token in its database, and refuses a token that opens nothing there.
+// This node may be behind, so a refusal is confirmed first.
 func (c *call) authenticate() *failure {
 	c.scratch = appendCredential(c.scratch[:0], c.r, c.query)
 	c.bearer = acl.ParseBearer(c.scratch)
@@ -59,8 +59,7 @@ func (c *call) authenticate() *failure {
 	return c.confirm()
 }
 
-// confirm asks a state that holds everything acknowledged so far whom the request's
-// token stands for.
+// confirm looks up the identity of the request's token in a state that holds everything acknowledged so far.
 func (c *call) confirm() *failure {
 	if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, c.identifyFn); err != nil {
 		return failureOf(err, false)
@@ -72,8 +71,8 @@ func (c *call) confirm() *failure {
 	return nil
 }
 
-// identify learns whom the request's token stands for, whether they may do everything, and whose cluster this is. There is
-// no cache to outlive a change of the tokens: hashing a token is cheaper than a map.
+// identify reads the identity of the request's token, whether it may do everything, and the cluster's id. It uses no
+// cache, which could outlive a change of the tokens: hashing a token is cheaper than a map.
 func (c *call) identify(v *fsm.View) {
 	c.as = v.Bearer(c.db, &c.bearer)
 	user := v.User(c.as)
@@ -82,7 +81,7 @@ func (c *call) identify(v *fsm.View) {
 	c.quota, _ = v.Quota(c.db)
 }
 
-// roleOf is the role of a request to a fixed path.
+// roleOf returns the role of a request to a fixed path.
 func (s *Server) roleOf(ctx context.Context, r *http.Request, query string) (acl.Role, error) {
 	return s.roleOfToken(ctx, appendCredential(nil, r, query))
 }
@@ -98,7 +97,7 @@ func (s *Server) roleOfToken(ctx context.Context, token []byte) (role acl.Role, 
 	return role, err
 }
 
-// localRole is the role of a token as this node knows it.
+// localRole returns the role of a token as this node knows it.
 func (s *Server) localRole(token []byte) (role acl.Role) {
 	if len(token) == 0 {
 		return acl.NoRole

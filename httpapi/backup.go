@@ -51,7 +51,7 @@ func (s *Server) restore(g *gin.Context) {
 	control := http.NewResponseController(g.Writer)
 	in := &deadlineIO{r: g.Request.Body, extend: control.SetReadDeadline}
 	out, err := s.admin.Restore(g.Request.Context(), in)
-	// However long that took, the answer has its time.
+	// The answer has its full time, however long the restore took.
 	_ = control.SetWriteDeadline(time.Now().Add(backupPieceTimeout))
 	switch {
 	case in.failed != nil:

@@ -64,7 +64,7 @@ func TestRefusedRestores(t *testing.T) {
 	}
 }
 
-// TestBackupThatIsCutOff: the answer doesn't end as a whole one does.
+// TestBackupThatIsCutOff: the answer doesn't end like a complete one.
 func TestBackupThatIsCutOff(t *testing.T) {
 	a := &admin{cut: errors.New("gone")}
 	g := newGateway(t, func(o *httpapi.Options) { o.Admin = a })

@@ -15,8 +15,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
-// Simple commands, and messages published to a URL each, of different connections run together: fastpath has the event loop that
-// collects them. They are read, judged, run and answered as every other request is. A request that may have to wait, or needs more
+// Simple commands, and messages published to a URL each, of different connections run together: the event loop in package fastpath
+// collects them. They are read, judged, run and answered like every other request. A request that may have to wait, or needs more
 // than this node's state, is left to its connection, which answers it from its beginning.
 
 var _ fastpath.Batcher = (*Server)(nil)
@@ -48,14 +48,14 @@ func (s *Server) Prepare(w http.ResponseWriter, r *http.Request) (taken fastpath
 	return c
 }
 
-// abandon ends a call of which nothing was done.
+// abandon ends a call for which nothing was done.
 func (c *call) abandon() {
 	c.release()
 	c.holding.End()
 	c.recycle()
 }
 
-// prepareTogether reads and judges the request. It is false if it does not run together with others.
+// prepareTogether reads and judges the request. It returns false if the request does not run together with others.
 func (c *call) prepareTogether() bool {
 	h := c.r.Header
 	if c.s.draining.Load() || c.r.Method != http.MethodGet && c.r.Method != http.MethodPost || len(h["Origin"]) > 0 || len(h["Authorization"]) != 1 ||
@@ -80,8 +80,8 @@ func (c *call) mayJoin() bool {
 	return c.free && c.quota.Unlimited() && (c.kind == kindPath || c.kind == kindBody) && !redis.IsStream(c.path)
 }
 
-// preparePublishing reads a request to publish one message. It is false for any other request to the API of messages, and for
-// one whose token this node doesn't know.
+// preparePublishing reads a request to publish one message. It returns false for any other request to the API of messages,
+// and for one whose token this node doesn't know.
 func (c *call) preparePublishing() bool {
 	var access messages.Access
 	c.kind = kindOps
@@ -100,7 +100,7 @@ func (c *call) preparePublishing() bool {
 	return c.publishing != nil
 }
 
-// Joins reports whether both calls are of one user, and both read or both write, or both publish in one database.
+// Joins reports whether both calls belong to one user, and both read or both write, or both publish in one database.
 func (c *call) Joins(other fastpath.Request) bool {
 	o := other.(*call)
 	if c.publishing != nil || o.publishing != nil {
@@ -161,8 +161,8 @@ func (c *call) answerPublishing() {
 // errMiscounted says that the replies to a batch can't be told apart.
 var errMiscounted = errors.New("httpapi: the number of replies differs from the number of commands")
 
-// run runs a batch of calls that were judged: one of any sort, or several that join each other, which are one request to the log or
-// one view. Each has its results afterwards, or failed, or the verdict that its token is revoked: then nothing was done.
+// run runs a batch of judged calls: one of any sort, or several that join each other, as one request to the log or on one view.
+// Afterwards each call has its results, has failed, or has the verdict that its token is revoked: then nothing was done.
 func (s *Server) run(ctx context.Context, batch []fastpath.Request) {
 	first := batch[0].(*call)
 	if first.publishing != nil {
@@ -174,7 +174,7 @@ func (s *Server) run(ctx context.Context, batch []fastpath.Request) {
 		if first.failed != nil || first.verdict.revoked || !first.verdict.writes {
 			return
 		}
-		// The state that was read permits a row that writes, and this node's did not when the call was judged.
+		// The state that was read permits a row that writes; this node's state did not when the call was judged.
 	}
 	s.write(ctx, batch)
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// attaching is as many requests as a connection needs to attach to the event loop.
+// attaching is the number of requests after which a connection attaches to the event loop.
 const attaching = 6
 
 // TestPublishingOnTheEventLoopAgrees sends requests of every kind to the API of messages on connections that the event
-// loop serves: each is answered as behind net/http, and leaves the same state.
+// loop serves: each gets the answer that net/http gives, and leaves the same state.
 func TestPublishingOnTheEventLoopAgrees(t *testing.T) {
 	fast, slow := twoWays(t, nil)
 	plain := mailRequest("POST", to, "plain", "Svc-Delay: 1h")
@@ -51,8 +51,8 @@ func TestPublishingOnTheEventLoopAgrees(t *testing.T) {
 	}
 }
 
-// TestMessagesOfManyConnectionsRunTogether has 48 connections publish: each gets the receipt of its own message, one that
-// is refused and one that is a duplicate hear it, and the log has fewer requests than messages.
+// TestMessagesOfManyConnectionsRunTogether publishes on 48 connections: each gets the receipt of its own message, a
+// refusal or a duplicate is reported to its client, and the log has fewer requests than messages.
 func TestMessagesOfManyConnectionsRunTogether(t *testing.T) {
 	g := newGateway(t, withMessages)
 	const conns = 48
@@ -104,8 +104,8 @@ func TestMessagesOfManyConnectionsRunTogether(t *testing.T) {
 	}
 }
 
-// TestFailuresOfPublishingTogether has an engine panic under an attached connection, which hears that the outcome is not
-// known and goes on.
+// TestFailuresOfPublishingTogether makes the engine panic under an attached connection, which is told that the outcome
+// is unknown and goes on.
 func TestFailuresOfPublishingTogether(t *testing.T) {
 	g := newGateway(t, withMessages)
 	ask := func() answer { return g.ask(t, "POST", to, "x", "Svc-Delay: 1h", auth(httpapitest.MessagesToken)) }

@@ -11,9 +11,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// TestCommandsOfManyConnectionsRunTogether has 48 connections send single commands to three nodes: each
-// gets its own reply with the status that it has alone, tokens of writes differ, and some of the commands
-// ran together.
+// TestCommandsOfManyConnectionsRunTogether sends single commands on 48 connections to three nodes: each gets its own
+// reply with the status that it has alone, tokens of writes differ, and some of the commands ran together.
 func TestCommandsOfManyConnectionsRunTogether(t *testing.T) {
 	nodes := httpapitest.ServeNodes(t, 3, nil)
 	const conns = 48
@@ -63,7 +62,7 @@ func TestCommandsOfManyConnectionsRunTogether(t *testing.T) {
 	}
 }
 
-// TestFailuresOfBatches has an engine fail under attached connections: each of them hears it.
+// TestFailuresOfBatches makes the engine fail under attached connections: each of them is told.
 func TestFailuresOfBatches(t *testing.T) {
 	g := newGateway(t)
 	for range 8 { // the connection attaches

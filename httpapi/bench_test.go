@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// discard is a ResponseWriter that costs nothing, so that what is measured is ours.
+// discard is a ResponseWriter that costs nothing, so that only the server is measured.
 type discard struct {
 	header http.Header
 	status int
@@ -76,9 +76,9 @@ func (d *direct) runInBatch() {
 
 var benchmarks = []struct {
 	name, method, target, body string
-	// allocations is what a request may cost: two of the edge, for the sync token, and
-	// what the engine of the test and the state machine take. batched is the same for one
-	// that the event loop runs, 0 if it runs none such.
+	// allocations bounds the allocations of a request: two of the edge, for the sync token, and those of the test's
+	// engine and the state machine. batched is the same for a request that the event loop runs, 0 if it runs no such
+	// request.
 	allocations, batched float64
 }{
 	{"GET", "POST", "/", `["GET","key:1"]`, 5, 9},

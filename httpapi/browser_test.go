@@ -59,7 +59,7 @@ func TestPagesMayNotUseOtherPaths(t *testing.T) {
 	}
 }
 
-// A browser without a console sees a page that says why; who asks for no page, or with a token, is a client.
+// A browser without a console sees a page that says why; a request for anything else, or with a token, comes from a client.
 func TestBrowserWithoutConsoleGetsAPage(t *testing.T) {
 	g := newGateway(t)
 	r, err := http.NewRequest("GET", g.URL+"/", nil)
@@ -83,7 +83,7 @@ func TestBrowserWithoutConsoleGetsAPage(t *testing.T) {
 	}
 }
 
-// In dev mode a page that had a name of its own resolve to loopback gets nothing.
+// In dev mode a page whose own name resolves to loopback gets nothing.
 func TestLoopbackOnly(t *testing.T) {
 	g := newGateway(t, func(o *httpapi.Options) { o.LoopbackOnly = true })
 	for host, status := range map[string]int{

@@ -14,7 +14,7 @@ func (m *mail) batchOf(n int, label string) {
 	m.want(200, "", "POST", "/v2/batch", "["+strings.TrimSuffix(strings.Repeat(item+",", n), ",")+"]")
 }
 
-// TestBulkActions: a cancellation of more than one entry takes is counted, goes on by itself, and is told of by every node.
+// TestBulkActions: a cancellation of more messages than one entry takes is counted, goes on in the background, and is shown by every node.
 func TestBulkActions(t *testing.T) {
 	m := startMail(t)
 	const all = 2100
@@ -57,7 +57,7 @@ func TestBulkActions(t *testing.T) {
 	m.want(404, `{"error":"bulk action none not found"}`, "DELETE", "/v2/bulkActions/none", "")
 }
 
-// TestBulkActionOfNothing: one whose filter matches nothing is over at once, however much there is to look at, and is listed.
+// TestBulkActionOfNothing: an action whose filter matches nothing is over at once, however many messages there are, and is listed.
 func TestBulkActionOfNothing(t *testing.T) {
 	m := startMail(t)
 	for range 10 {
@@ -85,7 +85,7 @@ func TestBulkActionOfNothing(t *testing.T) {
 	}
 }
 
-// TestBulkActionsOfRuns: those of runs have a list of their own.
+// TestBulkActionsOfRuns: bulk actions of runs have a list of their own.
 func TestBulkActionsOfRuns(t *testing.T) {
 	m := startMail(t)
 	for _, label := range []string{"a", "a", "b"} {

@@ -35,12 +35,12 @@ type call struct {
 type request struct {
 	w http.ResponseWriter
 	r *http.Request
-	// routing is what the router sees of a request to the API of messages, with routingURL.
+	// routing and routingURL form the request that the router sees for the API of messages.
 	routing    http.Request
 	routingURL url.URL
 
 	kind  kind
-	db    string // that the path names, empty for the default
+	db    string // the one that the path names, empty for the default
 	path  string // without the database and the first slash, not decoded
 	query string // not decoded
 
@@ -52,7 +52,7 @@ type request struct {
 	words   redis.Words
 	body    []byte
 	packed  *unpacker // the body, if it came in gzip
-	// publishing is the message that the request publishes together with others; nil of any other request.
+	// publishing is the message that the request publishes together with others; nil for any other request.
 	publishing *messages.Publishing
 }
 
@@ -179,9 +179,9 @@ func (c *call) panicked(p any) (answered bool) {
 	return true
 }
 
-// log writes a line for a failure of ours, and at debug level for every request (the
-// paths that are not commands say themselves what failed; a node that isn't ready is
-// asked all the time). It names the command but never its arguments, and not the query, which may hold a token.
+// log writes a line for a failure of the server, and at debug level for every request. Paths that are not commands log
+// their failures themselves, and a node that isn't ready is asked all the time. It names the command but never its
+// arguments, and not the query, which may hold a token.
 func (c *call) log(took time.Duration) {
 	level := slog.LevelDebug
 	if c.status >= http.StatusInternalServerError && c.kind != kindOps {
@@ -267,7 +267,7 @@ func (c *call) sendLong(status int, contentType []string) {
 	end()
 }
 
-// beginReply sets the status and what every reply has of headers.
+// beginReply sets the status and the headers that every reply has.
 func (c *call) beginReply(status int, contentType []string) {
 	c.status, c.answered = status, true
 	h := c.w.Header()

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// provider is a language model that echoes, or refuses for a rate limit.
+// provider serves a language model that echoes, or refuses because of a rate limit.
 func provider(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body) // a request cut short has the body that came
 	w.Header().Set("Content-Type", "application/json")

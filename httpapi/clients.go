@@ -21,9 +21,9 @@ type Client struct {
 
 // Clients are the connections of the RESP listener.
 type Clients interface {
-	// List returns them in the order of their ids.
+	// List returns the connections in the order of their ids.
 	List() []Client
-	// Kill closes one, and reports whether there was one of that id.
+	// Kill closes the connection with that id, and reports whether there was one.
 	Kill(id uint64) bool
 }
 

@@ -24,7 +24,7 @@ var (
 	takesCodings = []string{"gzip, identity"}
 )
 
-// unpacker is a body whose coding is taken off while it is read.
+// unpacker is a body that is decoded while it is read.
 type unpacker struct {
 	packed io.ReadCloser
 	plain  *gzip.Reader // nil before the first read
@@ -32,7 +32,7 @@ type unpacker struct {
 
 var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
-// Read reads decoded bytes. What is no gzip is an error of the request.
+// Read reads decoded bytes. A body that is no gzip is an error of the request.
 func (u *unpacker) Read(p []byte) (int, error) {
 	var err error
 	if u.plain == nil {
@@ -63,8 +63,8 @@ func (u *unpacker) recycle() {
 	}
 }
 
-// unpack has the body decoded while it is read: limits count what comes out. Any other coding
-// than gzip is refused with 415.
+// unpack makes the body decode while it is read: limits count the decoded bytes. Any other coding than gzip is refused
+// with 415.
 func (c *call) unpack() *failure {
 	values, given := c.r.Header["Content-Encoding"]
 	if !given {
@@ -118,7 +118,7 @@ func takesGzip(h http.Header) bool {
 func isZeroWeight(weight string) bool {
 	name, value, found := strings.Cut(strings.TrimSpace(weight), "=")
 	if !found {
-		return false // no weight, which is what almost all clients send
+		return false // no weight, as almost all clients send it
 	}
 	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	return strings.EqualFold(strings.TrimSpace(name), "q") && err == nil && q == 0
@@ -166,9 +166,8 @@ func setPacked(h http.Header) {
 	}
 }
 
-// packer compresses a reply of a handler that writes it piece by piece: if it is JSON or other
-// text, if it has no coding yet, and as soon as it is long enough. What is flushed before that
-// goes out as it is.
+// packer compresses a reply of a handler that writes it piece by piece: if it is JSON or other text, if it has no
+// coding yet, and as soon as it is long enough. A reply that is flushed before that is sent as it is.
 type packer struct {
 	http.ResponseWriter
 	z      *gzip.Writer // of a reply that is compressed
@@ -177,7 +176,7 @@ type packer struct {
 	plain  bool   // the reply is sent as it is
 }
 
-// packs returns the writer for a reply to c, and what ends the reply.
+// packs returns the writer for a reply to c, and the function that ends the reply.
 func (c *call) packs() (w http.ResponseWriter, end func()) {
 	if c.r.Method == http.MethodHead || !takesGzip(c.r.Header) {
 		return c.w, func() {}
@@ -258,7 +257,7 @@ func (p *packer) FlushError() error {
 	return http.NewResponseController(p.ResponseWriter).Flush()
 }
 
-// end sends what is left of a reply that is whole.
+// end sends the rest of a complete reply.
 func (p *packer) end() {
 	switch {
 	case p.z != nil:

@@ -33,10 +33,10 @@ func withMessages(o *httpapi.Options) {
 	o.Messages = &messages.Parser{Prefixes: []string{"Svc", "Upstash"}}
 }
 
-// as is the header of a token.
+// as returns the header of a token.
 func as(token string) string { return "Authorization: Bearer " + token }
 
-// A body in gzip is what it unpacks to, wherever bodies are read and however they come.
+// A body in gzip is read as its unpacked content, wherever bodies are read and however they arrive.
 func TestPackedBodies(t *testing.T) {
 	g := newGateway(t, withMessages)
 	long := strings.Repeat("ab", 20_000)
@@ -140,8 +140,8 @@ func TestPackedBodiesKeepTheLimit(t *testing.T) {
 	}
 }
 
-// Replies of a kilobyte and more are compressed for those who ask, whoever answers, and unpack
-// to what others get.
+// Replies of a kilobyte and more are compressed for clients that ask for it, on every path, and unpack to the reply
+// that others get.
 func TestPackedReplies(t *testing.T) {
 	g := newGateway(t, withMessages)
 	g.ask(t, "POST", "/set/text", strings.Repeat("text ", 2000))

@@ -16,7 +16,7 @@ import (
 
 var fullLength = flag.Bool("full", false, "run the acceptance tests of the gateway in full length")
 
-// length is that of an acceptance test: a fraction unless -full is given.
+// length returns the length of an acceptance test: short unless -full is given.
 func length(full, short int) int {
 	if *fullLength {
 		return full
@@ -24,8 +24,8 @@ func length(full, short int) int {
 	return short
 }
 
-// TestCrowd has 64 clients send mixed requests in all forms and formats, each to a random
-// node of three: every one that is right gets a 2xx and its own reply.
+// TestCrowd sends mixed requests of 64 clients, in all forms and formats, each to a random node of three: every correct
+// one gets a 2xx and its own reply.
 func TestCrowd(t *testing.T) {
 	nodes := httpapitest.ServeNodes(t, 3, nil)
 	var gateways []*gateway
@@ -46,7 +46,7 @@ func TestCrowd(t *testing.T) {
 	all.Wait()
 }
 
-// parallelMember is one client, which alone writes its key and knows what stands there.
+// parallelMember is one client. Only it writes its key, so it knows the value.
 type parallelMember struct {
 	gateways []*gateway
 	key      string
@@ -93,8 +93,8 @@ func (m *parallelMember) request(t *testing.T) {
 	}
 }
 
-// TestBank has 8 clients move amounts between accounts in transactions, on three nodes
-// whose leadership moves: every transaction that reads all accounts sees the same total.
+// TestBank moves amounts between accounts, by transactions of 8 clients, on three nodes whose leadership moves: every
+// transaction that reads all accounts sees the same total.
 func TestBank(t *testing.T) {
 	const accounts, each, clients = 8, 1000, 8
 	nodes := httpapitest.ServeNodes(t, 3, nil)
@@ -161,11 +161,11 @@ func TestBank(t *testing.T) {
 	t.Logf("%d moves, %d unknown, %d looks", moves.Load(), unknown.Load(), looks.Load())
 }
 
-// movesPerLeader is how many moves there are at least between two changes.
+// movesPerLeader is the least number of moves between two changes.
 const movesPerLeader = 50
 
-// look reads all accounts in one transaction, of which a write makes it go through the
-// log every other time.
+// look reads all accounts in one transaction. Every other time, at random, the transaction also has a write, so that it
+// goes through the log.
 func look(t *testing.T, g *gateway, accounts, total int) {
 	rows := []string{}
 	for i := range accounts {

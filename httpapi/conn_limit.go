@@ -20,8 +20,8 @@ import (
 // are closed at once.
 const maxRefused = 64
 
-// limitedListener counts the connections that it accepts. One for which there is no room gets
-// an answer to its first request that says why, unless that request shows the admin token.
+// limitedListener counts the connections that it accepts. If there is no room for one, its first request gets an answer
+// that says so, unless that request shows the admin token.
 type limitedListener struct {
 	net.Listener
 	server  *Server
@@ -56,7 +56,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// The bounds of telling a client that there is no room.
+// The bounds of the answer to a client for which there is no room.
 const (
 	refusalTime  = 2 * time.Second
 	refusalBytes = 64 << 10
@@ -84,8 +84,7 @@ func (l *limitedListener) refuse(c *limitedConn, addr string, f *failure) {
 	if _, err := c.Write(closing(l.server.names.outcome, f)); err != nil {
 		return
 	}
-	// What is still on its way would make the close a reset, which can take the answer
-	// with it.
+	// Bytes that are still on their way would make the close a reset, which can destroy the answer.
 	if c.CloseWrite() == nil {
 		_, _ = io.Copy(io.Discard, io.LimitReader(c.Conn, refusalBytes))
 	}
@@ -98,7 +97,7 @@ func (s *Server) showsAdminToken(r *http.Request) bool {
 	return s.localRole(appendCredential(nil, r, query)) == acl.Admin
 }
 
-// closing is a whole reply for a connection that is closed after it.
+// closing returns a whole reply for a connection that is closed after it.
 func closing(outcomeNames []string, f *failure) []byte {
 	body := redis.AppendError(nil, f.text)
 	reply := fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n",
@@ -144,7 +143,7 @@ func (c *limitedConn) CloseWrite() error {
 	return nil
 }
 
-// Socket is the plain connection below, which may be read and written in place of this one; nil
+// Socket returns the plain connection below, which may be read and written in place of this one; nil
 // if there is more to it.
 func (c *limitedConn) Socket() net.Conn {
 	if plain, ok := c.Conn.(*net.TCPConn); ok && len(c.rest) == 0 {

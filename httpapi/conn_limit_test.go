@@ -59,8 +59,8 @@ func TestTricklingClientsAreCutOff(t *testing.T) {
 	}
 }
 
-// A full table closes who has sent nothing that opens anything, and refuses at once where
-// everybody has; the operator gets in from the machine itself and by the admin token.
+// A full table closes connections that have shown no valid token, and refuses new ones at once if all have shown one.
+// The operator gets in from the machine itself and by the admin token.
 func TestFullTable(t *testing.T) {
 	g := newGateway(t, func(o *httpapi.Options) { o.Limits = httpapi.Limits{Connections: 2, Reserve: 1} })
 	ping := "GET /ping" + rawHead + "\r\n"

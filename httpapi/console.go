@@ -8,8 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/console"
 )
 
-// newConsole makes the console over this server: what its sessions ask comes back here
-// with their credentials.
+// newConsole makes the console over this server: the requests of its sessions come back here with their credentials.
 func (s *Server) newConsole(o console.Options) (err error) {
 	o.Engine, o.API, o.Audit, o.Log = s.engine, s, s.audit, s.log
 	s.console, err = console.New(o)
@@ -17,7 +16,7 @@ func (s *Server) newConsole(o console.Options) (err error) {
 	return err
 }
 
-// Console is the console for a listener of its own; nil if there is none.
+// Console returns the console for a listener of its own; nil if there is none.
 func (s *Server) Console() http.Handler {
 	if s.console == nil {
 		return nil
@@ -46,15 +45,14 @@ func (s *Server) noConsole() string {
 	return "ERR the console of this node is disabled (--console=off)"
 }
 
-// wantsPage reports whether a browser has been sent to the root: whatever else calls
-// there has a token, or does not ask for a page.
+// wantsPage reports whether a browser has been sent to the root: all other callers have a token, or do not ask for a
+// page.
 func (c *call) wantsPage() bool {
 	return c.path == "" && c.query == "" && c.db == "" && c.r.Method == http.MethodGet &&
 		len(c.r.Header["Authorization"]) == 0 && strings.Contains(c.r.Header.Get("Accept"), "text/html")
 }
 
-// noConsolePage is what a browser sees at the root of a node whose console is not there. It has only what every client
-// is told.
+// noConsolePage is the page at the root of a node without its console. It holds only what every client is told.
 const noConsolePage = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// framings are bodies whose length is told wrongly, or twice.
+// framings returns bodies whose length is given wrongly, or twice.
 func framings() []attack {
 	with := func(body string, header ...string) string { return request("POST / HTTP/1.1", header...) + body }
 	const (
@@ -62,7 +62,7 @@ func framings() []attack {
 	return list
 }
 
-// bodies are bodies that are no array of words.
+// bodies returns bodies that are no array of words.
 func bodies() []attack {
 	const whole = `["SET","smuggled","\u00e9\n",1.5e3,true]`
 	var list []attack
@@ -108,7 +108,7 @@ func bodies() []attack {
 	)
 }
 
-// words are command words that no command should get.
+// words returns command words that no command should get.
 func words() []attack {
 	list := []attack{
 		{"name of NULs", post("/", `["\u0000\u0000"]`), "400"},
@@ -133,7 +133,7 @@ func words() []attack {
 	return list
 }
 
-// credentials are tokens that open nothing.
+// credentials returns tokens that open nothing.
 func credentials() []attack {
 	var list []attack
 	for _, token := range []string{"", "Bearer", "Bearer ", "Bearer \xff", "Basic dXNlcjpwYXNz", "Bearer " + httpapitest.Token + " x", "Bearer  " + httpapitest.Token,

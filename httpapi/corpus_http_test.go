@@ -7,12 +7,12 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// request is a request without a body, in pieces that may be wrong.
+// request returns a request without a body, in pieces that may be wrong.
 func request(line string, header ...string) string {
 	return line + "\r\nHost: h\r\nAuthorization: Bearer " + httpapitest.Token + "\r\n" + strings.Join(append(header, ""), "\r\n") + "\r\n"
 }
 
-// post is a well-framed request with that body.
+// post returns a well-framed request with that body.
 func post(target, body string, header ...string) string {
 	return request("POST "+target+" HTTP/1.1", append(header, fmt.Sprint("Content-Length: ", len(body)))...) + body
 }
@@ -20,7 +20,7 @@ func post(target, body string, header ...string) string {
 // smuggled is a request that must never run as a second one.
 var smuggled = request("GET /set/smuggled/1 HTTP/1.1")
 
-// requestLines are malformed first lines.
+// requestLines returns malformed first lines.
 func requestLines() []attack {
 	const long = 70_000
 	list := []attack{
@@ -81,7 +81,7 @@ func requestLines() []attack {
 	return list
 }
 
-// headerLines are malformed headers.
+// headerLines returns malformed headers.
 func headerLines() []attack {
 	get := func(header ...string) string { return request("GET /ping HTTP/1.1", header...) }
 	bare := "GET /ping HTTP/1.1\r\n"

@@ -16,9 +16,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// attack is a request that no client should send, and the statuses of all replies that
-// it gets on its connection: "200 400" is two, "-" none. The documented answers stand in
-// docs/api.md.
+// attack is a request that no client should send, and the statuses of all replies that it gets on its connection: "200
+// 400" is two, "-" none. The documented answers are in docs/api.md.
 type attack struct {
 	name, bytes, want string
 }

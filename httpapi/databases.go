@@ -15,8 +15,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
-// databaseView is a database as /admin/databases shows it. Path is where its commands
-// are served. The tokens are known in the answer that made them and never again.
+// databaseView is a database as /admin/databases shows it. Path is the path at which its commands are served. Tokens
+// are only in the answer of the request that made them.
 type databaseView struct {
 	Name          string `json:"name"`
 	Path          string `json:"path"`
@@ -64,8 +64,7 @@ func (s *Server) resetPassword(g *gin.Context) {
 	s.makeTokens(g, fsm.ResetTokens, g.Param("name"), http.StatusOK)
 }
 
-// makeTokens draws two tokens for a database, has the operation take their digests, and
-// shows them.
+// makeTokens draws two tokens for a database, passes their digests to the operation, and answers with the tokens.
 func (s *Server) makeTokens(g *gin.Context, op *fsm.Operation[fsm.DatabaseTokens, fsm.DatabaseInfo], name string, status int) {
 	standard, readOnly := NewToken(), NewToken()
 	var salt acl.Salt
@@ -132,13 +131,14 @@ func (s *Server) failDatabase(g *gin.Context, err error) {
 	s.failOps(g, err, true)
 }
 
-// databaseSettings are those of one database, as /admin/databases/NAME/settings shows them.
+// databaseSettings holds the settings of one database, as /admin/databases/NAME/settings shows them.
 type databaseSettings struct {
-	// MaxMemory is the limit of its memory in bytes (0 = unlimited, but for that of the cluster), nil for the part of the
-	// cluster's limit that databases have without one. InForce is the limit that follows.
+	// MaxMemory is the limit of its memory in bytes (0 = only the cluster's limit). Nil is the part of the cluster's
+	// limit that databases without a limit of their own have. InForce is the resulting limit.
 	MaxMemory *int64 `json:"maxMemory"`
 	InForce   int64  `json:"maxMemoryInForce"`
-	// RequestRate is how many requests a second each node answers, RequestBurst how many at once; left out if any number.
+	// RequestRate is the number of requests that each node answers in a second, RequestBurst the number that it answers
+	// at once; both are left out if there is no limit.
 	RequestRate  int64 `json:"requestRate,omitempty"`
 	RequestBurst int64 `json:"requestBurst,omitempty"`
 }

@@ -151,7 +151,7 @@ func TestRevokedTokenWritesNothing(t *testing.T) {
 	}
 }
 
-// A token that was taken away and given again while its request was under way works.
+// A token that was revoked and made valid again while its request was under way works.
 func TestTokenGivenAgainWrites(t *testing.T) {
 	g := newGateway(t)
 	g.engine.BeforePropose(func() {
@@ -161,7 +161,7 @@ func TestTokenGivenAgainWrites(t *testing.T) {
 	g.expect(t, "POST", "/", `["SET","k","x"]`, httpapitest.Token, 200, `{"result":"OK"}`)
 }
 
-// TestDatabaseSettings limits the memory of one database: it is refused what exceeds that, and the others are not.
+// TestDatabaseSettings limits the memory of one database: its writes beyond that are refused, those of others are not.
 func TestDatabaseSettings(t *testing.T) {
 	g := newGateway(t)
 	shop := g.database(t, "POST", "/admin/databases", `{"name":"shop"}`, 201)

@@ -52,8 +52,7 @@ func TestDeadLetterEntry(t *testing.T) {
 	p.want(200, `{"messages":[]}`, "GET", "/v2/dlq", "")
 }
 
-// deadLetters has three messages fail, labelled 1, 2 and 3, and returns their entries,
-// oldest first.
+// deadLetters makes three messages fail, labelled 1, 2 and 3, and returns their entries, oldest first.
 func deadLetters(p *office) []map[string]any {
 	p.Helper()
 	for _, label := range []string{"1", "2", "3"} {
@@ -62,7 +61,7 @@ func deadLetters(p *office) []map[string]any {
 	return listOf(p.until("/v2/dlq", long("messages", 3)), "messages")
 }
 
-// labels are those of dead letters.
+// labels returns the labels of dead letters.
 func labels(list []map[string]any) string {
 	var all []string
 	for _, m := range list {
@@ -82,7 +81,7 @@ func TestDeadLetterPages(t *testing.T) {
 		"queueName=q": "1 2 3", "responseStatus=500,404": "1 2 3", "responseStatus=404": "", "url=" + p.url + "/bad": "1 2 3", "topicName=t": "", "scheduleId=s": "",
 		"callerIp=127.0.0.1": "1 2 3", "flowControlKey=k": "", "fromDate=1": "1 2 3", "toDate=1": "", "messageId=" + all[1]["messageId"].(string): "2", "messageId=x": "",
 		"dlqIds=" + id(2) + "&dlqIds=" + id(0): "3 1", "dlqIds=x": "", "dlqIds=": "", "source=workflow": "", "api=llm": "1 2 3",
-		// The cursor of a page stands before the next one that matches, if there is one.
+		// The cursor of a page is the place before the next match, if there is one.
 		"label=1&count=1": "1", "count=3": "1 2 3",
 	} {
 		got := p.object(p.want(200, "", "GET", "/v2/dlq?"+query, ""))
@@ -140,7 +139,7 @@ func TestDeleteDeadLetters(t *testing.T) {
 }
 
 // TestRetryDeadLetters: section 11.4, a retry is a new message with the original
-// configuration, but for what the headers of the retry name.
+// configuration, except what the headers of the retry name.
 func TestRetryDeadLetters(t *testing.T) {
 	p := startOffice(t)
 	all := deadLetters(p)

@@ -38,7 +38,7 @@ func startOffice(t *testing.T, adjust ...func(*messages.Parser)) *office {
 	return p
 }
 
-// ServeHTTP is the destination.
+// ServeHTTP answers as the destination.
 func (p *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body) // a request cut short has the body that came
 	p.mu.Lock()
@@ -86,7 +86,7 @@ func (p *office) until(path string, good func(map[string]any) bool) map[string]a
 	}
 }
 
-// listOf are the elements of a list in an answer.
+// listOf returns the elements of a list in an answer.
 func listOf(answer map[string]any, name string) (list []map[string]any) {
 	all, _ := answer[name].([]any)
 	for _, v := range all {

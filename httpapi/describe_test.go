@@ -20,7 +20,7 @@ var messagesDescribed = sync.OnceValues(func() (*httpapitest.Description, error)
 	return httpapitest.ParseDescription(text)
 })
 
-// asDescribed holds a reply of /v2 against its description.
+// asDescribed checks a reply of /v2 against its description.
 func asDescribed(t testing.TB, method, target string, r httpapitest.Reply) {
 	t.Helper()
 	d, err := messagesDescribed()
@@ -32,8 +32,7 @@ func asDescribed(t testing.TB, method, target string, r httpapitest.Reply) {
 	}
 }
 
-// TestMessagesDescriptionIsServed: everybody reads the description, and what is not as it
-// says is found.
+// TestMessagesDescriptionIsServed: every client can read the description, and replies that differ from it are found.
 func TestMessagesDescriptionIsServed(t *testing.T) {
 	m := startMail(t)
 	want, err := os.ReadFile("messages/openapi.yaml")
@@ -72,8 +71,8 @@ func TestMessagesDescriptionIsServed(t *testing.T) {
 	}
 }
 
-// endpoints are those of section 2 of the protocol of messages, those of the protocol of workflows, and what documents and
-// tools of the reference call beside them.
+// endpoints lists the endpoints of section 2 of the protocol of messages and of the protocol of workflows, and those that
+// documents and tools of the reference call in addition.
 const endpoints = `
 POST /v2/publish/{destination}
 POST /v2/enqueue/{queue}/{destination}
@@ -156,9 +155,8 @@ POST /v2/workflows/dlq/callback/{dlqId}
 DELETE /v2/workflows/dlq/callback/{dlqId}
 POST /llm/v1/chat/completions`
 
-// TestDescriptionAndRouterAgree: every endpoint of the protocol is described, every one
-// that is described is served, and where a path is served by a method it is described
-// for that.
+// TestDescriptionAndRouterAgree: every endpoint of the protocol is described, every described one is served, and every
+// method by which a path is served is described.
 func TestDescriptionAndRouterAgree(t *testing.T) {
 	d, err := messagesDescribed()
 	if err != nil {
@@ -196,8 +194,8 @@ func TestDescriptionAndRouterAgree(t *testing.T) {
 	}
 }
 
-// exempt are requests that mean something else than their path seems to say: a schedule's
-// place is also that of a destination, and a flow-control key may end in a word.
+// exempt reports whether a request means something else than its path seems to say: the path of a schedule is also the
+// path of a destination, and a flow-control key may end in a word.
 func exempt(method, path string) bool {
 	switch path {
 	case "/v2/schedules/{destination}":

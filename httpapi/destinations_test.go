@@ -15,8 +15,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// entryPoints are all ways in which a destination comes in. do publishes to a URL, given as a user writes it, and returns the
-// status of the answer (of a command: 200 or 400).
+// entryPoints are all entry points of a destination. do publishes to a URL, given as a user writes it, and returns the status
+// of the answer (of a command: 200 or 400).
 var entryPoints = []struct {
 	name string
 	do   func(m *mail, to string) (status int, text string)
@@ -125,7 +125,7 @@ func (m *mail) step(run, to, body string, header ...string) (int, string) {
 	return m.do("POST", "/v2/batch", jsonOf([]any{map[string]any{"destination": to, "headers": headers, "body": body}}))
 }
 
-// records are the stored messages, groups, schedules and runs, as bytes.
+// records returns the stored messages, groups, schedules and runs, as bytes.
 func (m *mail) records() (all []string) {
 	m.Helper()
 	node := m.nodes.Nodes[0]
@@ -144,8 +144,8 @@ func (m *mail) records() (all []string) {
 	return all
 }
 
-// TestEveryDestinationIsStoredEscaped: whichever way a URL comes in, no record has it but in the form that goes over the
-// wire.
+// TestEveryDestinationIsStoredEscaped: whatever the entry point of a URL, records have it only in the form that goes
+// over the wire.
 func TestEveryDestinationIsStoredEscaped(t *testing.T) {
 	m := startMail(t)
 	for i, e := range entryPoints {
@@ -168,7 +168,7 @@ func TestEveryDestinationIsStoredEscaped(t *testing.T) {
 	}
 }
 
-// undeliverable are URLs to which no connection can be made, whatever the network is.
+// undeliverable are URLs to which no connection can be made on any network.
 var undeliverable = []string{
 	"http://h.test:0/", "http://h.test:65536/", "https://h.test:99999/", "http://h.test:abc/", "http://h.test:-1/", "http://:80/", "http:///x", "http://?x", "http://u@/",
 	"http://a b/", "http://a<b/", "http://a%00b/", "http://-a/", "http://a-/", "http://a..b/", "http://.a/", "http://./", "http://a!b/", "http://" + strings.Repeat("a", 64) + ".test/",
@@ -201,8 +201,8 @@ func TestUndeliverableURLsAreRefused(t *testing.T) {
 	}
 }
 
-// TestBlankQueueNames: where a path or a batch names a queue, a name of nothing or of blanks is refused; an empty one in a batch
-// is none.
+// TestBlankQueueNames: an empty queue name in a path, and one of blanks in a path or a batch, are refused; an empty name in a
+// batch counts as none.
 func TestBlankQueueNames(t *testing.T) {
 	m := startMail(t)
 	for _, path := range []string{"/v2/enqueue//http://h.test/", "/v2/enqueue/%20/http://h.test/", "/v2/enqueue/%09/http://h.test/", "/v2/enqueue/a%20b/http://h.test/", "/v2/enqueue/", "/v2/enqueue"} {
@@ -229,8 +229,8 @@ func TestBlankQueueNames(t *testing.T) {
 	}
 }
 
-// TestHTTPIsRefusedEarly: where only https is allowed, no way in over HTTP takes a destination that is http. What commands take
-// is refused when it is sent (TestHTTPSOnly of egress).
+// TestHTTPIsRefusedEarly: if only https is allowed, no entry point over HTTP accepts an http destination. Destinations of
+// commands are refused when they are sent (TestHTTPSOnly of egress).
 func TestHTTPIsRefusedEarly(t *testing.T) {
 	m := startMail(t, func(o *httpapi.Options) { o.Messages.HTTPSOnly = true })
 	refused := 0

@@ -8,7 +8,7 @@ import (
 )
 
 // encodeTurns bounds how many long replies (above streamAbove) a node encodes and compresses at once: half of the
-// processors, so that the many steps of a short request find one free. docs/design/fairness.md has what it changes.
+// processors, so that the many steps of a short request find one free. docs/design/fairness.md describes the effect.
 type encodeTurns chan struct{}
 
 func newEncodeTurns() encodeTurns { return make(encodeTurns, max(1, runtime.GOMAXPROCS(0)/2)) }
@@ -34,9 +34,9 @@ type turnWriter struct {
 	ended bool
 }
 
-// Write writes without holding the turn, and waits for the next one. Go's scheduler lets what computes go on for 10 ms
-// while others wait, and a short request takes about ten steps on different goroutines: each would wait for that. So what
-// waits runs after each part.
+// Write writes without holding the turn, and waits for the next one. Go's scheduler lets a goroutine that computes go on
+// for 10 ms while others wait, and a short request takes about ten steps on different goroutines: each would wait that
+// long. So waiting goroutines run after each part.
 func (w *turnWriter) Write(b []byte) (int, error) {
 	<-w.turns
 	defer func() { w.turns <- struct{}{} }()
@@ -44,7 +44,7 @@ func (w *turnWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// close ends the turn. What is written after it is encoded already.
+// close ends the turn. Everything that is written after it is encoded already.
 func (w *turnWriter) close() {
 	if !w.ended {
 		w.ended = true

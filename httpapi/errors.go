@@ -22,10 +22,10 @@ const (
 	applied outcome = "applied"
 )
 
-// errPanic is what a handler that panicked has said.
+// errPanic is the error of a handler that panicked.
 var errPanic = errors.New("httpapi: handler panicked")
 
-// failure is a reply that isn't a command's own.
+// failure is a reply that doesn't come from a command.
 type failure struct {
 	status  int
 	outcome outcome
@@ -34,7 +34,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// failures is the one table from what the engine says to what the client reads.
+// failures is the only table that maps errors of the engine to the replies that clients read.
 var failures = []struct {
 	err error
 	failure
@@ -84,7 +84,7 @@ func failureOf(err error, wrote bool) *failure {
 	return f
 }
 
-// badRequest is a request refused before anything ran.
+// badRequest returns a request refused before anything ran.
 func badRequest(text string) *failure {
 	return &failure{http.StatusBadRequest, notApplied, text}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// states are those of a list of events.
+// states returns the states of a list of events.
 func states(list []map[string]any) string {
 	var all []string
 	for _, v := range list {
@@ -19,8 +19,7 @@ func states(list []map[string]any) string {
 	return strings.Join(all, " ")
 }
 
-// TestEvents: section 10.2, the configuration stands on every event, the answer on those
-// that tell of one.
+// TestEvents: section 10.2, every event has the configuration, and events of an answer have the answer.
 func TestEvents(t *testing.T) {
 	p := startOffice(t)
 	id := p.publish("/bad", "hello", "Svc-Retries", "1", "Svc-Retry-Delay", "retried * 10 + 1", "Svc-Label", "l,m", "Svc-Forward-X-Mine", "m", "Svc-Timeout", "30s",
@@ -67,8 +66,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestEventFilters: section 10.1, each filter chooses what it names, and pages end
-// without a cursor.
+// TestEventFilters: section 10.1, each filter selects what it names, and the last page has no cursor.
 func TestEventFilters(t *testing.T) {
 	p := startOffice(t)
 	first := p.publish("/ok/1", "", "Svc-Label", "a", "Svc-Queue-Name", "q")
@@ -148,8 +146,7 @@ func TestEventsInTheSpecificationsForm(t *testing.T) {
 	}
 }
 
-// TestRedactedEvents: section 17, what is redacted is hidden here too, and retried with
-// its real value.
+// TestRedactedEvents: section 17, redacted fields are hidden here too, and retried with their real values.
 func TestRedactedEvents(t *testing.T) {
 	p := startOffice(t)
 	p.publish("/bad", "secret", "Svc-Retries", "0", "Svc-Redact-Fields", "body,header[X-Mine]", "Svc-Forward-X-Mine", "mine")
@@ -215,7 +212,7 @@ func TestGroupedEvents(t *testing.T) {
 		}
 		seen[id] = true
 	}
-	// A state is that of the last event: what nobody has looked at since.
+	// A state is the state of the last event, which nothing has changed since.
 	created := listOf(p.object(p.want(200, "", "GET", "/v2/logs?groupBy=messageId&state=CREATED", "")), "groups")
 	if len(created) != 1 || created[0]["messageId"] != waits {
 		t.Error(created)

@@ -15,16 +15,16 @@ import (
 	"github.com/trireme-dev/trireme/node/stats"
 )
 
-// verdict is what a state says about the rows of a call.
+// verdict is the result of judging the rows of a call by a state.
 type verdict struct {
 	writes     bool         // a row that may run changes something
-	refusal    *reply.Value // the first row's that may not run
+	refusal    *reply.Value // of the first row that may not run
 	mayBeStale bool         // a newer state might not refuse
 	revoked    bool         // the token opens nothing any more
 }
 
-// execute judges the rows, runs them and answers. Reads go to a view, everything else through the
-// log; a batch is one request to it either way.
+// execute judges the rows, runs them and answers. Reads run on a view, everything else goes through the log; a batch is
+// one request either way.
 func (c *call) execute() {
 	c.began = time.Now()
 	if c.judge(); c.verdict.refusal != nil && c.mode != fsm.Pipeline {
@@ -45,7 +45,7 @@ func (c *call) proceed() {
 func (c *call) runAlone() {
 	c.s.run(c.r.Context(), c.self[:])
 	if c.verdict.revoked {
-		// Nothing was done. The state that was asked may be old, or the token may have been given again since: the cluster knows.
+		// Nothing was done. The state that was asked may be old, or the token may be valid again since: the cluster is asked.
 		if !c.verdict.writes && c.reading.Mode == fsm.Linearizable {
 			c.fail(errToken)
 			return
@@ -63,8 +63,8 @@ func (c *call) runAlone() {
 	c.answerRun()
 }
 
-// count counts the rows against the daily limit and takes off those that are beyond it.
-// It answers itself, and returns false, if none may run.
+// count counts the rows against the daily limit and drops those beyond it. If none may run, it answers the request and
+// returns false.
 func (c *call) count() bool { return c.quota.Unlimited() || c.countLimited() }
 
 func (c *call) countLimited() bool {
@@ -104,8 +104,7 @@ func (c *call) countLimited() bool {
 	return false
 }
 
-// uncharge gives back what the rows have counted against the daily limit: none of them
-// ran.
+// uncharge reverses the rows' count against the daily limit: none of them ran.
 func (c *call) uncharge() {
 	if c.charged > 0 {
 		c.s.meter.Return(c.chargedTo, c.charged)
@@ -167,7 +166,7 @@ func (c *call) refuse() {
 	c.discard(*c.verdict.refusal)
 }
 
-// discard answers the error of a request of which nothing ran.
+// discard answers with the error of a request of which no row ran.
 func (c *call) discard(refusal reply.Value) {
 	c.uncharge()
 	c.values = append(c.values[:0], refusal)
@@ -299,7 +298,7 @@ func (c *call) flushPart(part []byte) []byte {
 	return part[:0]
 }
 
-// answer sends one reply. Of an error the status is 400: the command changed nothing.
+// answer sends one reply. The status of an error is 400: the command changed nothing.
 func (c *call) answer(v reply.Value) {
 	if c.replyBytes > streamAbove {
 		c.s.encoders.do(func() { c.out = redis.AppendReply(c.out[:0], v, c.form) })

@@ -11,8 +11,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/rdb"
 )
 
-// exportTrailer is the trailer of an export, a JSON object of what the file holds and went without. It is there when all
-// of the file was sent.
+// exportTrailer is the trailer of an export, a JSON object that says what the file holds and what was left out. It is
+// sent only after the whole file.
 const exportTrailer = "Trireme-Export"
 
 // exportView is the object in exportTrailer.

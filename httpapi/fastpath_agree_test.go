@@ -24,8 +24,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// way is a server with a state of its own and a connection to it, of which the requests
-// are answered on the fast path, or by net/http.
+// way is a server with a state of its own, and a connection to it whose requests are answered on the fast path, or by
+// net/http.
 type way struct {
 	t       testing.TB
 	name    string
@@ -40,7 +40,7 @@ type way struct {
 // from then on.
 const leave = "OPTIONS /livez HTTP/1.1\r\nHost: h\r\n\r\n"
 
-// twoWays are two servers whose clocks and chances are the same.
+// twoWays returns two servers whose clocks and chances are the same.
 func twoWays(t testing.TB, adjust func(*httpapi.Options)) (fast, slow *way) {
 	t.Helper()
 	now := time.Now().UnixMilli()
@@ -77,8 +77,8 @@ func (w *way) close() {
 	}
 }
 
-// send sends a request as it is and returns its reply, but for what is of the moment and of
-// the connection.
+// send sends a request as it is and returns its reply without the parts that depend on the moment and on the
+// connection.
 func (w *way) send(request string) string {
 	w.t.Helper()
 	if err := w.c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
@@ -113,7 +113,7 @@ func (w *way) send(request string) string {
 	return text + string(body)
 }
 
-// state is all that the server's state holds.
+// state returns the whole state of the server.
 func (w *way) state() string {
 	var b bytes.Buffer
 	if err := w.engine.Machine.Fork().Write(&b); err != nil {
@@ -147,7 +147,7 @@ func (w *way) onFastPath() float64 {
 	return -1
 }
 
-// counted are the metrics of requests that do not tell the time.
+// counted returns the metrics of requests that do not tell the time.
 func (w *way) counted() string {
 	all, err := w.metrics.Gather()
 	if err != nil {
@@ -169,7 +169,7 @@ func (w *way) counted() string {
 // mailHead begins the headers of a request with the messages token.
 const mailHead = "Host: 127.0.0.1:8080\r\nAuthorization: Bearer " + httpapitest.MessagesToken + "\r\n"
 
-// mailRequest is a request to the API of messages. Lines are those of its header.
+// mailRequest returns a request to the API of messages. lines are the lines of its header.
 func mailRequest(method, target, body string, lines ...string) string {
 	head := method + " " + target + " HTTP/1.1\r\n" + mailHead
 	for _, line := range lines {
@@ -181,7 +181,7 @@ func mailRequest(method, target, body string, lines ...string) string {
 	return head + "\r\n" + body
 }
 
-// raw is a request without the usual token.
+// rawMail returns a request without the usual token.
 func rawMail(method, target, lines string) string {
 	return method + " " + target + " HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n" + lines + "\r\n"
 }
@@ -217,7 +217,7 @@ var mailRequests = []string{
 	mailRequest("POST", "/v2/publish/api/llm", "{}", "Upstash-Callback: https://cb.example"),
 	mailRequest("POST", "/v2/publish/api/llm", "{}"),
 	mailRequest("POST", "/v2/publish/api/other", "{}"),
-	// What of the request's own header goes on.
+	// The parts of the request's own header that are forwarded.
 	mailRequest("POST", to, "x", "Upstash-Header-Forward: true", "X-A: 1", "x-a: 2", "Accept: */*", "User-Agent: u", "Accept-Encoding: gzip", "Cookie: c=d", "Keep-Alive: timeout=5",
 		"Connection: keep-alive", "Upgrade-Insecure-Requests: 1", "Cache-Control: max-age=0"),
 	mailRequest("POST", to, "x", "Upstash-Header-Forward: true", "Pragma: no-cache"),
@@ -278,8 +278,8 @@ var mailRequests = []string{
 // odd reports whether a request is one that the fast path leaves to net/http.
 var odd = regexp.MustCompile("^OPTIONS|^\\S+ (http:|/llm|/v2/workflows/(logs|hooks|runs/\\S*[%/])|/v2/publish/\\S*%zz|\\S*(#|caf))|Transfer-Encoding|Expect|\r\nPragma|\r\nTE:|odd'name")
 
-// TestFastPathAgreesWithNetHTTP: every request is answered on the fast path as it is behind net/http,
-// and leaves the same state and the same figures.
+// TestFastPathAgreesWithNetHTTP: every request gets the same answer on the fast path as from net/http, and leaves the
+// same state and the same metrics.
 func TestFastPathAgreesWithNetHTTP(t *testing.T) {
 	fast, slow := twoWays(t, nil)
 	var ids []string
@@ -326,7 +326,7 @@ func TestFastPathAgreesWithNetHTTP(t *testing.T) {
 	}
 }
 
-// TestBothWaysFailAlike: what the engine can't do is told alike.
+// TestBothWaysFailAlike: errors of the engine get the same replies.
 func TestBothWaysFailAlike(t *testing.T) {
 	fast, slow := twoWays(t, func(o *httpapi.Options) { o.LoopbackOnly = true })
 	check := func(what, request string) {
@@ -355,8 +355,7 @@ func TestBothWaysFailAlike(t *testing.T) {
 	check("host of elsewhere", rawMail("POST", to, ""))
 }
 
-// TestRequestsThatFollowOneAnother: what a request on a kept connection said before means
-// nothing to the next one.
+// TestRequestsThatFollowOneAnother: a request on a kept connection has no effect on the next one.
 func TestRequestsThatFollowOneAnother(t *testing.T) {
 	lines := map[string][]string{
 		"Content-Type": {"text/plain", "application/json"}, "Upstash-Delay": {"1h", "2h", "x"}, "Upstash-Retries": {"1", "2"}, "Upstash-Label": {"a", "b,c"},

@@ -81,7 +81,7 @@ func TestGlobalParallelism(t *testing.T) {
 	m.want(404, "", "GET", "/v2/globalParallelism/x", "")
 }
 
-// TestExplain: what waits says why, since when, and what happens next.
+// TestExplain: the explanation of a waiting message says why, since when, and what happens next.
 func TestExplain(t *testing.T) {
 	p := startOffice(t)
 	explain := func(path string) map[string]any {
@@ -136,7 +136,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainDead: a message that failed says how often it was tried, what was answered, and how it is brought back.
+// TestExplainDead: the explanation of a failed message says how often it was tried, what was answered, and how it is retried.
 func TestExplainDead(t *testing.T) {
 	p := startOffice(t)
 	for _, c := range []struct{ url, retries, text string }{

@@ -16,12 +16,12 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
-// serve dispatches by the first segment of the raw path. What is no command is the router's. Commands are split by ourselves,
-// because a router would decode, clean and redirect what are arguments here.
+// serve dispatches by the first segment of the raw path. The router gets everything that is no command. Commands are split
+// here, because a router would decode, clean and redirect paths that are arguments.
 func (c *call) serve() {
 	if len(c.r.TransferEncoding) > 0 {
-		// net/http has dropped a length that stood beside the chunks. A proxy that went
-		// by it would see another request behind this one: there must be none.
+		// net/http has dropped a length that was sent in addition to the chunks. A proxy that went by it would see
+		// another request after this one: there must be none.
 		c.w.Header()["Connection"] = closeValue
 	}
 	inDatabase := c.readTarget()
@@ -40,8 +40,8 @@ func (c *call) serve() {
 	}
 }
 
-// readTarget takes the request's target apart: the database that the path names, the rest of the path, which is what it would be at
-// the root, and the query.
+// readTarget parses the request's target: the database that the path names, the rest of the path, as it would be at the root, and
+// the query.
 func (c *call) readTarget() (inDatabase bool) {
 	c.path, c.query = redis.CutTarget(c.r.RequestURI)
 	rest, cut := strings.CutPrefix(c.path, "db/")
@@ -53,8 +53,8 @@ func (c *call) readTarget() (inDatabase bool) {
 	return true
 }
 
-// hasQueryToken reports whether a request shows its token in the query. Its Authorization headers
-// are not for this server then: of a message they belong to the destination.
+// hasQueryToken reports whether a request shows its token in the query. Then its Authorization headers are not for this
+// server: those of a message belong to the destination.
 func (c *call) hasQueryToken() bool {
 	if isMessages(c.path) {
 		return messages.HasQueryToken(c.query)
@@ -144,10 +144,10 @@ func (c *call) prepare() *failure {
 	return nil
 }
 
-// wordBytes is what a word takes beside its bytes, which are the body's.
+// wordBytes is the memory of a word in addition to its bytes, which are the body's.
 const wordBytes = 24
 
-// holdWords counts the words of a large body before there are any.
+// holdWords reserves memory for the words of a large body before they are made.
 func (c *call) holdWords() *failure {
 	if len(c.body) < bodyStep || c.kind == kindPath {
 		return nil
@@ -178,7 +178,7 @@ func (c *call) arguments() error {
 }
 
 // judge decides whether the rows write, and which of them may not run as far as this node knows. The table alone judges a simple
-// command and rows that never write: the state that runs them says the rest.
+// command and rows that never write: the state that runs them decides the rest.
 func (c *call) judge() {
 	if c.plain = c.judgeSimple() || c.plainReads(); !c.plain {
 		c.s.engine.Local(c.authorizeFn)
@@ -186,7 +186,7 @@ func (c *call) judge() {
 }
 
 // judgeSimple judges a call that is one simple command of a user who may do everything: one on keys that does not wait, and is quick
-// if it reads. It is false for any other.
+// if it reads. It returns false for any other.
 func (c *call) judgeSimple() bool {
 	if !c.free || c.kind != kindPath && c.kind != kindBody {
 		return false
@@ -200,8 +200,8 @@ func (c *call) judgeSimple() bool {
 	return c.verdict.writes || row.Flags&command.Write == 0
 }
 
-// plainReads reports whether every row is a command that never writes, of the right number
-// of words: then the state that is read says the rest.
+// plainReads reports whether every row is a command that never writes, of the right number of words: then the state
+// that is read decides the rest.
 func (c *call) plainReads() bool {
 	for _, argv := range c.rows {
 		if row := c.s.table.Find(argv); row == nil || row.Flags&command.Write != 0 || !row.Takes(len(argv)) {
@@ -244,9 +244,9 @@ func (c *call) options() *failure {
 }
 
 const (
-	// bodyStep bytes of memory a body gets before it has arrived. Then it gets twice as much as has arrived.
+	// bodyStep is the memory in bytes that a body gets before it has arrived. Then it gets twice as much as has arrived.
 	bodyStep = 64 << 10
-	// knownLength times as much a body gets whose length is known, so that a large one is copied twice.
+	// knownLength is the multiple of its arrived bytes that a body of known length gets, so that a large one is copied twice.
 	knownLength = 16
 )
 

@@ -30,7 +30,7 @@ func newGateway(t testing.TB, adjust ...func(*httpapi.Options)) *gateway {
 	return g
 }
 
-// gatewayAt is a server that runs already.
+// gatewayAt returns a server that runs already.
 func gatewayAt(t testing.TB, addr string) *gateway {
 	g := &gateway{URL: "http://" + addr, addr: addr, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}}}
 	t.Cleanup(g.client.CloseIdleConnections)
@@ -53,7 +53,7 @@ func (g *gateway) ask(t testing.TB, method, target, body string, header ...strin
 	return a
 }
 
-// send is ask for requests whose replies need not be described.
+// send does what ask does, for requests whose replies need not be described.
 func (g *gateway) send(t testing.TB, method, target, body string, header ...string) answer {
 	t.Helper()
 	r, err := http.NewRequest(method, g.URL+target, strings.NewReader(body))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// names are the service headers under every prefix, in canonical form, so that they can
-// be looked up in a header map without work.
+// names holds the service headers under every prefix, in canonical form, so that they can be looked up in a header map
+// directly.
 type names struct {
 	encoding, format, consistency, token []string // of requests; token also of replies
 	retry                                []string // of requests
@@ -39,7 +39,7 @@ func newNames(prefixes []string) names {
 	return n
 }
 
-// get is the first value of a header under any of its names, empty if there is none.
+// get returns the first value of a header under any of its names, empty if there is none.
 func get(h http.Header, names []string) string {
 	for _, name := range names {
 		if v := h[name]; len(v) > 0 {
@@ -49,7 +49,7 @@ func get(h http.Header, names []string) string {
 	return ""
 }
 
-// set returns a header the same value under all its names.
+// set gives a header the same value under all its names.
 func set(h http.Header, names []string, value string) {
 	shared := []string{value}
 	for _, name := range names {

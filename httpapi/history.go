@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/node/audit"
 )
 
-// readHistory answers the rates and latencies of this node's last hours, with ?of=cluster those of all nodes together.
+// readHistory answers with the rates and latencies of this node's last hours, or with ?of=cluster with those of all nodes together.
 func (s *Server) readHistory(g *gin.Context) {
 	if s.history == nil {
 		s.refuseOps(g, http.StatusNotFound, "ERR this node keeps no history")
@@ -25,8 +25,8 @@ func (s *Server) readHistory(g *gin.Context) {
 	}
 }
 
-// readAudit answers the newest administrative acts that this node has recorded since it
-// started, the newest first; ?count=N says how many.
+// readAudit answers with the administrative acts that this node has recorded since it started, the newest first;
+// ?count=N limits their number.
 func (s *Server) readAudit(g *gin.Context) {
 	count := audit.Recent
 	if text, given := g.GetQuery("count"); given {

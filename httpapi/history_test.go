@@ -25,8 +25,8 @@ func (*ofThree) History(context.Context) samples.Cluster {
 	return samples.Merge([]samples.Named{{Node: "n1", Columns: of(2)}, {Node: "n2", Columns: of(3)}}, []samples.Missing{{Node: "n3", Why: "it is not reached"}})
 }
 
-// TestHistoryOfNodeAndCluster: a node tells of itself unless it is asked of all; then it names whom the figures are of and whom
-// they are not.
+// TestHistoryOfNodeAndCluster: a node answers with its own history unless it is asked for all nodes; then it names the nodes
+// whose figures it has and those whose figures are missing.
 func TestHistoryOfNodeAndCluster(t *testing.T) {
 	own := samples.New(prometheus.NewRegistry(), &stats.Node{})
 	for deadline := time.Now().Add(time.Minute); len(own.Read().Time) == 0; own.Take() { // rates need time between two samples

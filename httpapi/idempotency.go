@@ -7,8 +7,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/dedup"
 )
 
-// setIdempotencyKey returns a write the client's own id, if it has one: then it is applied at most
-// once. Reads have no use for it.
+// setIdempotencyKey gives a write the client's own id, if it has one: then it is applied at most once. Reads have no
+// use for it.
 func (c *call) setIdempotencyKey(b *fsm.Batch) *failure {
 	for _, name := range c.s.names.retry {
 		list, given := c.r.Header[name]

@@ -17,21 +17,21 @@ type Limits struct {
 	// Connections is the most open connections, ConnectionsPerIP those from one address; -1 is
 	// a quarter of Connections, for every address but loopback.
 	Connections, ConnectionsPerIP int
-	// Reserve is how many connections more there may be from loopback, and how many that show
-	// the admin token.
+	// Reserve is the number of further connections that loopback may open, and that clients with the admin token may
+	// open.
 	Reserve int
 	// InFlight is the most requests of one token that are answered at a time.
 	InFlight int
 	// HeaderBytes is the most bytes of a request's line and header.
 	HeaderBytes int
-	// StrangerBytes is how much memory the requests of all connections may take that have shown
-	// no token that opens something, beyond 4 KiB each.
+	// StrangerBytes bounds the memory for requests of all connections that have shown no valid token, beyond 4 KiB for
+	// each.
 	StrangerBytes int64
 	// ReplyBytes is the most bytes of the replies to one request that only reads,
 	// BufferedBytes the most of all bodies and replies under way; negative is unlimited.
 	ReplyBytes, BufferedBytes int64
-	// HeaderTime and BodyTime are how long a header and a whole request may take to
-	// arrive; ReplyTime is how long the answer and its reading may take.
+	// HeaderTime and BodyTime bound the time in which a header and a whole request must arrive; ReplyTime bounds the
+	// time of the answer and of its reading by the client.
 	HeaderTime, BodyTime, ReplyTime time.Duration
 }
 
@@ -40,7 +40,7 @@ const (
 	// DefaultConnections is for --max-connections; a Limits without it has no limit.
 	DefaultConnections = 10_000
 	DefaultHeaderBytes = 64 << 10
-	// DefaultStrangerBytes is that of Limits.StrangerBytes.
+	// DefaultStrangerBytes is the default of Limits.StrangerBytes.
 	DefaultStrangerBytes = 64 << 20
 	DefaultHeaderTime    = 10 * time.Second
 	DefaultBodyTime      = time.Minute
@@ -87,13 +87,13 @@ func (l Limits) Check() error {
 	return nil
 }
 
-// exceeded is the refusal of a request for which there is no room now.
+// exceeded returns the refusal of a request for which there is no room now.
 func exceeded(what, setting string, limit, actual int) *failure {
 	return &failure{http.StatusServiceUnavailable, notApplied, "ERR " + what + " exceeded. Limit: " + strconv.Itoa(limit) +
 		", Actual: " + strconv.Itoa(actual) + ". Setting: " + setting}
 }
 
-// headTooLarge is the refusal of a request line and header above the limit, of which no
+// headTooLarge returns the refusal of a request line and header above the limit, of which no
 // more was read.
 func headTooLarge(limit int) *failure {
 	return &failure{http.StatusRequestHeaderFieldsTooLarge, notApplied, "ERR max header size exceeded. Limit: " + strconv.Itoa(limit) +
@@ -107,7 +107,7 @@ type inflight struct {
 	by    map[acl.Identity]int
 }
 
-// newInflight is nil without a limit.
+// newInflight returns nil without a limit.
 func newInflight(limit int) *inflight {
 	if limit <= 0 {
 		return nil

@@ -23,7 +23,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
-// errorText is the text of an error that has that status.
+// errorText returns the text of an error that has that status.
 func errorText(t *testing.T, a answer, status int) string {
 	t.Helper()
 	var envelope struct{ Error string }

@@ -37,7 +37,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// take is what was logged since the last call.
+// take returns what was logged since the last call.
 func (l *lines) take() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,7 +183,7 @@ func TestLogsNameRoutes(t *testing.T) {
 	}
 }
 
-// describedPaths are those of both descriptions.
+// describedPaths returns the paths of both descriptions.
 func describedPaths(t *testing.T) (list []string) {
 	t.Helper()
 	var admin struct{ Paths map[string]any }
@@ -204,7 +204,7 @@ func describedPaths(t *testing.T) (list []string) {
 	return list
 }
 
-// TestAuditShowsNumbers: records have what was changed to, and of texts only those that can be no secrets.
+// TestAuditShowsNumbers: records show the new values of changes, and only texts that can't be secrets.
 func TestAuditShowsNumbers(t *testing.T) {
 	log := &lines{}
 	g := newGateway(t, func(o *httpapi.Options) {

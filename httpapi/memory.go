@@ -34,11 +34,10 @@ func (c *call) hold(n int64) *failure {
 	return nil
 }
 
-// keep counts bytes that are there already, whatever the limit: of a write that was applied the
-// reply is sent.
+// keep counts bytes that exist already, whatever the limit: the reply to a write that was applied is always sent.
 func (c *call) keep(n int64) { c.holding.Keep(c.s.buffers, n) }
 
-// replySize is about how many bytes a reply has in memory.
+// replySize estimates how many bytes a reply has in memory.
 func replySize(v reply.Value) (n int64) {
 	n = int64(len(v.Text())) + 16
 	for _, e := range v.Elems() {
@@ -50,14 +49,14 @@ func replySize(v reply.Value) (n int64) {
 	return n
 }
 
-// errReplySize is what a row replies whose reply would exceed the limit of a request.
+// errReplySize returns the reply of a row that would exceed the reply limit of its request; actual is the size in bytes that was reached.
 func (c *call) errReplySize(actual int64) reply.Value {
 	return reply.Error("ERR max reply size of a request exceeded. Limit: " + strconv.FormatInt(c.s.limits.ReplyBytes, 10) +
 		" bytes, Actual: " + strconv.FormatInt(actual, 10) + " bytes. Setting: max-reply-size")
 }
 
-// runRows runs the rows on a view, as far as their replies stay within the limit: what is
-// beyond it replies an error, and rows after that are not run.
+// runRows runs the rows on a view as long as their replies stay within the limit. The row that exceeds it replies an
+// error, and rows after it are not run.
 func (c *call) runRows(v *fsm.View) {
 	m := replyMeter{limit: c.s.limits.ReplyBytes, form: c.form}
 	for _, argv := range c.rows {
@@ -76,17 +75,17 @@ func (c *call) runRows(v *fsm.View) {
 	}
 }
 
-// replyMeter counts what replies take when they are written, where a byte may become several. As long as they can't
-// exceed the limit however they are written, nobody looks at their bytes.
+// replyMeter counts the bytes of replies when they are written, where a byte may become several. As long as they can't
+// exceed the limit in any form, it does not look at their bytes.
 type replyMeter struct {
 	limit int64 // 0 = unlimited
 	form  redis.Form
-	// held is the size in memory, written that in the reply; 0 while it isn't counted.
+	// held is the size in memory, written the size in the reply; 0 while it isn't counted.
 	held, written int64
 }
 
-// add counts a reply that follows others. Looking at bytes takes longer than running the commands: a view that keeps
-// writes waiting is over its cost then, and the rows are run once more on one that doesn't.
+// add counts a reply that follows others. Looking at bytes takes longer than running the commands: then a view that
+// keeps writes waiting exceeds its cost, and the rows are run once more on a view that doesn't.
 func (m *replyMeter) add(v *fsm.View, before []reply.Value, one reply.Value) {
 	size := replySize(one)
 	m.held += size
@@ -115,5 +114,5 @@ func (m *replyMeter) over() bool { return m.limit > 0 && m.written > m.limit }
 // streamAbove is the size from which replies are written in pieces as they are encoded.
 const streamAbove = 1 << 20
 
-// streamPart is about how many bytes such a piece has.
+// streamPart is about the size of such a piece in bytes.
 const streamPart = 64 << 10

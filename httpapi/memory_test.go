@@ -18,7 +18,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// gaugeOf is the value of a gauge.
+// gaugeOf returns the value of a gauge.
 func gaugeOf(t *testing.T, r *prometheus.Registry, name string) float64 {
 	t.Helper()
 	all, err := r.Gather()
@@ -34,10 +34,10 @@ func gaugeOf(t *testing.T, r *prometheus.Registry, name string) float64 {
 	return 0
 }
 
-// rowsOf is a batch of n times the same command.
+// rowsOf returns a batch of n times the same command.
 func rowsOf(n int, row string) string { return "[" + strings.Repeat(row+",", n-1) + row + "]" }
 
-// Replies to one request are bounded: rows beyond it reply an error that names the setting.
+// Replies to one request are bounded: rows beyond the limit reply an error that names the setting.
 func TestReplySizeIsLimited(t *testing.T) {
 	g := newGateway(t, func(o *httpapi.Options) { o.Limits.ReplyBytes = 100_000 })
 	g.ask(t, "POST", "/set/k", strings.Repeat("x", 30_000))
@@ -60,8 +60,8 @@ func TestReplySizeIsLimited(t *testing.T) {
 	}
 }
 
-// What is counted is what is written: control characters take six bytes of JSON, bytes that are no text three, and in the
-// binary form one.
+// The count equals the bytes that are written: control characters take six bytes of JSON, bytes that are no text three,
+// and in the binary form one.
 func TestReplySizeCountsEscapes(t *testing.T) {
 	const limit = 100_000
 	g := newGateway(t, func(o *httpapi.Options) { o.Limits.ReplyBytes = limit })
@@ -90,8 +90,8 @@ func TestReplySizeCountsEscapes(t *testing.T) {
 	}
 }
 
-// A database other than default may hold half of what all requests may: what is beyond it is refused, others are served,
-// and what has ended counts no more.
+// A database other than default may hold half of what all requests may: requests beyond that are refused, others are
+// served, and requests that have ended no longer count.
 func TestDatabasesShareTheBuffers(t *testing.T) {
 	g := newGateway(t, func(o *httpapi.Options) { o.Limits.BufferedBytes = 6 << 20 })
 	shop := g.database(t, "POST", "/admin/databases", `{"name":"shop"}`, 201)
@@ -116,8 +116,8 @@ func TestDatabasesShareTheBuffers(t *testing.T) {
 	}
 }
 
-// A large batch of replies is sent as it is encoded: in all forms, on the fast path and off it,
-// the bytes are those of a small one, and memory does not grow by the reply.
+// A large batch of replies is sent as it is encoded: in all forms, on the fast path and off it, the bytes equal those
+// of a small batch, and memory does not grow by the reply.
 func TestLargeRepliesAreStreamed(t *testing.T) {
 	g := newGateway(t)
 	value := strings.Repeat("v\"\n", 200_000)
@@ -158,8 +158,8 @@ func TestLargeRepliesAreStreamed(t *testing.T) {
 	}
 }
 
-// All bodies and replies under way are bounded: beyond it there is 503 with Retry-After, and
-// afterwards room again.
+// All bodies and replies under way are bounded: beyond the bound requests get 503 with Retry-After, until there is room
+// again.
 func TestBuffersAreLimited(t *testing.T) {
 	metrics := prometheus.NewRegistry()
 	g := newGateway(t, func(o *httpapi.Options) { o.Limits.BufferedBytes, o.Metrics = 6<<20, metrics })

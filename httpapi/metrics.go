@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/buffered"
 )
 
-// kind is what a request asked for, as metrics count it.
+// kind classifies requests for metrics.
 type kind uint8
 
 const (
@@ -26,14 +26,14 @@ const (
 	kinds
 )
 
-// requestKinds are the labels of the kinds in metrics and logs, and the paths of those that are commands, for spans, without the
-// arguments that may be in a path.
+// requestKinds holds the labels of the kinds in metrics and logs, and for spans the paths of those that are commands, without
+// arguments.
 var requestKinds = [kinds]struct{ label, path string }{
 	kindOther: {label: "other"}, kindPath: {"path", "/{command}"}, kindBody: {"body", "/"}, kindPipeline: {"pipeline", "/pipeline"},
 	kindTransaction: {"multi-exec", "/multi-exec"}, kindStream: {"stream", "/{stream}"}, kindPreflight: {label: "preflight"}, kindOps: {label: "fixed"},
 }
 
-// statuses that get a counter of their own; any other is counted as such.
+// statuses have a counter each; all others share one.
 var statuses = []int{200, 400, 401, 403, 404, 405, 500, 503}
 
 // metrics are the collectors of the edge, resolved beforehand: a request only adds to
@@ -74,7 +74,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// watchMemory shows how many bytes of bodies and replies are under way.
+// watchMemory registers the metrics of the bytes of bodies and replies under way.
 func watchMemory(r prometheus.Registerer, m *buffered.Budget) error {
 	used := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "trireme_http_buffered_bytes", Help: "Bytes of requests and replies under way, over HTTP and RESP."},
 		func() float64 { return float64(m.Used()) })
@@ -99,7 +99,7 @@ func watchFastPath(r prometheus.Registerer, l *fastpath.Server) error {
 	return nil
 }
 
-// slot is the index of a status in requests.
+// slot returns the index of a status in requests.
 func slot(status int) int {
 	if status == http.StatusOK {
 		return 0

@@ -18,8 +18,7 @@ var described = sync.OnceValues(func() (*httpapitest.Description, error) {
 	return httpapitest.ParseDescription(text)
 })
 
-// conforms holds a reply of the gateway against the description. What stands there is
-// true of every database.
+// conforms checks a reply of the gateway against the description, which holds for every database.
 func conforms(t testing.TB, method, target string, a answer) {
 	t.Helper()
 	if rest, in := strings.CutPrefix(target, "/db/"); in {

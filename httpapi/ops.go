@@ -28,7 +28,7 @@ type countedBody struct {
 	c *call
 }
 
-// Hold counts what is made of the body.
+// Hold counts the memory of the values that are made from the body.
 func (b *countedBody) Hold(n int64) error {
 	if f := b.c.hold(n); f != nil {
 		return f
@@ -36,7 +36,7 @@ func (b *countedBody) Hold(n int64) error {
 	return nil
 }
 
-// Of says to whose database the request turned out to belong.
+// Of names the database that the request turned out to belong to.
 func (b *countedBody) Of(db string) { b.c.owner = db }
 
 func (b *countedBody) Read(p []byte) (int, error) {
@@ -108,16 +108,16 @@ func (s *Server) adminOnly(g *gin.Context) {
 	}
 }
 
-// unlessOpen is adminOnly, unless the listener is on loopback and the request was made there,
-// or the operator has opened these paths to everybody.
+// unlessOpen does what adminOnly does, unless the listener is on loopback and the request was made there, or the
+// operator has opened these paths to everybody.
 func (s *Server) unlessOpen(g *gin.Context) {
 	if !s.metricsPublic && (!s.metricsLocal || isForwarded(g.Request)) {
 		s.adminOnly(g)
 	}
 }
 
-// forwardingHeaders are what proxies add: a request with one of them comes from elsewhere,
-// whatever the address of its connection.
+// forwardingHeaders are the headers that proxies add: a request with one of them comes from elsewhere, whatever the
+// address of its connection.
 var forwardingHeaders = []string{
 	"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server", "X-Real-Ip",
 	"X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "X-Original-Forwarded-For",
@@ -192,7 +192,7 @@ func (s *Server) removeNode(g *gin.Context) {
 	s.respond(g, gin.H{"result": removalResult(gone)}, err)
 }
 
-// replaceNode has one node take another's place.
+// replaceNode gives the place of one node to another.
 func (s *Server) replaceNode(g *gin.Context) {
 	var asked struct {
 		With string `json:"with"`
@@ -208,7 +208,7 @@ func (s *Server) replaceNode(g *gin.Context) {
 	s.respond(g, gin.H{"result": removalResult(gone)}, err)
 }
 
-// removalResult says whether a node is gone, or about to go.
+// removalResult reports whether a node is gone, or about to go.
 func removalResult(gone bool) string {
 	if gone {
 		return "OK"
@@ -237,10 +237,10 @@ type limits struct {
 	// MaxMemoryPolicy says which keys make room at MaxMemory, by Redis's names.
 	MaxMemoryPolicy string `json:"maxMemoryPolicy"`
 	// TenantWorkPercent and TenantScriptPercent are the parts of MaxRequestWork and MaxScriptSteps that a request may use
-	// which writes to a database other than default.
+	// if it writes to a database other than default.
 	TenantWorkPercent   int64 `json:"tenantWorkPercent"`
 	TenantScriptPercent int64 `json:"tenantScriptPercent"`
-	// TenantMemoryPercent is the part of MaxMemory that a database other than default may use which has no limit of its own.
+	// TenantMemoryPercent is the part of MaxMemory that a database other than default may use if it has no limit of its own.
 	TenantMemoryPercent int64 `json:"tenantMemoryPercent"`
 }
 
@@ -273,8 +273,8 @@ func (s *Server) readLimits(g *gin.Context) (l limits, err error) {
 	return l, err
 }
 
-// configure changes the limits named in the body and leaves the others. Of two changes
-// at the same moment the later one may undo the earlier: an operator's call.
+// configure changes the limits named in the body and leaves the others. Of two changes at the same moment the later may
+// undo the earlier.
 func (s *Server) configure(g *gin.Context) {
 	l, err := s.readLimits(g)
 	if err != nil {

@@ -57,8 +57,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestHealthOfAFullDisk: a node that refuses writes is ready for reads. Everybody learns that it does; how much room is missing is
-// for those who may see the state in full.
+// TestHealthOfAFullDisk: a node that refuses writes is ready for reads. Every client is told that it does; only clients that may
+// see the full state are told how much room is missing.
 func TestHealthOfAFullDisk(t *testing.T) {
 	g := newGateway(t)
 	const room = "/var/lib/trireme has 240 of 1000 bytes free; at least 255 must be free"
@@ -85,8 +85,7 @@ func TestHealthOfAFullDisk(t *testing.T) {
 	}
 }
 
-// Metrics and the state in full are for the operator, or for everybody who reaches the
-// listener if that was said.
+// Metrics and the full state are for the operator, or for every client that reaches the listener if so configured.
 func TestWhoMaySeeMetrics(t *testing.T) {
 	closed := newGateway(t)
 	open := newGateway(t, func(o *httpapi.Options) { o.MetricsPublic = true })
@@ -105,8 +104,8 @@ func TestWhoMaySeeMetrics(t *testing.T) {
 	}
 }
 
-// On a loopback listener nobody needs a token who asks from the machine itself; what a proxy
-// there passes on comes from anywhere.
+// On a loopback listener clients of the machine itself need no token; requests that a proxy there passes on come from
+// anywhere.
 func TestMetricsBehindALocalProxy(t *testing.T) {
 	g := newGateway(t, func(o *httpapi.Options) { o.MetricsLocal = true })
 	for _, target := range []string{"/metrics", "/healthz"} {
@@ -155,7 +154,7 @@ func TestMetricsCountRequests(t *testing.T) {
 	}
 }
 
-// grep are the lines of a page that begin like want.
+// grep returns the lines of a page that begin like want.
 func grep(page, prefix, want string) string {
 	var lines []string
 	name, _, _ := strings.Cut(want, "{")

@@ -14,7 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
-// parameter is one of a path or an operation in openAPI.
+// parameter is a parameter of a path or an operation in openAPI.
 type parameter struct {
 	Ref  string `json:"$ref"`
 	Name string `json:"name"`
@@ -44,7 +44,7 @@ var queryParameters = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// inQuery are the names of those that stand in a query; named are those that others refer to.
+// inQuery returns the names of the parameters in a query; named holds the parameters that references name.
 func inQuery(list []parameter, named map[string]parameter) (names []string) {
 	for _, p := range list {
 		if at := strings.LastIndexByte(p.Ref, '/'); at >= 0 {
@@ -57,13 +57,13 @@ func inQuery(list []parameter, named map[string]parameter) (names []string) {
 	return names
 }
 
-// ginPath is a path of openAPI as gin has it.
+// ginPath returns a path of openAPI in gin's form.
 func ginPath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)
 }
 
 // knownParameters refuses a request under /admin with a query parameter that its path does not have: a misspelled one would
-// be ignored without a word.
+// be ignored silently.
 func (s *Server) knownParameters(g *gin.Context) {
 	query, err := url.ParseQuery(g.Request.URL.RawQuery)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi"
 )
 
-// adminOperations are those under /admin in the description: method and path, with "x" for what a path names.
+// adminOperations returns the operations under /admin in the description: method and path, with "x" for the parameters of a path.
 func adminOperations(t *testing.T) (list [][2]string) {
 	t.Helper()
 	text, err := os.ReadFile("openapi.json")

@@ -10,8 +10,8 @@ import (
 // messagesType is the media type of lines of JSON.
 const messagesType = "application/x-ndjson"
 
-// exportMessages answers with the messages and runs of a database as they are now, lines of JSON. A client knows by the last
-// line that it has all of it.
+// exportMessages answers with the messages and runs of a database as they are now, lines of JSON. The last line tells a
+// client that it has all of it.
 func (s *Server) exportMessages(g *gin.Context) {
 	write, err := s.admin.ExportMessages(g.Request.Context(), g.Param("name"))
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Server) exportMessages(g *gin.Context) {
 	s.log.Info("export messages", "database", g.Param("name"), "from", g.Request.RemoteAddr)
 }
 
-// importMessages takes such lines, however many.
+// importMessages imports such lines, of any number.
 func (s *Server) importMessages(g *gin.Context) {
 	control := http.NewResponseController(g.Writer)
 	in := &deadlineIO{r: g.Request.Body, extend: control.SetReadDeadline}

@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// quarantine has the cluster go on without a database, from the entry on before which its nodes wait.
+// quarantine makes the cluster go on without a database, beginning with the entry before which its nodes wait.
 func (s *Server) quarantine(g *gin.Context) {
 	order, err := s.admin.Quarantine(g.Request.Context(), g.Param("name"))
 	if err != nil {

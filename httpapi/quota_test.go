@@ -53,8 +53,8 @@ func TestDailyLimit(t *testing.T) {
 	g.expect(t, "GET", "/get/k", "", httpapitest.Token, 200, `{"result":"y"}`)
 }
 
-// What was refused before anything ran does not count: not a transaction that this node's
-// state discards, nor one that the log discards, nor a command of too few words.
+// Requests that were refused before anything ran don't count: a transaction that this node's state discards, one that
+// the log discards, a command of too few words.
 func TestRefusedCommandsDoNotCount(t *testing.T) {
 	g := newLimited(t)
 	for range 10 {

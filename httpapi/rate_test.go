@@ -10,8 +10,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// TestRequestRate: a database with a rate of one request in a long time has as many as its burst, over every way in, and hears 429
-// then, with when to come back; rows of a batch beyond it are refused by themselves; other databases are answered.
+// TestRequestRate: a database with a rate of one request in a long time has as many as its burst, over every way in. After that it
+// gets 429 with the time to come back. Rows of a batch beyond the rate are refused one by one; other databases are answered.
 func TestRequestRate(t *testing.T) {
 	g := newGateway(t, func(o *httpapi.Options) { o.Messages = &messages.Parser{Prefixes: []string{"Svc", "Upstash"}} })
 	const path = "/admin/databases/shop/settings"
@@ -57,7 +57,7 @@ func TestRequestRate(t *testing.T) {
 	}
 }
 
-// TestForeignPages: what a page of another site sends to a development server is refused, needs it a token or not.
+// TestForeignPages: a development server refuses requests of another site's page, whether they need a token or not.
 func TestForeignPages(t *testing.T) {
 	reached := 0
 	g := newGateway(t, func(o *httpapi.Options) {

@@ -143,7 +143,7 @@ func TestRefusalsOfNetHTTP(t *testing.T) {
 	}
 }
 
-// What a command returns is never taken for a refusal of net/http, however it begins.
+// A command's reply is never taken for a refusal of net/http, however it begins.
 func TestReplyThatLooksLikeARefusal(t *testing.T) {
 	g := newGateway(t)
 	value := "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request"

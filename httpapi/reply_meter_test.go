@@ -8,8 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// TestSizesAreCountedOnForks: replies that are so long that their bytes have to be counted are not counted while writes wait
-// for the view.
+// TestSizesAreCountedOnForks: the bytes of long replies are not counted while writes wait for the view.
 func TestSizesAreCountedOnForks(t *testing.T) {
 	long := reply.Bulk(strings.Repeat("\x00", 1<<20))
 	const limit = 4 << 20

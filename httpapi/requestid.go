@@ -11,8 +11,8 @@ const requestIDHeader = "X-Request-Id"
 // maxRequestID is the most bytes of an id that a client may give.
 const maxRequestID = 128
 
-// requestID is the id that the client gave, if it is fit to stand in a log line, or
-// else a new one. Only a request that something is logged or said about needs it.
+// requestID returns the id that the client gave, if it is fit for a log line, or else a new one. Only a request that is
+// logged, or whose answer names it, needs an id.
 func requestID(r *http.Request) string {
 	if given := givenID(r); given != "" {
 		return given

@@ -21,12 +21,12 @@ type route struct {
 	// path is the pattern in gin's form; described are the paths of the description that it stands for, nil for path alone.
 	path      string
 	described []string
-	// act is what the audit log records, empty for nothing.
+	// act is the act that the audit log records, empty if it records none.
 	act   string
 	serve gin.HandlersChain
 }
 
-// descriptions are the paths of the OpenAPI description that the row answers.
+// descriptions returns the paths of the OpenAPI description that the row answers.
 func (r *route) descriptions() []string {
 	if r.described != nil {
 		return r.described
@@ -34,7 +34,7 @@ func (r *route) descriptions() []string {
 	return (&messages.Route{Path: r.path}).Descriptions()
 }
 
-// routes is the table. Requests that no row takes are commands, unless they are below one of the table's own roots.
+// routes returns the table. Requests that no row takes are commands, unless they are below one of the table's own roots.
 func (s *Server) routes(registry *prometheus.Registry) []route {
 	list := s.healthRoutes(registry)
 	for _, one := range s.adminRoutes() {
@@ -54,7 +54,7 @@ func (s *Server) routes(registry *prometheus.Registry) []route {
 	return list
 }
 
-// healthRoutes are asked by those who watch the node.
+// healthRoutes returns the routes for those who watch the node.
 func (s *Server) healthRoutes(registry *prometheus.Registry) (list []route) {
 	metrics := gin.WrapH(promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}))
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -68,7 +68,7 @@ func (s *Server) healthRoutes(registry *prometheus.Registry) (list []route) {
 	return list
 }
 
-// adminRoutes are those under /admin, of which the changes are recorded. What is asked there without a change is not.
+// adminRoutes returns the routes under /admin. The audit log records requests that change something, and no others.
 func (s *Server) adminRoutes() []route {
 	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
 	row := func(method, path, act string, serve gin.HandlerFunc) route {
@@ -120,8 +120,8 @@ func (s *Server) adminRoutes() []route {
 	)
 }
 
-// newRouter makes gin the router of the table. It never redirects: paths are arguments here. The error is about a base path of the
-// console that is also one of the table's.
+// newRouter makes gin the router of the table. It never redirects: paths are arguments here. It fails if a base path of the
+// console is also a path of the table.
 func newRouter(s *Server, table []route) (e *gin.Engine, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -151,7 +151,7 @@ func newRouter(s *Server, table []route) (e *gin.Engine, err error) {
 	e.NoMethod(s.refuseForeign, func(g *gin.Context) {
 		if s.messages != nil && isMessages(callOf(g).path) {
 			g.Writer.Header().Del("Allow")
-			s.serveMessages(messages.OtherMethod(g.Request.URL.Path))(g)
+			s.serveMessages(s.messages.OtherMethod(g.Request.URL.Path))(g)
 			return
 		}
 		s.refuseOps(g, http.StatusMethodNotAllowed, "ERR method not allowed")
@@ -162,7 +162,7 @@ func newRouter(s *Server, table []route) (e *gin.Engine, err error) {
 // reservedRoots are the first segments of paths that are never commands, whether a row of the table takes them or not.
 var reservedRoots = map[string]bool{"admin": true, "v2": true, "llm": true, "console": true, "db": true, "test": true}
 
-// newRoots are the first segments of the paths that the router answers. Without the API of tests, /test/x is a command.
+// newRoots returns the first segments of the paths that the router answers. Without the API of tests, /test/x is a command.
 func (s *Server) newRoots(table []route) map[string]bool {
 	roots := maps.Clone(reservedRoots)
 	delete(roots, "test")
@@ -177,13 +177,13 @@ func (s *Server) newRoots(table []route) map[string]bool {
 	return roots
 }
 
-// firstSegment is that of a path which begins with a slash.
+// firstSegment returns the first segment of a path, which begins with a slash.
 func firstSegment(path string) string {
 	first, _, _ := strings.Cut(path[1:], "/")
 	return first
 }
 
-// isRouted reports whether the router answers a path. In a database those are the paths of messages only.
+// isRouted reports whether the router answers a path. Below the path of a database it answers only the paths of messages.
 func (s *Server) isRouted(path string, inDatabase bool) bool {
 	if inDatabase {
 		return s.messages != nil && isMessages(path)
@@ -192,7 +192,7 @@ func (s *Server) isRouted(path string, inDatabase bool) bool {
 	return s.roots[first]
 }
 
-// serveRouted has the router answer, and records how.
+// serveRouted lets the router answer, and records its answer.
 func (c *call) serveRouted() {
 	c.kind, c.answered = kindOps, true
 	out, end := c.packs()
@@ -215,12 +215,12 @@ func (c *call) serveRouted() {
 	c.status, c.sent = w.status, w.sent
 }
 
-// callOf is the call that a handler of the router answers.
+// callOf returns the call that a handler of the router answers.
 func callOf(g *gin.Context) *call {
 	return g.Writer.(interface{ Unwrap() http.ResponseWriter }).Unwrap().(*recorder).c
 }
 
-// unrouted answers requests that no row takes: commands, and what is below a root that is never one.
+// unrouted answers requests that no row takes: commands, and paths below a root that is never a command.
 func (s *Server) unrouted(g *gin.Context) {
 	c := callOf(g)
 	first := firstSegment("/" + c.path)

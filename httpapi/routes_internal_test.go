@@ -66,7 +66,7 @@ func TestRoutesAreDescribed(t *testing.T) {
 	}
 }
 
-// pathsOf are the paths of a description with their members.
+// pathsOf returns the paths of a description with their members.
 func pathsOf(t *testing.T, file string) map[string]map[string]any {
 	t.Helper()
 	text, err := os.ReadFile(file)

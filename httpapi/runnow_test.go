@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestRunNowOverHTTP: the statuses by what the message waits for.
+// TestRunNowOverHTTP: the status depends on what the message waits for.
 func TestRunNowOverHTTP(t *testing.T) {
 	m := startMail(t)
 	publish := func(path string, header ...string) string {
@@ -29,7 +29,7 @@ func TestRunNowOverHTTP(t *testing.T) {
 	}
 }
 
-// TestUnknownPathsAreNotFound: what no method serves is not there, whatever the method.
+// TestUnknownPathsAreNotFound: a path that is served by no method is not found, whatever the method.
 func TestUnknownPathsAreNotFound(t *testing.T) {
 	m := startMail(t)
 	for _, path := range []string{

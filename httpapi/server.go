@@ -31,21 +31,20 @@ import (
 	"github.com/trireme-dev/trireme/node/tracing"
 )
 
-// Engine is what the edge needs of the node: the log, reads, and the node's health.
+// Engine is the node as the edge needs it: the log, reads, and the node's health.
 //
-// Propose and Read are bounded by the engine's own deadline, so that the edge need not
-// make a timer for each request; their context ends when the client goes away.
+// Propose and Read are bounded by the engine's own deadline, so that the edge needs no timer for each request; their
+// context ends when the client goes away.
 type Engine interface {
 	fsm.Proposer
 	fsm.Reader
 	// Local runs fn once on the state of this node as it is, however old, and asks
 	// nobody. It serves early answers that are confirmed or checked again later.
 	Local(fn func(*fsm.View))
-	// Ready is nil if this node has a leader and has caught up with it; otherwise it
-	// says what is missing.
+	// Ready returns nil if this node has a leader and has caught up with it; otherwise the error says what is missing.
 	Ready() error
-	// Accepting is nil if this node accepts writes as far as its disk goes; otherwise it says how
-	// much room is missing. Such a node still answers reads.
+	// Accepting returns nil if this node's disk has room for writes; otherwise the error says how much is missing. Such
+	// a node still answers reads.
 	Accepting() error
 }
 
@@ -65,7 +64,7 @@ const (
 type Options struct {
 	// Engine is required.
 	Engine Engine
-	// Admin serves what /admin asks of the process; without one those paths answer 404.
+	// Admin serves the requests of /admin to the process; without one those paths answer 404.
 	Admin Admin
 	// Meter counts commands against the daily limits; origins of one node share it. The
 	// default is one of the server's own.
@@ -85,20 +84,19 @@ type Options struct {
 	History *samples.History
 	// Providers asks API destinations at once, for /llm; nil if there are none.
 	Providers messages.Provider
-	// Heartbeat is how often an idle stream shows that it lives; 0 is DefaultHeartbeat.
+	// Heartbeat is the interval at which an idle stream shows that it lives; 0 is DefaultHeartbeat.
 	Heartbeat time.Duration
-	// Test, if set, makes the handler of the paths under /test, which a development server
-	// has whose clock belongs to a test. permitted reports whether a request bears the
-	// admin token or the messages token.
+	// Test, if set, makes the handler of the paths under /test, for a development server whose clock is set by a test.
+	// permitted reports whether a request bears the admin token or the messages token.
 	Test func(permitted func(*http.Request) bool) http.Handler
-	// Log takes failures and, at debug level, every request. The default discards.
+	// Log logs failures and, at debug level, every request. The default discards them.
 	Log *slog.Logger
 	// Figures counts calls; origins of one node share it. The default is one of the server's
 	// own.
 	Figures *stats.Node
 	// Traces makes spans of requests; nil makes none.
 	Traces *tracing.Commands
-	// Audit records what is done by those who administer; nil records nothing.
+	// Audit records administrative acts; nil records nothing.
 	Audit *audit.Log
 	// Metrics is the process's registry: the server adds its collectors to it and
 	// serves it at /metrics. The default is a registry of its own.
@@ -179,7 +177,7 @@ type bounds struct {
 	heartbeat time.Duration
 }
 
-// access says who may ask at all, and whom the metrics are for; see Options.
+// access says which clients may ask at all, and which may read the metrics; see Options.
 type access struct{ loopback, metricsPublic, metricsLocal bool }
 
 // New makes a server; Serve starts it. It fails if the options contradict themselves or
@@ -273,8 +271,8 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// idleTimeout is how long a connection may be without a request: long, because clients
-// rely on keep-alive for speed.
+// idleTimeout bounds the time for which a connection may be without a request. It is long because clients rely on
+// keep-alive for speed.
 const idleTimeout = 10 * time.Minute
 
 func (s *Server) newHTTPServer(log *slog.Logger) *http.Server {
@@ -311,8 +309,8 @@ func newFastPath(s *Server) *fastpath.Server {
 	}
 }
 
-// refuseRequest is the reply to a request that is none: what every rejected command gets, as
-// clients show the error of that.
+// refuseRequest returns the reply to a malformed request, in the form of a rejected command, because clients show that
+// error.
 func (s *Server) refuseRequest(status int, why string) []byte {
 	f := &failure{status, notApplied, "ERR " + why}
 	if status == http.StatusRequestHeaderFieldsTooLarge {
@@ -321,10 +319,9 @@ func (s *Server) refuseRequest(status int, why string) []byte {
 	return closing(s.names.outcome, f)
 }
 
-// onFastPath reports whether the fast path can answer a target: a command that isn't a stream, and of
-// the API of messages what a client asks for again and again. What is answered from the
-// whole head of a request (a webhook keeps it), with links that name its scheme (explain), or piece by
-// piece, is left to net/http.
+// onFastPath reports whether the fast path can answer a target: a command that isn't a stream, and the frequent
+// requests of the API of messages. Requests that are answered from the whole head (a webhook keeps it), with links that
+// name its scheme (explain), or piece by piece, are left to net/http.
 func (s *Server) onFastPath(target []byte) bool {
 	first, rest := cutSegment(target[1:])
 	if s.messages != nil && string(first) == "db" {
@@ -345,8 +342,7 @@ func (s *Server) onFastPath(target []byte) bool {
 	return !s.roots[string(first)] && !redis.IsStream(string(first))
 }
 
-// cutSegment parts a path at the end of its first segment. An escape ends one too: what
-// is escaped is nobody's name.
+// cutSegment parts a path at the end of its first segment. An escape ends it too: no name has escapes.
 func cutSegment(path []byte) (first, rest []byte) {
 	end := bytes.IndexAny(path, "/?%")
 	if end < 0 {
@@ -363,8 +359,8 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Drain has every reply from now on ask the client to close its connection ("Connection: close"), so
-// that clients that keep connections leave this node. Everything is still answered; Shutdown ends that.
+// Drain makes every reply from now on ask the client to close its connection ("Connection: close"), so that clients
+// that keep connections leave this node. Everything is still answered; Shutdown ends that.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Shutdown stops listening at once and waits for the requests under way, until ctx

@@ -85,7 +85,7 @@ func (s *Server) workflowSettings() replicated[workflow.Settings, workflowLimits
 // shownSettings are settings in the form of the admin API.
 type shownSettings[S any] interface{ settings() S }
 
-// negative refuses settings of which one is below 0, and names it; empty if none is.
+// negative returns the refusal of settings of which one is below 0, with its name; empty if none is.
 func negative(settings any) string {
 	for v, i := reflect.ValueOf(settings), 0; i < v.NumField(); i++ {
 		if f := v.Field(i); f.CanInt() && f.Int() < 0 {
@@ -114,8 +114,8 @@ func (p replicated[S, L]) answer(g *gin.Context) {
 	p.server.respond(g, now, err)
 }
 
-// log is that of the database which the request names, default without a name. The error is fsm.ErrNoDatabase, or that
-// of a read.
+// log returns the log of the database that the request names, of default if it names none. The error is
+// fsm.ErrNoDatabase or an error of the read.
 func (p replicated[S, L]) log(g *gin.Context) (fsm.Log, error) {
 	db, number := g.Query("database"), uint64(0)
 	if db == "" {
@@ -135,8 +135,8 @@ func (p replicated[S, L]) read(g *gin.Context, log fsm.Log) (l L, err error) {
 	return l, err
 }
 
-// configure changes the settings named in the body and leaves the others. Of two changes
-// at the same moment the later one may undo the earlier: an operator's call.
+// configure changes the settings named in the body and leaves the others. Of two changes at the same moment the later
+// may undo the earlier.
 func (p replicated[S, L]) configure(g *gin.Context) {
 	log, err := p.log(g)
 	if err != nil {

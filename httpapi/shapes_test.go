@@ -9,8 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// TestShapes sends the requests of testdata/shapes.txt and compares the whole replies, as
-// they stand on the wire.
+// TestShapes sends the requests of testdata/shapes.txt and compares the whole replies, as they are on the wire.
 func TestShapes(t *testing.T) {
 	text, err := os.ReadFile("testdata/shapes.txt")
 	if err != nil {

@@ -66,7 +66,7 @@ func TestSmallestElements(t *testing.T) {
 	}
 }
 
-// operationsWithBodies are the methods and paths that are described to take a body.
+// operationsWithBodies returns the methods and paths that are described to take a body.
 func operationsWithBodies(t *testing.T) (list [][2]string) {
 	t.Helper()
 	text, err := os.ReadFile("messages/openapi.yaml")

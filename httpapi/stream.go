@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// DefaultHeartbeat is how often an idle stream shows that it lives.
+	// DefaultHeartbeat is the interval at which an idle stream shows that it lives.
 	DefaultHeartbeat = 15 * time.Second
-	// streamWrite is how long a client may take for one piece of a stream.
+	// streamWrite bounds the time that a client may take for one piece of a stream.
 	streamWrite = 10 * time.Second
-	// streamPiece is about how many bytes a piece has.
+	// streamPiece is about the size of a piece in bytes.
 	streamPiece = 64 << 10
 )
 
@@ -32,7 +32,7 @@ var (
 	noBuffering = []string{"no"}
 )
 
-// errRevoked is why a stream ends whose token, or its user's right to the stream, is gone.
+// errRevoked ends a stream whose token, or its user's right to the stream, was revoked.
 var errRevoked = &failure{http.StatusUnauthorized, notApplied, "WRONGPASS the token, or its right to this stream, was revoked"}
 
 // errNoStreams is the answer of a server without a hub.
@@ -83,9 +83,9 @@ func (c *call) authorizeNewStream(argv [][]byte) (refusal *reply.Value, f *failu
 	return refusal, nil
 }
 
-// recheckStream says why a stream may not be sent what it has, nil if nothing is against it.
-// Messages come by the log, so the state here holds every revocation before them. What a
-// monitor sees may be newer than this node's state.
+// recheckStream says why a stream may not be sent what it has, nil if nothing is against it. Messages come through the
+// log, so the state here holds every revocation before them. Commands that a monitor sees may be newer than this node's
+// state.
 func (c *call) recheckStream(f feed) error {
 	var refusal *reply.Value
 	judge := func(v *fsm.View) { refusal = c.authorizeStream(v, c.words.Argv()) }
@@ -113,10 +113,10 @@ func (c *call) authorizeStream(v *fsm.View, argv [][]byte) *reply.Value {
 // database names the keyspace of the request.
 func (c *call) database() string { return cmp.Or(c.db, fsm.DefaultDB) }
 
-// feed is where a stream's events come from.
+// feed is the source of a stream's events.
 type feed interface {
 	Wake() <-chan struct{}
-	// append writes what has come; the error says that nothing comes after it.
+	// append appends the events that have come; an error says that no event follows.
 	append(dst []byte) ([]byte, error)
 }
 
@@ -238,7 +238,7 @@ func (c *call) sendPiece() error {
 	return nil
 }
 
-// beginStream says that a stream comes.
+// beginStream sends the head of a stream.
 func (c *call) beginStream(control *http.ResponseController) {
 	c.answered, c.status = true, http.StatusOK
 	h := c.w.Header()
@@ -277,7 +277,7 @@ func streamFailure(why error) *failure {
 	return failureOf(why, false)
 }
 
-// publishExecuted tells monitors of the rows that were executed.
+// publishExecuted tells monitors which rows were executed.
 func (c *call) publishExecuted(rows ...[][]byte) {
 	if c.s.hub == nil || !c.s.hub.Monitored() {
 		return
@@ -290,5 +290,5 @@ func (c *call) publishExecuted(rows ...[][]byte) {
 	}
 }
 
-// refused reports whether a reply says that the command was not run for want of a right.
+// refused reports whether a reply says that the command was not run because a right is missing.
 func refused(v reply.Value) bool { return v.IsError() && strings.HasPrefix(v.Text(), "NOPERM ") }

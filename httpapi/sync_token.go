@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// A sync token names a place in the log of one cluster: that of a write, or the state
-// that a read saw. To clients it is opaque. The place in the entry makes tokens of
-// writes that were committed together differ; the cluster's mark lets a token of
-// another cluster, or of one that was founded anew, count as none.
+// A sync token names a place in the log of one cluster: the place of a write, or the state that a read saw. To clients
+// it is opaque. The place in the entry distinguishes tokens of writes that were committed together. The cluster's mark
+// makes a token of another cluster, or of one that was founded anew, count as no token.
 //
 //	<cluster>.<index>       after a read
 //	<cluster>.<index>.<n>   after a write
 //	<cluster>.<index>.<n>.<row>   after one that ran together with others
 
-// clusterTag is a short mark of a cluster: FNV-1a of its id.
+// clusterTag returns a short mark of a cluster: FNV-1a of its id.
 func clusterTag(clusterID string) uint32 {
 	h := uint32(2166136261)
 	for i := range len(clusterID) {
@@ -33,7 +32,7 @@ func appendToken(dst []byte, cluster uint32, index uint64, place int) []byte {
 	return dst
 }
 
-// tokenIndex is the log index that a token names, 0 for anything that isn't a token of
+// tokenIndex returns the log index that a token names, 0 for anything that isn't a token of
 // this cluster.
 func tokenIndex(token string, cluster uint32) uint64 {
 	mark, rest, _ := strings.Cut(token, ".")

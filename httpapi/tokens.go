@@ -13,10 +13,10 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
-// MinToken is the fewest bytes of a token that an operator chooses: a shorter one can be found by trying.
+// MinToken is the fewest bytes of a token that an operator chooses: a shorter one can be guessed.
 const MinToken = 16
 
-// maxChosenToken is the most bytes of one: it has to fit into a request's header.
+// maxChosenToken is the most bytes of such a token: it has to fit into a request's header.
 const maxChosenToken = 1024
 
 // messagesUser is the one user of /v2.
@@ -53,7 +53,7 @@ type rotation struct {
 	ReadOnlyToken string `json:"readonlyToken"`
 }
 
-// tokenView is a token as /admin/tokens shows it: never itself, but in the answer to its rotation.
+// tokenView is a token as /admin/tokens shows it: never the token itself, except in the answer to its rotation.
 type tokenView struct {
 	Name        string `json:"name"`
 	Database    string `json:"database,omitempty"`
@@ -61,7 +61,7 @@ type tokenView struct {
 	FormerUntil string `json:"formerUntil,omitempty"`
 }
 
-// tokenName is the name of a role's token under /admin/tokens; those of databases are called by their variables' names.
+// tokenName returns the name of a role's token under /admin/tokens; those of databases are called by their variables' names.
 func tokenName(role acl.Role) string {
 	for _, one := range clusterTokens {
 		if one.role == role {
@@ -74,7 +74,7 @@ func tokenName(role acl.Role) string {
 	return "token"
 }
 
-// instant is cluster time in a reply, empty for none.
+// instant returns cluster time in a reply, empty for none.
 func instant(unixms int64) string {
 	if unixms == 0 {
 		return ""
@@ -82,7 +82,7 @@ func instant(unixms int64) string {
 	return time.UnixMilli(unixms).UTC().Format(time.RFC3339Nano)
 }
 
-// listTokens answers those of the cluster, and of databases those of which a former one is in force.
+// listTokens answers with the tokens of the cluster, and with those of databases that have a former token in force.
 func (s *Server) listTokens(g *gin.Context) {
 	var former []fsm.FormerToken
 	_, err := s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { former = v.FormerTokens() })
@@ -151,7 +151,7 @@ func (s *Server) rotateDatabaseTokens(g *gin.Context) {
 	}
 }
 
-// rotate puts new tokens in force, whose digests are plain yet, unless they are refused.
+// rotate puts new tokens in force unless they are refused. n holds their digests without salt.
 func (s *Server) rotate(g *gin.Context, n fsm.TokenRotation, tokens ...string) (formerUntil int64, ok bool) {
 	if !s.acceptTokens(g, tokens) {
 		return 0, false
@@ -168,7 +168,7 @@ func (s *Server) rotate(g *gin.Context, n fsm.TokenRotation, tokens ...string) (
 	return out.Until, true
 }
 
-// acceptTokens refuses new tokens that are short, long, not for headers, or in force somewhere.
+// acceptTokens refuses new tokens that are too short, too long, not fit for a header, or in force already.
 func (s *Server) acceptTokens(g *gin.Context, tokens []string) bool {
 	for _, token := range tokens {
 		if len(token) < MinToken || len(token) > maxChosenToken {

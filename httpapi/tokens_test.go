@@ -22,7 +22,7 @@ func (g *gateway) token(t *testing.T, method, target, body, as string) (m madeTo
 	return m
 }
 
-// listed is what GET /admin/tokens says of former tokens: name, or database/name, to when it ends.
+// listed returns the former tokens of GET /admin/tokens: it maps name, or database/name, to the time at which the token ends.
 func (g *gateway) listed(t *testing.T, as string) map[string]string {
 	t.Helper()
 	var got struct{ Tokens []madeToken }

@@ -34,8 +34,8 @@ func (c *call) scheme() string {
 	return "http"
 }
 
-// traceIDs are what a line of the log says of the trace that the request belongs to: that of its span, or the one that its
-// caller names.
+// traceIDs returns the log's attributes for the trace that the request belongs to: the trace of its span, or the one that
+// its caller names.
 func (c *call) traceIDs() []slog.Attr {
 	if c.place.Recorded() {
 		return []slog.Attr{slog.String("trace_id", c.place.TraceID()), slog.String("span_id", c.place.SpanID())}

@@ -43,7 +43,7 @@ func startTraced(t *testing.T, keep bool) *traced {
 	return w
 }
 
-// next are the next n requests to the destination; all have to have this trace context.
+// next returns the next n requests to the destination; all have to have this trace context.
 func (w *traced) next(n int, parent, state string) (paths map[string]int) {
 	w.Helper()
 	paths = map[string]int{}
@@ -61,8 +61,8 @@ func (w *traced) next(n int, parent, state string) (paths map[string]int) {
 	return paths
 }
 
-// TestTraceContextTravels: the trace of a publication goes with each attempt and with callbacks, whichever way it was
-// published.
+// TestTraceContextTravels: each attempt and each callback carries the trace of the publication, whatever its entry
+// point.
 func TestTraceContextTravels(t *testing.T) {
 	w := startTraced(t, true)
 	in := []string{"traceparent", traceA, "tracestate", "a=1", "tracestate", "b=2"}
@@ -88,7 +88,7 @@ func TestTraceContextTravels(t *testing.T) {
 	send(200, "/v2/batch", `[{"destination":"`+w.url+`/item"}]`)
 	w.next(1, traceA, "a=1,b=2")
 
-	// What is forwarded wins, and what breaks the rules is none.
+	// A forwarded header wins, and one that breaks the rules counts as none.
 	send(200, "/v2/publish/"+w.url+"/forwarded", "", "Upstash-Forward-Traceparent", "mine")
 	w.next(1, "mine", "")
 	w.want(200, "", "POST", "/v2/publish/"+w.url+"/bad", "", "traceparent", strings.ToUpper(traceA), "tracestate", "a=1")

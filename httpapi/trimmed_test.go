@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestListsTrimBodies: every list of messages that shows bodies takes trimBody, for text and for other bytes, for what was
-// published and for what came back. No other request takes it.
+// TestListsTrimBodies: every list of messages that shows bodies takes trimBody, for text and for other bytes, for
+// published bodies and for answers. No other request takes it.
 func TestListsTrimBodies(t *testing.T) {
 	p := startOffice(t)
 	const text, raw = "body-of-mine", "\xff\xfe\xfdbytes" // their beginnings are no ends of one another

@@ -18,8 +18,7 @@ import (
 	"github.com/trireme-dev/trireme/node/quota"
 )
 
-// maxBatch is the most bytes of a batch of messages, each of which is looked at by itself
-// .
+// maxBatch is the most bytes of a batch of messages. The size of each message is checked separately.
 const maxBatch = 100 << 20
 
 // isMessages reports whether a path is one of the API of messages.
@@ -48,12 +47,12 @@ func (s *Server) serveMessages(row *messages.Route) gin.HandlerFunc {
 	}
 }
 
-// target is the request's target for the API of messages.
+// target returns the request's target for the API of messages.
 func (c *call) target() messages.Target {
 	return messages.Target{DB: c.db, Path: c.path, Query: c.query}
 }
 
-// refuseForeign refuses in development what a page of another site sends, whether it needs a token or not.
+// refuseForeign refuses, in development, requests of another site's page, whether they need a token or not.
 func (s *Server) refuseForeign(g *gin.Context) {
 	if s.loopback && foreignOrigin(g.Request) {
 		s.answerError(g.Writer, http.StatusForbidden, "this development server answers pages of loopback hosts only")
@@ -61,8 +60,8 @@ func (s *Server) refuseForeign(g *gin.Context) {
 	}
 }
 
-// foreignOrigin reports whether a page of another host than this machine asks. What it asks without naming itself is told by the
-// browser.
+// foreignOrigin reports whether the request comes from a page of another host than this machine. Without an Origin header
+// Sec-Fetch-Site tells.
 func foreignOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -72,8 +71,8 @@ func foreignOrigin(r *http.Request) bool {
 	return err != nil || u.Host == "" || !isLoopback(u.Host)
 }
 
-// messagesAccess is what a token opens as this node knows it; one that opens nothing here is
-// looked up in a state that holds everything acknowledged so far.
+// messagesAccess returns the access of a token, as this node knows it. A token that opens nothing here is looked up
+// again in a state that holds everything acknowledged so far.
 func (s *Server) messagesAccess(ctx context.Context, db, token string) (a messages.Access, err error) {
 	bearer := acl.ParseBearer([]byte(token))
 	var limits fsm.Quota
@@ -91,10 +90,9 @@ func (s *Server) messagesAccess(ctx context.Context, db, token string) (a messag
 	return a, s.meter.Rate(limits)
 }
 
-// accessOf is what a token opens in a database; an empty name leaves the database to the
-// token. The messages of default have tokens of their own; those of any other database are
-// open to its Standard token, to its Read Only token for reading, and to tokens of its users
-// as far as MSG.PUBLISH and MSG.GET are open to them.
+// accessOf returns the access of a token to a database; an empty name leaves the database to the token. The messages of
+// default have tokens of their own; those of any other database are open to its Standard token, to its Read Only token
+// for reading, and to tokens of its users as far as MSG.PUBLISH and MSG.GET are open to them.
 func accessOf(v *fsm.View, db string, token *acl.Bearer) messages.Access {
 	role, named := v.RoleOf(token), db != ""
 	if db == fsm.DefaultDB {
@@ -122,7 +120,7 @@ var (
 	getRow     = [][]byte{[]byte("MSG.GET"), []byte("msg_")}
 )
 
-// roleIn is the role of an identity in its database.
+// roleIn returns the role of an identity in its database.
 func roleIn(v *fsm.View, as acl.Identity) acl.Role {
 	if as.User == acl.ReadOnlyName {
 		return acl.MessagesReadOnly

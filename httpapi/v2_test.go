@@ -22,7 +22,7 @@ type mail struct {
 	nodes *httpapitest.Nodes
 	token string
 	next  int
-	// header is that of the last answer.
+	// header is the header of the last answer.
 	header http.Header
 }
 
@@ -85,7 +85,7 @@ func (m *mail) object(text string) (v map[string]any) {
 	return v
 }
 
-// TestPublishAndRead: what was published is read back by any node at once.
+// TestPublishAndRead: any node reads back a published message at once.
 func TestPublishAndRead(t *testing.T) {
 	m := startMail(t)
 	text := m.want(200, "", "POST", "/v2/publish/https://example.com/a//b?x=%20&upstash-retries=2&qstash_token="+m.token, "hello",
@@ -147,14 +147,14 @@ func TestMessagesNeedTheirToken(t *testing.T) {
 	}
 	m.token = httpapitest.MessagesReadOnlyToken
 	m.want(200, "", "GET", "/v2/queues", "")
-	for _, target := range []string{"/v2/keys", "/v2/Keys", "/v2/%6beys", "/v2/keys/", "/v2/keys?x=y"} { // whoever has the keys can pass for this server
+	for _, target := range []string{"/v2/keys", "/v2/Keys", "/v2/%6beys", "/v2/keys/", "/v2/keys?x=y"} { // with the keys anybody can pass for this server
 		m.want(403, `{"error":"this token is read-only"}`, "GET", target, "")
 	}
 	m.want(403, `{"error":"this token is read-only"}`, "POST", "/v2/publish/https://example.com", "")
 	m.want(403, "", "POST", "/v2/keys/rotate", "")
 }
 
-// TestDeduplicatedPublish: the second one of an id names the first one's message.
+// TestDeduplicatedPublish: the second publication with an id names the message of the first.
 func TestDeduplicatedPublish(t *testing.T) {
 	m := startMail(t)
 	first := m.object(m.want(200, "", "POST", "/v2/publish/https://example.com", "", "Svc-Deduplication-Id", "d", "Svc-Delay", "1h"))
@@ -219,7 +219,7 @@ func TestSigningKeys(t *testing.T) {
 			second = third
 		}
 	}
-	// An address is opened again by browsers and proxies, so it can't be enough; a read-only token is not either.
+	// Browsers and proxies open addresses again, so an address can't be enough; neither can a read-only token.
 	const inAddress = `{"error":"a GET that changes something needs the token in the Authorization header: send it there, or use POST"}`
 	token := m.token
 	m.token = ""

@@ -17,10 +17,10 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// hidden is in whatever database a has made, and in nothing that b sends: an answer to b with it has crossed the wall.
+// hidden is in everything that database a has made, and in nothing that b sends: an answer to b that has it has crossed the wall.
 const hidden = "hidden-of-a"
 
-// wall is a server with the databases a and b. Those of b know the names and ids of what a has made.
+// wall is a server with the databases a and b. Clients of b know the names and ids of everything that a has made.
 type wall struct {
 	*testing.T
 	g    *gateway
@@ -64,7 +64,7 @@ func newWall(t *testing.T) *wall {
 	return w
 }
 
-// state is all that a has, as its snapshot would hold it.
+// state returns all that a has, as its snapshot would hold it.
 func (w *wall) state() string {
 	var b strings.Builder
 	w.g.engine.Machine.View(0, [16]byte{}, func(v *fsm.View) {
@@ -86,7 +86,7 @@ func (w *wall) state() string {
 
 var parameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// targets are a described path with the names of what a has made, at each place where b may send it.
+// targets returns a described path with the names of the things that a has made, at each place where b may send it.
 func (w *wall) targets(path string) []string {
 	filled := parameter.ReplaceAllStringFunc(path, func(p string) string {
 		if id, known := w.ids[p[1:len(p)-1]]; known {
@@ -104,8 +104,8 @@ func (w *wall) targets(path string) []string {
 	return append(list, filled+"?messageId="+w.ids["messageId"], filled+"?workflowRunId="+w.ids["workflowRunId"]+"&count=100")
 }
 
-// TestNoEndpointCrossesTheWall asks every operation of the description for what belongs to another database, with every
-// kind of token that is not that database's.
+// TestNoEndpointCrossesTheWall asks every operation of the description for objects of another database, with every kind
+// of token that is not that database's.
 func TestNoEndpointCrossesTheWall(t *testing.T) {
 	w := newWall(t)
 	d, err := messagesDescribed()
@@ -141,7 +141,7 @@ func TestNoEndpointCrossesTheWall(t *testing.T) {
 	}
 }
 
-// TestNoCommandCrossesTheWall runs every command of the table with what a has named, as the user default of b.
+// TestNoCommandCrossesTheWall runs every command of the table with the names of a, as the user default of b.
 func TestNoCommandCrossesTheWall(t *testing.T) {
 	w := newWall(t)
 	before := w.state()

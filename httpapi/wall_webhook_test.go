@@ -3,13 +3,14 @@ package httpapi_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// runs is all that a database has of workflows, as its snapshot would hold it.
+// runs returns all workflow data of a database, as its snapshot would hold it.
 func (w *wall) runs(db string) string {
 	var b strings.Builder
 	w.g.engine.Machine.View(0, [16]byte{}, func(v *fsm.View) {
@@ -50,6 +51,19 @@ func TestWebhookReachesItsDatabase(t *testing.T) {
 	}
 	if a := w.g.ask(t, "POST", hook, "x", "Authorization: none"); a.status != 200 {
 		t.Errorf("the webhook is answered %+v", a)
+	}
+	for _, method := range []string{"PUT", "PROPFIND", "X"} { // by any method, also one that a description can't name
+		r, err := http.NewRequestWithContext(t.Context(), method, w.g.URL+hook, strings.NewReader("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := w.g.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Body.Close(); a.StatusCode != 200 {
+			t.Errorf("the webhook is answered %d by %s", a.StatusCode, method)
+		}
 	}
 	if w.runs("a") == before {
 		t.Error("a did not learn of the call")

@@ -3,8 +3,8 @@ package clock
 import "sync"
 
 const (
-	// ReadAhead is how far beyond the log's time a read may be placed, in milliseconds, once time has moved within the
-	// term.
+	// ReadAhead is the most by which a read may be placed beyond the log's time, in milliseconds, once time has moved
+	// within the term.
 	ReadAhead = 50
 )
 
@@ -38,7 +38,7 @@ func (c *Ceiling) Restored(clock int64) {
 	c.clock, c.term, c.moved = max(c.clock, clock), 0, true
 }
 
-// Limit is the latest time at which a read may be placed now.
+// Limit returns the latest time at which a read may be placed now.
 func (c *Ceiling) Limit() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,8 +52,8 @@ func (c *Ceiling) limit() int64 {
 	return c.clock
 }
 
-// Floor is the time at which a new term starts: no read of an earlier term was placed later. It is 0 while the cluster
-// has no time.
+// Floor returns the time at which a new term starts: no read of an earlier term was placed later. It is 0 while the
+// cluster has no time.
 func (c *Ceiling) Floor() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// SaneOffset is how far apart, in milliseconds, wall clocks may be that agree.
+// SaneOffset is the greatest difference, in milliseconds, between wall clocks that agree.
 const SaneOffset = 500
 
 // catchUp is the part by which cluster time runs faster than monotonic time while it is behind the median: a tenth.
@@ -29,8 +29,8 @@ type Clock struct {
 	inFlight []int64
 }
 
-// New is a clock that has not been opened. now is monotonic time, wall what the wall clock shows at a moment of it, in
-// unix milliseconds.
+// New returns a clock that has not been opened. now is monotonic time, wall what the wall clock shows at a moment of
+// it, in unix milliseconds.
 func New(now func() time.Time, wall func(time.Time) int64) *Clock {
 	return &Clock{now: now, wall: wall}
 }
@@ -68,11 +68,11 @@ func (c *Clock) SetMedian(median int64, at time.Time, known bool) {
 	}
 }
 
-// target is the median at a moment; the lock is held.
+// target returns the median at a moment; the lock is held.
 func (c *Clock) target(t time.Time) time.Duration { return c.median + t.Sub(c.medianAt) }
 
-// read is cluster time now, in unix milliseconds; the lock is held. It goes on by the monotonic clock. Ahead of the
-// median it stands still until the median has come up; behind, it runs faster by a tenth.
+// read returns cluster time now, in unix milliseconds; the lock is held. It advances with the monotonic clock. Ahead of
+// the median it stands still until the median has come up; behind, it runs faster by a tenth.
 func (c *Clock) read() int64 {
 	t := c.now()
 	elapsed := max(t.Sub(c.at), 0)
@@ -88,8 +88,8 @@ func (c *Clock) read() int64 {
 	return next.Milliseconds()
 }
 
-// Stamp is the time for an entry that is about to be proposed. Done must be called when the entry has been applied, or
-// will not be.
+// Stamp returns the time for an entry that is about to be proposed, in unix milliseconds. Done must be called when the
+// entry has been applied or will never be.
 func (c *Clock) Stamp() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,8 +110,8 @@ func (c *Clock) Done(stamp int64) {
 	}
 }
 
-// ReadTime is the time for a read whose index is taken afterwards: never beyond an entry that may still be applied with
-// an earlier stamp, or what was seen expired could come back. now is what the clock shows.
+// ReadTime returns the time for a read whose index is taken afterwards. It is never beyond the stamp of an entry that
+// may still be applied: otherwise what a read saw expired could come back. now is the clock's time.
 func (c *Clock) ReadTime() (at, now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,7 +132,7 @@ func (c *Clock) AtLeast(machine int64) {
 	}
 }
 
-// Peek is cluster time now, for timers.
+// Peek returns cluster time now, in unix milliseconds, for timers.
 func (c *Clock) Peek() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

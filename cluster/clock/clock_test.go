@@ -10,7 +10,7 @@ import (
 type machine struct {
 	start time.Time
 	mono  time.Duration
-	set   time.Duration // by how much somebody has set the wall clock
+	set   time.Duration // by how much the wall clock was set
 }
 
 func newMachine() *machine { return &machine{start: time.UnixMilli(1_700_000_000_000)} }
@@ -19,10 +19,10 @@ func (m *machine) clock() *Clock {
 	return New(func() time.Time { return m.start.Add(m.mono) }, func(t time.Time) int64 { return t.Add(m.set).UnixMilli() })
 }
 
-// now is the moment of monotonic time.
+// now returns the moment of monotonic time.
 func (m *machine) now() time.Time { return m.start.Add(m.mono) }
 
-// wall is the right time.
+// wall returns the right time.
 func (m *machine) wall() int64 { return m.start.Add(m.mono).UnixMilli() }
 
 // run lets cluster time be read every 10 ms for d.

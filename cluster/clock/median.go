@@ -2,9 +2,9 @@ package clock
 
 import "slices"
 
-// Median is the median of wall clocks, as offsets in milliseconds from any one of them, of voters servers in all. known
-// is false unless a majority of all agrees within SaneOffset: of two clocks that differ either may be right.
-// Of an even number it is the lower one: what is due then is never due too early.
+// Median returns the median of wall clocks, as offsets in milliseconds from any one of them, of voters servers in all.
+// known is false unless a majority of all agrees within SaneOffset: of two clocks that differ either may be right. Of
+// an even number it is the lower one: what is due then is never due too early.
 func Median(offsets []int64, voters int) (offset int64, known bool) {
 	offsets = slices.Sorted(slices.Values(offsets))
 	best, from := 0, 0

@@ -29,7 +29,7 @@ type Cluster struct {
 	Adjust func(*cluster.Options)
 
 	joins []joining
-	mu    sync.RWMutex // of Nodes, for Write and Read beside Join
+	mu    sync.RWMutex // of Nodes, for Write and Read during Join
 }
 
 func (c *Cluster) node(i int) *cluster.Node {
@@ -206,7 +206,7 @@ func (c *Cluster) StopAll() {
 	}
 }
 
-// Leader is the place of the node that leads, waiting for one.
+// Leader returns the place of the node that leads, waiting for one.
 func (c *Cluster) Leader() int {
 	c.T.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {

@@ -29,7 +29,7 @@ type Consensus interface {
 	Term() uint64
 	// Role returns what this node is in that term.
 	Role() Role
-	// Leader returns whom this node follows, or itself. It is false if this node knows of no leader.
+	// Leader returns the server that this node follows, or itself. It returns false if this node knows of no leader.
 	Leader() (Server, bool)
 	// LeadershipChanges delivers a value after this node has won or lost a term. Its reader must not stop.
 	LeadershipChanges() <-chan bool
@@ -49,8 +49,8 @@ type Consensus interface {
 	// Transfer hands leadership to a voter that has, or soon has, the whole log.
 	Transfer(to Server) error
 
-	// Snapshot writes a snapshot of the state machine and keeps so many entries behind it, or as many as before if keep is
-	// 0. It does nothing before the first entry was applied.
+	// Snapshot writes a snapshot of the state machine and keeps that many entries behind it, or as many as before
+	// if keep is 0. It does nothing before the first entry was applied.
 	Snapshot(keep uint64) error
 
 	// Handle answers a call that another node's Consensus has made, and reports whether it is one.

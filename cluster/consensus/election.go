@@ -22,7 +22,7 @@ const (
 
 var errNoCampaign = errors.New("cluster: raft did not begin a campaign")
 
-// watchLeader has this node campaign when its leader's process has died, or a majority hears nothing of it.
+// watchLeader makes this node campaign when its leader's process has died, or when a majority hears nothing from the leader.
 func (r *Replica) watchLeader() *failover.Watcher {
 	return failover.Start(failover.Config{
 		Raft: r.raft, ID: raft.ServerID(r.c.ID), Campaign: r.Campaign, Silent: r.leaderSilent,

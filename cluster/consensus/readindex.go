@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// hedgeDelay is how long a leader waits for the voters it asked before it asks the rest.
+	// hedgeDelay is the wait for the voters that were asked first before the leader asks the rest.
 	hedgeDelay = 10 * time.Millisecond
 	// confirmTimeout ends a confirmation that no majority answers.
 	confirmTimeout = time.Second
@@ -45,7 +45,7 @@ func (r *Replica) Confirm(term uint64, end func(error)) {
 	c.ask(needed)
 }
 
-// ask has count voters asked in all.
+// ask asks further voters until count have been asked in all.
 func (c *confirmation) ask(count int) {
 	c.mu.Lock()
 	from := c.asked
@@ -57,8 +57,8 @@ func (c *confirmation) ask(count int) {
 	}
 }
 
-// late asks the rest of the voters after hedgeDelay, and gives up confirmTimeout later. Refusals may have had all of them
-// asked before: the last of these have as long as the others.
+// late asks the rest of the voters after hedgeDelay, and gives up confirmTimeout later. Refusals may have caused all of
+// them to be asked before: even then the last ones have confirmTimeout to answer.
 func (c *confirmation) late() {
 	c.mu.Lock()
 	ended, hedged := c.ended, c.hedged
@@ -113,7 +113,7 @@ func (c *confirmation) finish(err error) {
 	}
 }
 
-// askTerm asks a voter for its term and calls answer with whether it is term.
+// askTerm asks a voter for its term, and tells answer whether it is term.
 func (r *Replica) askTerm(voter Server, term uint64, answer func(bool)) {
 	ask := func() {
 		c, err := r.c.Pool.Get(voter.Addr, 0)

@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
-// Each test here fails with one fault that makes a read stale, planted in the function that it calls.
+// Each test here fails if a fault that makes a read stale is injected into the function that it calls.
 
 // voter answers a confirmation with a term.
 type voter struct{ term uint64 }
@@ -48,7 +48,7 @@ func TestConfirmationNamesTheTerm(t *testing.T) {
 }
 
 // TestConfirmationNeedsAMajority: a read point holds when as many other voters as make a majority with the leader are in its
-// term. Fewer are not enough, whoever answers first.
+// term. Fewer are not enough, in whatever order they answer.
 func TestConfirmationNeedsAMajority(t *testing.T) {
 	leader := start(t, 1)[0]
 	leader.lead(t)

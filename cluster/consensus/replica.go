@@ -24,7 +24,7 @@ type Config struct {
 	ID string
 	// Heartbeat is the shortest heartbeat and election timeout, and the leader's lease.
 	Heartbeat time.Duration
-	// TrailingLogs is how many entries stay behind a snapshot at first.
+	// TrailingLogs is the number of entries that stay behind a snapshot at first.
 	TrailingLogs uint64
 
 	Store     *logstore.Store
@@ -123,7 +123,7 @@ func (r *Replica) config() *raft.Config {
 	c.HeartbeatTimeout, c.ElectionTimeout = r.c.Heartbeat, r.c.Heartbeat
 	c.LeaderLeaseTimeout = r.c.Heartbeat    // the longest that raft allows; see timeouts.go
 	c.CommitTimeout = 10 * time.Millisecond // followers learn of commits by PushCommitIndex
-	c.MaxAppendEntries = 64                 // each as large as the node's batches, but for single large requests
+	c.MaxAppendEntries = 64                 // each as large as the node's batches, except single large requests
 	c.BatchApplyCh = true
 	c.NoLegacyTelemetry = true
 	c.ShutdownOnRemove = true
@@ -133,7 +133,7 @@ func (r *Replica) config() *raft.Config {
 	return c
 }
 
-// Close ends this node's part: it hears nobody, and applies nothing any more.
+// Close ends this node's part: it accepts no calls and applies nothing any more.
 func (r *Replica) Close() (err error) {
 	if r.watcher != nil {
 		r.watcher.Stop()
@@ -165,7 +165,7 @@ func (r *Replica) Role() Role {
 	return Shutdown
 }
 
-// Leader returns whom this node follows, or itself. It is false if this node knows of no leader.
+// Leader returns the server that this node follows, or itself. It returns false if this node knows of no leader.
 func (r *Replica) Leader() (Server, bool) {
 	addr, id := r.raft.LeaderWithID()
 	return Server{ID: string(id), Addr: string(addr), Voter: true}, addr != ""

@@ -173,7 +173,7 @@ func start(t *testing.T, count int) (all []*member) {
 	return all
 }
 
-// lead has a member campaign until it leads.
+// lead makes a member campaign until it leads.
 func (m *member) lead(t *testing.T) {
 	t.Helper()
 	if err := m.Campaign(); err != nil {
@@ -182,7 +182,7 @@ func (m *member) lead(t *testing.T) {
 	await(t, m.id+" leads", func() bool { return m.Role() == Leader })
 }
 
-// write has the leader apply a command.
+// write makes the leader apply a command.
 func (m *member) write(t *testing.T, data string) {
 	t.Helper()
 	got, err := m.Propose([]byte(data)).Wait()

@@ -13,7 +13,7 @@ import (
 
 // Each test here fails when a new version of the library changes what a seam relies on (docs/design/consensus.md).
 
-// What raft looks for in a transport and in a state machine. It asks at run time, and goes without where it finds nothing.
+// What raft looks for in a transport and in a state machine. It asks at run time, and does without what it does not find.
 var (
 	_ raft.WithPreVote = (*ownTransport)(nil)
 	_ raft.WithClose   = (*ownTransport)(nil)
@@ -136,8 +136,8 @@ func TestMachineIsToldOfServers(t *testing.T) {
 	}
 }
 
-// TestSnapshotKeepsEntries: a snapshot leaves as many entries behind it as it was told, also one without news. Before there is
-// anything to write it is none.
+// TestSnapshotKeepsEntries: a snapshot leaves as many entries behind it as it was told, also if no entry came since the last
+// one. Before the first entry no snapshot is written.
 func TestSnapshotKeepsEntries(t *testing.T) {
 	m := start(t, 1)[0]
 	if err := m.Replica.Snapshot(5); err != nil {

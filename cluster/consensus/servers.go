@@ -10,10 +10,11 @@ import (
 const (
 	// changeTimeout bounds one change of the servers.
 	changeTimeout = 10 * time.Second
-	// votersTTL is how long the voters are cached. The next change needs the last one to be applied, which drops the
-	// cache, so it is never more than one change old, and majorities of neighbouring configurations have a node in common.
+	// votersTTL bounds how long the voters are cached. A change of the servers can begin only after the last one was
+	// applied, which drops the cache. So the cache is never more than one change old, and majorities of neighbouring
+	// configurations have a node in common.
 	votersTTL = 50 * time.Millisecond
-	// slowFor is how long a voter that answered late is asked last.
+	// slowFor is the time for which a voter that answered late is asked last.
 	slowFor = time.Second
 )
 
@@ -74,7 +75,7 @@ type slowVoters struct {
 	until map[string]time.Time
 }
 
-// add has voters asked last for a while.
+// add marks voters to be asked last for a while.
 func (s *slowVoters) add(late []Server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

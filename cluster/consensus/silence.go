@@ -7,10 +7,10 @@ import (
 
 // Raft looks for a silent leader at random: its timer runs one to two timeouts whatever the leader says meanwhile, so a
 // leader that stops is found after one to three of them; and a voter whose own timer has not ended refuses the pre-vote
-// of the one whose timer has, and who is stuck then for another. So each follower looks itself, package failover asks the
-// others, and raft's timer is held off meanwhile.
+// of the one whose timer has, which then waits for another timeout. So each follower looks itself, package failover asks
+// the others, and raft's timer is held off meanwhile.
 
-// lateTick is the time between two ticks from which on this process counts as one that stood still.
+// lateTick is the longest time between two ticks; after a longer one this process is taken to have stood still.
 const lateTick = 3 * delayInterval
 
 // silence records since when a follower could have heard its leader.
@@ -20,12 +20,13 @@ type silence struct {
 	from   time.Time // before it, silence says nothing
 	leader string
 	term   uint64
-	// timeout is how long a silent leader was not heard.
+	// timeout is the time without contact after which the leader counts as silent.
 	timeout time.Duration
 }
 
-// tick notes, every delayInterval, that this process runs, and whom it follows. A leader is given a timeout at first, and
-// the longest time between two heartbeats after this process stood still: what the leader sent meanwhile is on its way.
+// tick notes, every delayInterval, that this process runs, and which leader it follows. It allows a new leader a whole
+// timeout, and after this process stood still the longest time between two heartbeats: what the leader sent meanwhile is
+// still on its way.
 func (s *silence) tick(now time.Time, leader string, term uint64, timeout time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,15 +46,16 @@ func (s *silence) of(leader string, term uint64, contact, now time.Time) bool {
 	return leader != "" && leader == s.leader && term == s.term && now.Sub(s.last) <= lateTick && !now.Before(s.from) && now.Sub(contact) >= s.timeout
 }
 
-// leaderSilent reports whether this node hears nothing of the leader that it follows.
+// leaderSilent reports whether this node hears nothing from the leader that it follows.
 func (r *Replica) leaderSilent() bool {
 	leader, _ := r.Leader()
 	return r.Role() == Follower && r.silence.of(leader.ID, r.Term(), r.LastContact(), time.Now())
 }
 
-// holdOff is the heartbeat timeout that raft gets while the leader is silent. Raft's timer, when it ends, lets a leader pass that
-// was heard within it, so with a little more than that it starts no election. Others may have a longer timeout, of
-// which patience is the longest and some time to ask them. After that raft gets the one that fits, and starts at once.
+// holdOff returns the heartbeat timeout that raft gets while the leader is silent. When raft's timer ends, raft accepts
+// a leader that was heard within the timeout, so with a timeout a little longer than the silence it starts no election.
+// Other nodes may have a longer timeout: patience is the longest of them plus some time to ask them. After that raft
+// gets its usual timeout, and starts an election at once.
 func holdOff(unheard, timeout, patience time.Duration) time.Duration {
 	if unheard < patience {
 		return max(timeout, unheard+lateTick)

@@ -17,7 +17,7 @@ type Entry struct {
 	Data    []byte
 }
 
-// StateMachine holds the state that the log replicates. Its methods are called by one goroutine, but for Reached.
+// StateMachine holds the state that the log replicates. One goroutine calls its methods, except Reached, which any goroutine may call.
 type StateMachine interface {
 	// Apply applies entries in the order of the log and returns an answer for each. It may not keep the slice.
 	Apply(entries []Entry) []any

@@ -8,36 +8,36 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A follower that hears nothing of the leader for the heartbeat timeout starts an election. On a busy machine it may only
-// be its own process, or the leader's, that did not run. So the timeout follows the delays that this node observes: how
-// late its timers are, and how long it was without contact although the same leader goes on. Package failover finds the
-// death of the leader's process, whatever the timeout is.
+// A follower that hears nothing from the leader for the heartbeat timeout starts an election. On a busy machine the only
+// reason may be that its own process, or the leader's, did not run. So the timeout follows the delays that this node
+// observes: how late its timers are, and how long it was without contact although the same leader goes on. Package
+// failover finds the death of the leader's process, whatever the timeout is.
 //
 // The leader's lease is as long as the shortest heartbeat timeout, which raft demands. It protects nothing: reads are
 // confirmed by a majority, and a leader without one commits nothing. It only ends the leadership of a node that is cut
 // off.
 
 const (
-	// delayInterval is how often delays are observed.
+	// delayInterval is the interval at which delays are observed.
 	delayInterval = 20 * time.Millisecond
-	// delayFactor is how many times the longest observed delay the timeout is.
+	// delayFactor is the ratio of the timeout to the longest observed delay.
 	delayFactor = 3
 	// maxStretchHalves bounds the timeout, in halves of the configured one. A leader whose process is stopped is
 	// replaced after one timeout if a majority agrees (silence.go).
 	// Heartbeats are sent every tenth to fifth of the timeout, which a new leader may have for a moment: five times that has to fit into its lease.
 	maxStretchHalves = 5
-	// delayHalfLife is the time in which an observed delay counts half.
+	// delayHalfLife is the time after which an observed delay counts half.
 	delayHalfLife = 10 * time.Second
 )
 
-// delays is the longest delay that was observed, of late ones less.
+// delays keeps the longest delay that was observed; it counts less the older it is.
 type delays struct {
 	longest time.Duration
 	at      time.Time
 }
 
-// observe notes a delay. One beyond most counts as that: a process that stood still for a minute is no busier than one that did
-// for half a second, and must not have long timeouts for longer.
+// observe notes a delay. A delay longer than most counts as most: a process that stood still for a minute is no busier than one
+// that stood still for half a second, and must not have long timeouts for longer.
 func (d *delays) observe(delay, most time.Duration, now time.Time) {
 	delay = min(delay, most)
 	for ; !d.at.IsZero() && now.Sub(d.at) >= delayHalfLife; d.at = d.at.Add(delayHalfLife) {
@@ -51,12 +51,12 @@ func (d *delays) observe(delay, most time.Duration, now time.Time) {
 	}
 }
 
-// timeout is the heartbeat timeout that fits, least if nothing is known.
+// timeout returns the heartbeat timeout for the observed delays, least if none is known.
 func (d *delays) timeout(least time.Duration) time.Duration {
 	return min(max(delayFactor*d.longest, least), stretched(least))
 }
 
-// stretched is the longest timeout for a configured one.
+// stretched returns the longest timeout for a configured one.
 func stretched(least time.Duration) time.Duration { return maxStretchHalves * least / 2 }
 
 // adaptTimeouts keeps the heartbeat and election timeouts above the delays of this machine and its network, until ctx ends.

@@ -15,8 +15,8 @@ import (
 // raftTimeout bounds a call of raft's own transport.
 const raftTimeout = 10 * time.Second
 
-// ownTransport is raft's transport over the cluster port. Votes, heartbeats, snapshots and the appends to a follower that
-// has to catch up are those of the library; pipelines are those of package replication.
+// ownTransport is raft's transport over the cluster port. The library sends votes, heartbeats, snapshots and the appends
+// to a follower that has to catch up; package replication provides the pipelines.
 //
 // It owns the channel from which raft takes calls, so that this node can make some itself: the appends that come as calls,
 // a commit index that was pushed, a campaign. The channel of the library's transport is closed to others. That transport

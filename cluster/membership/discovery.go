@@ -22,7 +22,7 @@ import (
 // Peer is a node and its cluster address.
 type Peer struct{ ID, Addr string }
 
-// Discovery is what a cluster tells a node that wants to join.
+// Discovery is the answer of a cluster to a node that wants to join.
 type Discovery struct {
 	Cluster string
 	Servers []Peer

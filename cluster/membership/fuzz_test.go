@@ -23,8 +23,9 @@ type given struct {
 func (g *given) Read(b []byte) (int, error)  { return g.in.Read(b) }
 func (g *given) Write(b []byte) (int, error) { return g.out.Write(b) }
 
-// FuzzDiscovery: what strangers send to the gossip port before gossip is told apart from it, and what a gossip port
-// answers to a node that asks which cluster it is. Without the key nothing is learned, and nothing is believed.
+// FuzzDiscovery: bytes that strangers send to the gossip port before it distinguishes gossip from discovery, and
+// answers of a gossip port to a node that asks which cluster it belongs to. Without the key nothing is learned, and
+// nothing is believed.
 func FuzzDiscovery(f *testing.F) {
 	f.Add([]byte(transport.Magic + "D0123456789abcdef"))
 	f.Add([]byte(transport.Magic + "P0123456789abcdef"))
@@ -51,7 +52,7 @@ func FuzzDiscovery(f *testing.F) {
 	})
 }
 
-// FuzzMember: what a node announces of itself by gossip. Only who names this cluster is admitted.
+// FuzzMember: announcements of nodes by gossip. Only those that name this cluster are admitted.
 func FuzzMember(f *testing.F) {
 	own, err := json.Marshal(Member{"n1", "c", "h:1", "v", 2})
 	if err != nil {

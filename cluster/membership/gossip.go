@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// rejoinInterval is how often a node looks for the others again: memberlist forgets
-	// nodes that failed and never calls them back.
+	// rejoinInterval is the interval at which a node looks for the others again: memberlist forgets nodes that failed
+	// and never calls them back.
 	rejoinInterval = 10 * time.Second
-	// leaveTimeout bounds how long a node that stops tells the others so.
+	// leaveTimeout bounds the time that a stopping node takes to tell the others.
 	leaveTimeout = 500 * time.Millisecond
 	// maxMeta is the largest metadata that memberlist carries for a node, in bytes.
 	maxMeta = memberlist.MetaMaxSize
 )
 
-// MembersOptions say who this node is to the others.
+// MembersOptions describes this node to the others.
 type MembersOptions struct {
 	// NodeID is this node's id, ClusterID the cluster's: nodes of other clusters are
 	// refused, and don't read our packets.
@@ -35,18 +35,18 @@ type MembersOptions struct {
 	Bind, Advertise string
 	// Key encrypts gossip if it is not empty: 16, 24 or 32 bytes. See GossipKey.
 	Key []byte
-	// HTTP is where clients reach this node, Version and Level what it runs.
+	// HTTP is the address at which clients reach this node; Version and Level are its binary's.
 	HTTP, Version string
 	Level         uint32
-	// Seeds returns the gossip addresses that are known otherwise. It is called again and again.
+	// Seeds returns gossip addresses from another source. It is called repeatedly.
 	Seeds func(context.Context) []string
-	// Servers are those of the cluster, for nodes that want to join and ask on this port.
+	// Servers returns the servers of the cluster, for nodes that want to join and ask on this port.
 	Servers func() []Peer
 	// Logger takes memberlist's lines.
 	Logger *log.Logger
 }
 
-// Member is what a node announces of itself by gossip.
+// Member is the announcement of a node by gossip.
 type Member struct {
 	ID      string `json:"id"`
 	Cluster string `json:"cluster"`
@@ -122,8 +122,8 @@ func gossipConfig(o MembersOptions, meta []byte) (*memberlist.Config, error) {
 	return config, nil
 }
 
-// listenGossip opens the gossip port for config. One that leaves the port to the system
-// may need several tries: it has to be free for TCP and for UDP.
+// listenGossip opens the gossip port for config. If the system is to choose the port, this may need several tries: it
+// has to be free for TCP and for UDP.
 func listenGossip(config *memberlist.Config, o MembersOptions) (port *gossipPort, err error) {
 	tries := 1
 	if config.BindPort == 0 {
@@ -192,8 +192,7 @@ func (m *Members) missing(addrs []string) []string {
 	return slices.DeleteFunc(slices.Clone(addrs), func(a string) bool { return slices.Contains(known, a) })
 }
 
-// Join calls nodes at their gossip addresses. It is an error if none of them answers;
-// a node of another cluster doesn't.
+// Join calls nodes at their gossip addresses. It fails if none of them answers; a node of another cluster doesn't.
 func (m *Members) Join(addrs []string) error {
 	if len(addrs) == 0 {
 		return nil
@@ -205,10 +204,10 @@ func (m *Members) Join(addrs []string) error {
 	return err
 }
 
-// Addr is the gossip address of this node.
+// Addr returns the gossip address of this node.
 func (m *Members) Addr() string { return m.self }
 
-// List is who is around, this node among them, by id.
+// List returns the members, this node among them, in the order of their ids.
 func (m *Members) List() []Member { return m.roster.members() }
 
 func readMember(meta []byte) (m Member, err error) { return m, json.Unmarshal(meta, &m) }

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// incarnationsFile is where incarnations are kept. The name is that of the first release.
+	// incarnationsFile is the name of the file that keeps incarnations, unchanged since the first release.
 	incarnationsFile = "acquaintances.json"
-	// KeptProcesses is how many of its processes a disk remembers. They fit into a Hello.
+	// KeptProcesses is the number of its newest processes that a disk remembers. They fit into a Hello.
 	KeptProcesses = 64
 )
 
@@ -31,7 +31,7 @@ type Incarnation struct {
 	Processes []transport.Process
 }
 
-// last is the process itself; zero if it takes no part, or is of a version that doesn't say.
+// last returns the process itself; zero if it takes no part, or runs a version that doesn't send it.
 func (i Incarnation) last() (p transport.Process) {
 	if n := len(i.Processes); n > 0 {
 		p = i.Processes[n-1]
@@ -39,7 +39,7 @@ func (i Incarnation) last() (p transport.Process) {
 	return p
 }
 
-// Process is the process itself; zero as last is.
+// Process returns the process itself; zero if last is.
 func (i Incarnation) Process() transport.Process { return i.last() }
 
 // follows reports whether the disk remembers a process, or can't: it was too many starts ago.
@@ -67,7 +67,7 @@ type Incarnations struct {
 	change sync.Mutex
 }
 
-// stored is what the file holds.
+// stored is the content of the file.
 type stored struct {
 	Mine  []transport.Process    `json:"mine"`
 	Nodes map[string]peerProcess `json:"nodes"`
@@ -128,7 +128,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(b []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(b, castagnoli)) }
 
-// Mine are the processes that this node's disk has had, this process last.
+// Mine returns the processes that this node's disk has had, this process last.
 func (s *Incarnations) Mine() []transport.Process { return s.mine }
 
 // Judge rejects a process that is no successor of the last known one of its disk. The error is transport.ErrRolledBack.
@@ -140,7 +140,7 @@ func (s *Incarnations) Judge(node string, i Incarnation) error {
 	return err
 }
 
-// Record is Judge for a process that has proved itself; a later process than the known one is remembered.
+// Record does what Judge does, for a process that has proved itself, and remembers a process that is later than the known one.
 func (s *Incarnations) Record(node string, i Incarnation) error {
 	if i.last().Name == "" {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
-// processes are those of a disk, the first of them its first start.
+// processes returns the incarnation of a disk with these processes, the first of which was its first start.
 func processes(names ...string) (i Incarnation) {
 	i.Disk = "d"
 	for n, name := range names {
@@ -18,7 +18,7 @@ func processes(names ...string) (i Incarnation) {
 	return i
 }
 
-// many are more processes than a disk remembers.
+// many returns an incarnation with count processes, more than a disk remembers.
 func many(count int) Incarnation {
 	i := Incarnation{Disk: "d"}
 	for n := range count {

@@ -15,7 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
-// gossipPort is memberlist's own transport, but for connections that begin with the cluster port's magic: those come from
+// gossipPort is memberlist's own transport, except for connections that begin with the cluster port's magic: those come from
 // nodes that want to join and ask which cluster this is (discovery.go). memberlist's own messages never begin with its
 // first letter.
 type gossipPort struct {
@@ -102,7 +102,7 @@ type keyLog struct {
 	logged map[string]time.Time
 }
 
-// repeatAfter is how long a reason is not logged again.
+// repeatAfter is the least time between two log lines with the same reason.
 const repeatAfter = 10 * time.Second
 
 // foreign are memberlist's lines about callers that it can't read, and what they mean.

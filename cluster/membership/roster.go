@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// roster is who is around, in copies of our own. memberlist changes the nodes that it hands out at any time; only during
-// its notifications are they safe to read.
+// roster keeps copies of the members. memberlist may change the nodes that it hands out at any time; they are safe to
+// read only during its notifications.
 type roster struct {
 	mu    sync.Mutex
 	nodes map[string]listed // by name
@@ -42,7 +42,7 @@ func (r *roster) NotifyLeave(n *memberlist.Node) {
 	delete(r.nodes, n.Name)
 }
 
-// addresses are the gossip addresses of all who are around.
+// addresses returns the gossip addresses of all members.
 func (r *roster) addresses() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,7 +53,7 @@ func (r *roster) addresses() []string {
 	return all
 }
 
-// members are all whose metadata could be read, by id.
+// members returns the members whose metadata could be read, in the order of their ids.
 func (r *roster) members() []Member {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,10 +18,10 @@ type Body struct {
 	digest payload.Digest
 }
 
-// Len is the number of its bytes.
+// Len returns the number of its bytes.
 func (p *Body) Len() int { return int(p.n) }
 
-// Bytes are its bytes: see payload.Kept.
+// Bytes returns its bytes: see payload.Kept.
 func (p *Body) Bytes() []byte {
 	for {
 		if b := p.memory.Load(); b != nil {
@@ -39,7 +39,7 @@ func (p *Body) Bytes() []byte {
 	}
 }
 
-// Digest is that of its bytes. It is computed before they leave the memory.
+// Digest returns the digest of the payload's bytes. It is computed before they leave memory.
 func (p *Body) Digest() payload.Digest {
 	for {
 		if p.known.Load() {

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// writeSize is about how many bytes one write has.
+	// writeSize is about the size of one write, in bytes.
 	writeSize = 1 << 20
-	// fetchTime is how long other nodes are asked for a payload that was lost, before the node ends.
+	// fetchTime bounds the time for which other nodes are asked for a lost payload before the node ends.
 	fetchTime = 10 * time.Second
-	// lookedAt is about how many payloads compact looks at each time.
+	// lookedAt is about the number of payloads that compact looks at each time.
 	lookedAt = 200_000
-	// retryAfter is when a segment that could not be copied is tried again.
+	// retryAfter is the wait before a segment that could not be copied is tried again.
 	retryAfter = time.Minute
 )
 
-// move writes payloads in memory to the disk until there is nothing that has to go there; with all, everything is.
+// move writes payloads in memory to the disk until none has to go there; with all, every payload has to.
 func (s *Store) move(all bool) error {
 	for {
 		if n, err := s.moveNext(all); n == 0 || err != nil {
@@ -33,13 +33,13 @@ func (s *Store) move(all bool) error {
 // MoveAll writes all payloads in memory to the disk, whatever their age.
 func (s *Store) MoveAll() error { return s.move(true) }
 
-// moveSome writes some payloads, about writeSize bytes: who brings more than there is room for in memory does it.
+// moveSome writes some payloads, about writeSize bytes. Callers that bring more than memory has room for call it.
 func (s *Store) moveSome() error {
 	_, err := s.moveNext(false)
 	return err
 }
 
-// moveNext writes what is next, and returns how many payloads that were.
+// moveNext writes the payloads that are next, and returns their number.
 func (s *Store) moveNext(all bool) (int, error) {
 	s.moving.Lock()
 	defer s.moving.Unlock()
@@ -70,7 +70,7 @@ func (s *Store) write(list []*Body) error {
 	for _, p := range list {
 		bytes, whole := p.whole()
 		if !whole {
-			return errDamaged // whoever reads it gets it from another node
+			return errDamaged // its readers get it from another node
 		}
 		p.settle(bytes)
 		b = append(b, bytes...)
@@ -190,7 +190,7 @@ func (s *Store) Find(want []payload.Digest) (found [][]byte) {
 	return found
 }
 
-// everything are all payloads, in memory and on the disk.
+// everything returns all payloads, in memory and on the disk.
 func (s *Store) everything() (all []weak.Pointer[Body]) {
 	s.mu.Lock()
 	for _, y := range s.young {
@@ -205,7 +205,7 @@ func (s *Store) everything() (all []weak.Pointer[Body]) {
 	return all
 }
 
-// whole is Bytes without asking anybody; false if they can't be read.
+// whole does what Bytes does without asking other nodes; ok is false if the bytes can't be read.
 func (p *Body) whole() ([]byte, bool) {
 	if b := p.memory.Load(); b != nil {
 		return *b, true

@@ -15,7 +15,7 @@ import (
 	"weak"
 )
 
-// place is where a payload begins: the number of its segment, and the position in it.
+// place locates the beginning of a payload: the number of its segment, and the position in it.
 type place uint64
 
 const positionBits = 40
@@ -28,23 +28,23 @@ func (p place) segment() uint32 { return uint32(p >> positionBits) }
 
 func (p place) position() int64 { return int64(p & (1<<positionBits - 1)) }
 
-// maxSegments is where numbers of segments start again: they have 24 bits.
+// maxSegments is the number at which segment numbers start again: they have 24 bits.
 const maxSegments = 1 << (64 - positionBits)
 
 // errNoSegment says that a place is in a segment that is gone.
 var errNoSegment = errors.New("the segment is gone")
 
-// segment is one file. Only who holds Store.moving changes it.
+// segment is one file. Only the holder of Store.moving changes it.
 type segment struct {
 	no     uint32
 	file   *os.File
 	size   int64
 	bodies []weak.Pointer[Body]
-	// notBefore is when it may be copied again, after a failure.
+	// notBefore is the time before which it is not copied again after a failure.
 	notBefore time.Time
 }
 
-// live are the payloads of the segment that are still there, and their bytes.
+// live returns the payloads of the segment that are still there, and their total length in bytes.
 func (g *segment) live() (list []*Body, bytes int64) {
 	for _, w := range g.bodies {
 		if p := w.Value(); p != nil && p.memory.Load() == nil && place(p.at.Load()).segment() == g.no {
@@ -61,7 +61,7 @@ type segments struct {
 	last uint32
 	// current is the one that is written to, nil if there is none.
 	current *segment
-	// files and bytes are those of all segments.
+	// files and bytes count the files and bytes of all segments.
 	files, bytes atomic.Int64
 }
 
@@ -80,7 +80,7 @@ func (t *segments) read(from place, n int) ([]byte, error) {
 	return b, nil
 }
 
-// writable is the segment that is written to; a new one begins behind size bytes.
+// writable returns the segment to write to; a new one begins after size bytes.
 func (t *segments) writable(dir string, size int64) (*segment, error) {
 	if t.current != nil && t.current.size < size {
 		return t.current, nil
@@ -120,7 +120,7 @@ func (t *segments) drop(g *segment) error {
 	return errors.Join(err, g.file.Close()) // who reads meanwhile looks for the new place
 }
 
-// after are all segments in the order of their numbers: those behind no first, then the others.
+// after returns all segments in the order of their numbers: those after no first, then the others.
 func (t *segments) after(no uint32) []*segment {
 	t.mu.RLock()
 	all := slices.Collect(maps.Values(t.all))

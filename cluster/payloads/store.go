@@ -18,14 +18,14 @@ import (
 const Dir = "payloads"
 
 const (
-	// youngAge is how long a payload stays in memory.
+	// youngAge is the time for which a payload stays in memory.
 	youngAge = time.Minute
-	// youngBytes is the memory for young payloads: beyond it the oldest go to the disk at once, and at twice as much those who
+	// youngBytes is the memory for young payloads. Beyond it the oldest go to the disk at once; at twice as much, callers that
 	// bring more wait for that.
 	youngBytes = 256 << 20
-	// segmentSize is at about which size a segment ends.
+	// segmentSize is about the size in bytes at which a segment ends.
 	segmentSize = 64 << 20
-	// tick is how often Run looks for what has become old.
+	// tick is the interval at which Run looks for payloads that have become old.
 	tick = time.Second
 )
 
@@ -33,9 +33,9 @@ const (
 type Options struct {
 	// DataDir is the data directory of the node. Its directory Dir is emptied.
 	DataDir string
-	// Inline is the length in bytes below which payloads stay in memory; less than payload.Apart is that.
+	// Inline is the length in bytes below which payloads stay in memory, at least payload.Apart.
 	Inline int
-	// Fetch asks other nodes for the payloads of some digests; it returns those that it got, in any order. nil: there is nobody.
+	// Fetch asks other nodes for the payloads of some digests; it returns those that it got, in any order. Nil asks nobody.
 	Fetch func(context.Context, []payload.Digest) [][]byte
 	// Fatal ends the node: a payload is lost. It may return.
 	Fatal func(error)
@@ -69,7 +69,7 @@ type young struct {
 	n     int64
 }
 
-// counts are what metrics show.
+// counts are the figures that metrics show.
 type counts struct {
 	written, read, damaged, fetched, failures atomic.Int64
 }

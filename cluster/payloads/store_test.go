@@ -33,7 +33,7 @@ func open(t *testing.T, o Options) *Store {
 	return s
 }
 
-// text is a payload of n bytes that no other number has.
+// text returns a payload of n bytes that no other number has.
 func text(i, n int) []byte {
 	r := rand.New(rand.NewPCG(uint64(i), 1))
 	b := make([]byte, n)
@@ -62,7 +62,7 @@ func same(t *testing.T, list []payload.Payload) {
 	}
 }
 
-// segmentsOn are the files on the disk.
+// segmentsOn returns the files on the disk.
 func segmentsOn(t *testing.T, s *Store) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(s.dir, "*.seg"))
@@ -72,7 +72,7 @@ func segmentsOn(t *testing.T, s *Store) []string {
 	return list
 }
 
-// TestPayloadsAreReadBack: what went to the disk, over several segments, is what came, and nothing of it is in memory.
+// TestPayloadsAreReadBack: payloads that went to the disk, over several segments, are read back unchanged, and none of them is in memory.
 func TestPayloadsAreReadBack(t *testing.T) {
 	s := open(t, Options{size: 1 << 20})
 	list := keep(t, s, 2000)
@@ -86,7 +86,7 @@ func TestPayloadsAreReadBack(t *testing.T) {
 	}
 }
 
-// TestShortPayloadsStay: what is shorter than the setting is not kept.
+// TestShortPayloadsStay: payloads shorter than the setting are not kept by the store.
 func TestShortPayloadsStay(t *testing.T) {
 	s := open(t, Options{Inline: 2000})
 	if s.Keep(make([]byte, 1999)) != nil || s.Keep(make([]byte, 2000)) == nil {
@@ -94,7 +94,7 @@ func TestShortPayloadsStay(t *testing.T) {
 	}
 }
 
-// TestYoungPayloadsStay: what is young, and not too much, stays in memory; what is too much goes, the oldest first.
+// TestYoungPayloadsStay: young payloads stay in memory up to a limit; beyond it the oldest go to the disk.
 func TestYoungPayloadsStay(t *testing.T) {
 	s := open(t, Options{young: 100 << 10})
 	list := keep(t, s, 10)
@@ -113,7 +113,7 @@ func TestYoungPayloadsStay(t *testing.T) {
 	runtime.KeepAlive(more)
 }
 
-// TestOldPayloadsGo: what is older than the age goes to the disk by itself.
+// TestOldPayloadsGo: payloads older than the age go to the disk by themselves.
 func TestOldPayloadsGo(t *testing.T) {
 	s := open(t, Options{age: time.Nanosecond})
 	list := keep(t, s, 10)
@@ -126,7 +126,7 @@ func TestOldPayloadsGo(t *testing.T) {
 	same(t, list)
 }
 
-// TestBringersWait: those who bring more than there is room for write it themselves, so memory is bounded whoever else works.
+// TestBringersWait: callers that bring more than memory has room for write it themselves, so memory is bounded whatever else runs.
 func TestBringersWait(t *testing.T) {
 	s := open(t, Options{young: 64 << 10})
 	list := keep(t, s, 400)
@@ -147,8 +147,8 @@ func collected(t *testing.T, f func() bool) {
 	}
 }
 
-// TestForgottenPayloadsGo: files of which nothing is needed any more are removed, and those of which little is are copied
-// together; what is needed is read from its new place.
+// TestForgottenPayloadsGo: files without needed payloads are removed, and files with few are copied together; payloads
+// are read from their new places.
 func TestForgottenPayloadsGo(t *testing.T) {
 	s := open(t, Options{size: 256 << 10})
 	list := keep(t, s, 2000)
@@ -238,8 +238,8 @@ func TestDamagedPayloadsAreFetched(t *testing.T) {
 	}
 }
 
-// TestCompactionKeepsWhatIsReferredTo: of segments of which more is alive than one write takes, everything that is referred to is
-// copied, whatever the sizes of the payloads and wherever in the segment they lie.
+// TestCompactionKeepsWhatIsReferredTo: from segments with more live bytes than one write takes, all live payloads are copied,
+// whatever their sizes and their places in the segment.
 func TestCompactionKeepsWhatIsReferredTo(t *testing.T) {
 	for name, length := range map[string]int{"small": payload.Apart, "half a write": writeSize / 2, "a write": writeSize, "more than a write": writeSize + 1} {
 		t.Run(name, func(t *testing.T) {
@@ -287,8 +287,8 @@ func TestCompactionKeepsWhatIsReferredTo(t *testing.T) {
 	}
 }
 
-// TestFetchedBytesAreCompared: what another node answers is taken only where its digest is the one that was asked for; the other
-// nodes are asked until one has it, or the node ends.
+// TestFetchedBytesAreCompared: the answer of another node is used only if its digest is the one that was asked for. The other
+// nodes are asked until one has the payload, or the node ends.
 func TestFetchedBytesAreCompared(t *testing.T) {
 	want := text(1, 5000)
 	other := bytes.Clone(want)
@@ -358,7 +358,7 @@ func TestFindLooksEverywhere(t *testing.T) {
 	}
 }
 
-// TestDiskThatTakesNothing: payloads that can't be written stay in memory, and are written when the disk takes them.
+// TestDiskThatTakesNothing: payloads that can't be written stay in memory, and are written when the disk accepts writes again.
 func TestDiskThatTakesNothing(t *testing.T) {
 	s := open(t, Options{})
 	list := keep(t, s, 20)
@@ -413,7 +413,7 @@ func TestReadersMeanwhile(t *testing.T) {
 	all.Wait()
 }
 
-// TestOpenEmptiesTheDirectory: what a process before has left is removed.
+// TestOpenEmptiesTheDirectory: the files of an earlier process are removed.
 func TestOpenEmptiesTheDirectory(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 3 {

@@ -5,8 +5,8 @@
 // however it ends (a panic, a kill, want of memory), but not a power cut. The next process finds at its start at which entry
 // the last one ended, if it ended in the middle of one, and counts how many have ended at that entry one after the other.
 //
-// Orders are those of fsm.QuarantineOrder that this node has found in its log: they concern entries that lie before them, so
-// a node that applies its log again has to know them beforehand.
+// Orders keeps each fsm.QuarantineOrder that this node has found in its log. They concern entries before them, so a node
+// that applies its log again has to know them beforehand.
 //
-// docs/design/poison.md has the whole.
+// See docs/design/poison.md.
 package poison

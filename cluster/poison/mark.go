@@ -38,7 +38,7 @@ type Mark struct {
 	at   *record
 }
 
-// Nowhere is a mark that does not outlive the process.
+// Nowhere returns a mark that does not outlive the process.
 func Nowhere() *Mark { return &Mark{at: &record{magic: markMagic}} }
 
 // Open reads where the last process of this data directory has ended, counts that, and maps the page for this one. The
@@ -75,7 +75,7 @@ func Open(dir string) (m *Mark, err error) {
 	return &Mark{page, in(page)}, nil
 }
 
-// in is the record at the beginning of a page.
+// in returns the record at the beginning of a page.
 func in(page []byte) *record { return (*record)(unsafe.Pointer(unsafe.SliceData(page))) }
 
 // count notes that the last process has ended in an apply, if it has.

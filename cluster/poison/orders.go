@@ -15,7 +15,7 @@ import (
 
 const ordersFile = "quarantine.json"
 
-// Orders are those that this node knows, in the order in which it found them.
+// Orders holds the quarantine orders that this node knows, in the order in which it found them.
 type Orders struct {
 	dir  string
 	list []fsm.QuarantineOrder
@@ -38,7 +38,7 @@ func ReadOrders(dir string) (*Orders, error) {
 	return o, nil
 }
 
-// At are the orders that concern the entry at an index.
+// At returns the orders that concern the entry at an index.
 func (o *Orders) At(index uint64) (all []fsm.QuarantineOrder) {
 	for _, one := range o.list {
 		if one.Index == index {

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// victimDir has this binary be a process that ends in the middle of an apply.
+// victimDir names the environment variable that makes this binary a process which ends in the middle of an apply.
 const victimDir = "POISON_VICTIM"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestMarkOutlivesAKill has real processes end by SIGKILL in the middle of an entry. The third one is told.
+// TestMarkOutlivesAKill ends real processes by SIGKILL in the middle of an entry. The third process finds that in the mark.
 func TestMarkOutlivesAKill(t *testing.T) {
 	dir := t.TempDir()
 	var codes []int
@@ -57,7 +57,7 @@ func TestMarkOutlivesAKill(t *testing.T) {
 func TestMarkCounts(t *testing.T) {
 	dir := t.TempDir()
 	for i, c := range []struct {
-		leaves uint64 // where the process is when it ends, 0 for nowhere
+		leaves uint64 // the entry at which the process ends, 0 for none
 		forget bool   // it has applied the suspect
 		poison bool   // as it is told at its start
 	}{
@@ -82,7 +82,7 @@ func TestMarkCounts(t *testing.T) {
 	}
 }
 
-// TestMarkOfAnotherForm begins anew where the file is none of its own.
+// TestMarkOfAnotherForm: a file that is no mark of this version is replaced by a new mark.
 func TestMarkOfAnotherForm(t *testing.T) {
 	for _, content := range []string{"", "short", string(make([]byte, pageSize)), "this is no mark at all, however long it is, and has ended nobody yet"} {
 		dir := t.TempDir()

@@ -8,19 +8,18 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// Batch is what one node sends to the leader in one call: requests of its session, and the
-// low-water mark below which it awaits nothing.
+// Batch holds what one node sends to the leader in one call: requests of its session, and the low-water mark below
+// which it awaits no outcome.
 type Batch struct {
 	LowWater fsm.LowWater
 	Requests []fsm.Request
 	round    uint64
-	// databases are of whose share the requests are; nil if all are of nobody's.
+	// databases holds at i the database charged for request i, empty for none. It is nil if no request is charged to a database.
 	databases []string
 	held      bool // its requests waited for the shares of their databases
 }
 
-// Idle reports whether there is nothing to send now: no request waits, or as many batches are
-// in flight as may be.
+// Idle reports whether there is nothing to send now: no request waits, or as many batches are in flight as are allowed.
 func (t *Tracker) Idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,8 +43,8 @@ func (t *Tracker) Take() *Batch {
 	return t.take(false)
 }
 
-// TakeMore is Take, also beyond the batches that may be in flight, for a batch that goes
-// along with one of them: nil while there is none, or while a try has failed.
+// TakeMore does what Take does, but may exceed the limit of batches in flight, for a batch that goes along with one of
+// them. It returns nil while none is in flight, or while a try has failed.
 func (t *Tracker) TakeMore() *Batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,7 +54,7 @@ func (t *Tracker) TakeMore() *Batch {
 	return t.take(true)
 }
 
-// Waiting is how many requests are in no batch.
+// Waiting returns the number of requests that are in no batch.
 func (t *Tracker) Waiting() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,7 +78,7 @@ func (t *Tracker) take(more bool) *Batch {
 	return nil
 }
 
-// takeQueued puts into a batch what waits for nothing else, and reports whether that is anything. The lock is held.
+// takeQueued puts into a batch the requests that wait for nothing else, and reports whether there were any. The lock is held.
 func (t *Tracker) takeQueued(b *Batch, now time.Time) bool {
 	size, count := 0, 0
 	for _, c := range t.queue {
@@ -116,10 +115,10 @@ func (t *Tracker) put(b *Batch, c *Call) {
 	}
 }
 
-// keptQueue is how many places an empty queue holds on to.
+// keptQueue is the largest capacity, in requests, that an empty queue keeps.
 const keptQueue = 1 << 12
 
-// lowest is the least sequence that is still awaited; the lock is held.
+// lowest returns the least sequence number that is still awaited; the lock is held.
 func (t *Tracker) lowest() uint64 {
 	for t.low < t.seq && t.pending[t.low] == nil {
 		t.low++
@@ -127,8 +126,8 @@ func (t *Tracker) lowest() uint64 {
 	return t.low
 }
 
-// Finish processes a batch's answer: its outcomes, or why there are none. sure says that
-// nothing of the batch was or will be applied by this try.
+// Finish processes a batch's answer: its outcomes, or an error. sure says that this try has not applied and will not
+// apply anything of the batch.
 func (t *Tracker) Finish(b *Batch, outcomes []fsm.Outcome, err error, sure bool) {
 	t.Resolve(outcomes)
 	t.mu.Lock()

@@ -19,7 +19,7 @@ func (t *Tracker) Cancel(c *Call) Result {
 	return t.expireCall(c)
 }
 
-// expireCall is the outcome of a call whose caller has stopped waiting: it was never sent, or
+// expireCall returns the outcome of a call whose caller has stopped waiting: it was never sent, or
 // its outcome is unknown. The lock is held.
 func (t *Tracker) expireCall(c *Call) Result {
 	delete(t.pending, c.seq)

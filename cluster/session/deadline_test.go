@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// TestDeadlines: who has waited for the deadline hears what is known, and younger ones go on waiting.
+// TestDeadlines: a call that has reached its deadline gets what is known, and younger calls go on waiting.
 func TestDeadlines(t *testing.T) {
 	b := newBench(t)
 	sent := b.add("sent")
@@ -39,8 +39,8 @@ func TestDeadlinePassesOverOutcomes(t *testing.T) {
 	}
 }
 
-// TestLeaderless: without a leader for too long, what was never sent is refused and nothing new is taken in; what was
-// sent waits for its outcome.
+// TestLeaderless: without a leader for too long, requests that were never sent are refused and new ones are not
+// accepted; requests that were sent wait for their outcome.
 func TestLeaderless(t *testing.T) {
 	b := newBench(t)
 	sent := b.add("sent")
@@ -64,7 +64,7 @@ func TestLeaderless(t *testing.T) {
 	b.sends(b.batch(), 1, 1, 3)
 }
 
-// TestNoLeaderFromTheBeginning: a new process that finds nobody refuses as well.
+// TestNoLeaderFromTheBeginning: a new process that finds no leader refuses requests as well.
 func TestNoLeaderFromTheBeginning(t *testing.T) {
 	at := time.Unix(1000, 0)
 	p := New(func() time.Time { return at }, func() {})

@@ -9,27 +9,27 @@ import (
 )
 
 const (
-	// allowance is the debt with which a database's requests are still sent.
+	// allowance is the largest debt with which a database's requests are still sent.
 	allowance = 10 * time.Millisecond
-	// mostDebt bounds for how long a database can be held up by what it has used.
+	// mostDebt bounds the debt, and so the time for which a database is held up by what it has used.
 	mostDebt = 2 * time.Second
-	// activeFor is for how long a database counts as active after a request of it was applied.
+	// activeFor is the time for which a database counts as active after a request of it was applied.
 	activeFor = time.Second
-	// costlyFor is for how long after a debt the requests of a database are taken for costly ones: longer than the
-	// greatest debt takes to be paid off beside one other database.
+	// costlyFor is the time after a debt for which the requests of a database count as costly. It is longer than the
+	// greatest debt takes to be paid off while one other database is active.
 	costlyFor = 2*mostDebt + time.Second
-	// busyOver is over what time it is averaged how busy the applies are.
+	// busyOver is the time constant of the average that says how busy the applies are.
 	busyOver = time.Second
 	// longestStep bounds what a step of work is charged, ten times what it usually takes: an entry may have been
 	// measured while the process had no processor.
 	longestStep = time.Microsecond
-	// A request of largeWork steps or more counts largeCharge times what it took: while it is applied nobody else's is. A
-	// database of small requests has its whole share, one of large requests a third of it.
+	// A request of largeWork steps or more is charged largeCharge times what it took, because nothing else is applied
+	// meanwhile. A database with small requests gets its whole share, one with large requests a third of it.
 	largeWork   = 10_000
 	largeCharge = 3
-	// countEvery is how often active databases are counted.
+	// countEvery is the least time between two counts of the active databases.
 	countEvery = 50 * time.Millisecond
-	// forgetAfter is when a database that has sent nothing is forgotten.
+	// forgetAfter is the time without requests after which a database is forgotten.
 	forgetAfter = 10 * time.Second
 )
 
@@ -53,7 +53,7 @@ type account struct {
 	over time.Time // when its debt was above the allowance last
 }
 
-// NewLedger is a ledger without entries.
+// NewLedger returns a ledger without entries.
 func NewLedger() *Ledger { return &Ledger{accounts: map[string]*account{}} }
 
 // Note charges an entry, which took so long and ended at now, to the databases of its requests.
@@ -103,7 +103,7 @@ func (l *Ledger) Held(now time.Time, db string) bool {
 	return a.debt > allowance && l.others(now) > 0
 }
 
-// Others reports whether databases beside one, which may only read, are active.
+// Others reports whether databases other than db are active. db itself may only read.
 func (l *Ledger) Others(now time.Time, db string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -127,7 +127,7 @@ func (l *Ledger) Costly(now time.Time, db string) bool {
 	return a != nil && now.Sub(a.over) <= costlyFor && l.others(now) > 0
 }
 
-// account is that of a database.
+// account returns the account of a database, a new one if it has none.
 func (l *Ledger) account(now time.Time, db string) *account {
 	a := l.accounts[db]
 	if a == nil {
@@ -151,7 +151,7 @@ func (l *Ledger) pay(now time.Time, a *account) {
 	a.debt = max(0, a.debt-time.Duration(max(rate, idle/2)*float64(since)))
 }
 
-// others is how many databases are active beside one.
+// others returns the number of active databases, one of them not counted.
 func (l *Ledger) others(now time.Time) int {
 	if now.Sub(l.counted) >= countEvery {
 		l.counted, l.active = now, 0

@@ -16,7 +16,7 @@ type books struct {
 
 func newBooks() *books { return &books{NewLedger(), time.Unix(1000, 0)} }
 
-// entry is one that took so long, in equal parts for databases.
+// entry notes an entry that took so long, in equal parts for its databases.
 func (b *books) entry(took time.Duration, dbs ...string) {
 	var outcomes []fsm.Outcome
 	for _, db := range dbs {
@@ -26,8 +26,8 @@ func (b *books) entry(took time.Duration, dbs ...string) {
 	b.Note(b.at, took, outcomes)
 }
 
-// runs is what part of a time a database works that always has something to do, in entries of 50 ms, while others have
-// small requests, and for how long it was held at most.
+// runs simulates hogs, which always have an entry of 50 ms to apply, and others, which have small requests. It returns
+// the part of the time that each hog worked, and the longest time that one was held.
 func (b *books) runs(long time.Duration, hogs []string, others ...string) (parts map[string]float64, longest time.Duration) {
 	worked, waits, end := map[string]time.Duration{}, map[string]time.Duration{}, b.at.Add(long)
 	for b.at.Before(end) {
@@ -53,7 +53,7 @@ func (b *books) runs(long time.Duration, hogs []string, others ...string) (parts
 	return parts, longest
 }
 
-// TestAloneGetsEverything: a database that nobody else is active beside never waits.
+// TestAloneGetsEverything: a database never waits while no other is active.
 func TestAloneGetsEverything(t *testing.T) {
 	b := newBooks()
 	parts, longest := b.runs(20*time.Second, []string{"hog"})
@@ -62,8 +62,8 @@ func TestAloneGetsEverything(t *testing.T) {
 	}
 }
 
-// TestHogLeavesOthersTheirShare: beside others that use little, a database of large requests gets a third of a share and no more, and is never
-// kept waiting for long.
+// TestHogLeavesOthersTheirShare: while others use little, a database with large requests gets a third of a share and no more, and never waits
+// for long.
 func TestHogLeavesOthersTheirShare(t *testing.T) {
 	for others := 1; others <= 64; others *= 8 {
 		b := newBooks()
@@ -83,7 +83,7 @@ func TestHogLeavesOthersTheirShare(t *testing.T) {
 	}
 }
 
-// TestSmallRequestsHaveTheirShare: a database of many small requests gets what the same work in large ones would not.
+// TestSmallRequestsHaveTheirShare: a database with many small requests gets its whole share, unlike one with the same work in large requests.
 func TestSmallRequestsHaveTheirShare(t *testing.T) {
 	part := func(work int64) float64 {
 		b := newBooks()
@@ -123,8 +123,8 @@ func TestHogsShare(t *testing.T) {
 	}
 }
 
-// TestDebtIsBounded: what a database has used while it was alone isn't held against it for longer than some seconds, and
-// one that stops is forgotten.
+// TestDebtIsBounded: a database pays for what it has used while it was alone for some seconds at most, and one that
+// stops is forgotten.
 func TestDebtIsBounded(t *testing.T) {
 	b := newBooks()
 	for range 100 {
@@ -152,7 +152,7 @@ func TestDebtIsBounded(t *testing.T) {
 	}
 }
 
-// TestSlowMachineChargesLittle: an entry of little work that took long, because the process had no processor, is no debt.
+// TestSlowMachineChargesLittle: an entry of little work that took long, because the process had no processor, makes no debt.
 func TestSlowMachineChargesLittle(t *testing.T) {
 	b := newBooks()
 	for range 100 {

@@ -41,7 +41,7 @@ type transit struct {
 	outcomes []fsm.Outcome
 }
 
-// request is what a client has asked for: an element of a list.
+// request is a client's request to append an element to a list, and its result.
 type request struct {
 	call  *Call
 	mark  string
@@ -58,9 +58,9 @@ func newTrial(t *rapid.T) *trial {
 	return m
 }
 
-// TestLedgerAgainstTheMachine: whatever happens to batches and their answers, what a client hears is true: an answer means
-// that its request was applied once, with that answer; a refusal means that it was not and never will be; and in the end
-// everybody has heard something.
+// TestLedgerAgainstTheMachine: whatever happens to batches and their answers, what a client is told is true. An answer
+// means that its request was applied once, with that answer; a refusal means that it was not and never will be. In the end
+// every client has been told something.
 func TestLedgerAgainstTheMachine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newTrial(t)
@@ -90,7 +90,7 @@ func TestLedgerAgainstTheMachine(t *testing.T) {
 	})
 }
 
-// put appends an entry and has the leader's machine apply it. lag is by how much the log's term is ahead of the entry's.
+// put appends an entry and makes the leader's machine apply it. lag is the number of terms by which the log's term is ahead of the entry's.
 func (m *trial) put(e *fsm.Entry, lag uint64) []fsm.Outcome {
 	e.Term, e.Stamp = 1, m.at.UnixMilli()
 	m.log = append(m.log, e.Encode())
@@ -157,7 +157,7 @@ func (m *trial) pick() *transit {
 	return m.way[rapid.IntRange(0, len(m.way)-1).Draw(m.t, "transit")]
 }
 
-// arrive has a batch become an entry.
+// arrive makes an entry of a batch.
 func (m *trial) arrive(v *transit, lag uint64) {
 	if v.arrived {
 		return
@@ -170,7 +170,7 @@ func (m *trial) arrive(v *transit, lag uint64) {
 	v.outcomes = m.put(e, lag)
 }
 
-// answer has the outcomes come back, as they travel between nodes.
+// answer brings the outcomes back, as they travel between nodes.
 func (m *trial) answer(v *transit) {
 	if !v.arrived || v.finished {
 		return
@@ -187,7 +187,7 @@ func (m *trial) answer(v *transit) {
 // breakOff loses the connection: the batch may still arrive.
 func (m *trial) breakOff(v *transit) { m.tell(v, nil, errBroken, false) }
 
-// refuse has a node that doesn't lead send a batch back.
+// refuse returns a batch from a node that doesn't lead.
 func (m *trial) refuse(v *transit) {
 	if !v.arrived && !v.finished {
 		v.arrived = true // it never will
@@ -208,7 +208,7 @@ func (m *trial) tell(v *transit, outcomes []fsm.Outcome, err error, sure bool) {
 	m.collect()
 }
 
-// follow has the own machine apply what it lacks.
+// follow makes the node's own machine apply the entries that it lacks.
 func (m *trial) follow(count int) {
 	for ; count > 0 && m.applied < len(m.log); count-- {
 		m.applied++
@@ -225,7 +225,7 @@ func (m *trial) follow(count int) {
 	}
 }
 
-// restore has the own machine take over a snapshot of the leader's.
+// restore gives the node's own machine a snapshot of the leader's.
 func (m *trial) restore() {
 	if m.applied == len(m.log) {
 		return
@@ -234,7 +234,7 @@ func (m *trial) restore() {
 	m.tracker.Restored(m.own.Awaits)
 }
 
-// restored is a machine that has read a snapshot of the leader's.
+// restored returns a machine that has read a snapshot of the leader's.
 func (m *trial) restored() *fsm.Machine {
 	var b bytes.Buffer
 	if err := m.leader.Fork().Write(&b); err != nil {
@@ -247,7 +247,7 @@ func (m *trial) restored() *fsm.Machine {
 	return n
 }
 
-// registration puts a registration of this process into the log; nobody hears of it.
+// registration puts a registration of this process into the log; the tracker is not told.
 func (m *trial) registration() uint64 {
 	g := fsm.Registration{Node: "n1", Disk: "d", Boot: 1}
 	out := m.put(&fsm.Entry{Requests: []fsm.Request{{Code: fsm.Register.Code, Body: fsm.Register.Body(g)}}}, 0)
@@ -294,7 +294,7 @@ func (m *trial) collect() {
 
 func (m *trial) heard(r *request, got Result) { r.ended, r.was = true, got }
 
-// settle has a healthy cluster do what is left. Batches that were given up arrive last of all.
+// settle lets a healthy cluster finish everything. Batches that were given up arrive last of all.
 func (m *trial) settle() {
 	m.known = true
 	m.tracker.Lead(true)
@@ -320,7 +320,7 @@ func (m *trial) settle() {
 	}
 }
 
-// judge compares what was told with what the leader's machine has.
+// judge compares the results that clients were given with the state of the leader's machine.
 func (m *trial) judge() {
 	place := map[string]int64{}
 	m.leader.View(0, [16]byte{}, func(v *fsm.View) {

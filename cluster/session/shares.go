@@ -10,12 +10,14 @@ import (
 )
 
 const (
-	// widestWindow is from which window on there is none.
+	// widestWindow is the window from which on there is no limit.
 	widestWindow = 4096
-	// keptGone is how many requests that nobody waits for such a queue may hold before it looks for them.
+	// keptGone is the number of requests in such a queue, in addition to twice those left by the last look, at which it
+	// looks for requests that nobody waits for.
 	keptGone = 1024
-	// largeBody is from how many bytes on a request is sent apart from others, and the next one once the first has been charged:
-	// what a database sends at once, before it has a debt, keeps the others waiting as long as all that comes later.
+	// largeBody is the length in bytes from which on a request is sent apart from others, and the next one only once the first
+	// has been charged: requests that a database sends at once, before it has a debt, keep the others waiting as long as all
+	// later ones.
 	largeBody = 256 << 10
 )
 
@@ -28,14 +30,14 @@ type tenantQueue struct {
 	prune    int
 }
 
-// Shares has the tracker hold back the requests of databases by a ledger.
+// Shares sets the ledger by which the tracker holds back the requests of databases.
 func (t *Tracker) Shares(l *Ledger) {
 	t.mu.Lock()
 	t.ledger, t.tenants = l, map[string]*tenantQueue{}
 	t.mu.Unlock()
 }
 
-// Held is how many requests wait for the share of their database, and Deferred how often one was deferred.
+// Held returns the number of requests that wait for the share of their database.
 func (t *Tracker) Held() (n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,7 +47,7 @@ func (t *Tracker) Held() (n int) {
 	return n
 }
 
-// Deferred is how often a request was deferred by an entry.
+// Deferred returns how often an entry has deferred a request.
 func (t *Tracker) Deferred() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,7 +72,7 @@ func (t *Tracker) admit(c *Call, now time.Time) bool {
 	return false
 }
 
-// tenant is the queue of a database; the lock is held.
+// tenant returns the queue of a database; the lock is held.
 func (t *Tracker) tenant(db string) *tenantQueue {
 	l := t.tenants[db]
 	if l == nil {
@@ -143,7 +145,7 @@ func (t *Tracker) heldReady() bool {
 	return false
 }
 
-// emptyHeld is for when all that waits is queued again; the lock is held.
+// emptyHeld forgets which requests are held, because all that wait are queued again. The lock is held.
 func (t *Tracker) emptyHeld() {
 	t.heldInFlight = false
 	for _, l := range t.tenants { // unordered: each is emptied alone
@@ -151,11 +153,11 @@ func (t *Tracker) emptyHeld() {
 	}
 }
 
-// tally is what became of a batch's requests of one database.
+// tally counts the requests of one database in a batch.
 type tally struct{ sent, deferred int }
 
-// settleShares takes a batch's requests off what is in flight and holds those that were deferred. A database of which
-// some were deferred sends no more at a time than were applied; one of which none were, twice as many. The lock is held.
+// settleShares takes a batch's requests off what is in flight and holds those that were deferred. If some requests of a
+// database were deferred, it sends no more at a time than were applied; if none were, twice as many. The lock is held.
 func (t *Tracker) settleShares(b *Batch, outcomes []fsm.Outcome) {
 	tallies := map[string]tally{}
 	for i := range b.Requests {
@@ -182,8 +184,8 @@ func (t *Tracker) settleShares(b *Batch, outcomes []fsm.Outcome) {
 	}
 }
 
-// database is of whose share a request of the batch is, empty if of nobody's. The node need not have known that there are
-// shares when it sent one that was deferred.
+// database returns the database that is charged for a request of the batch, empty for none. When the node sent a request
+// that was deferred, it need not have known that there are shares.
 func (b *Batch) database(i int, deferred bool) string {
 	if b.databases != nil && b.databases[i] != "" {
 		return b.databases[i]
@@ -195,7 +197,7 @@ func (b *Batch) database(i int, deferred bool) string {
 	return cmp.Or(string(name), fsm.DefaultDB)
 }
 
-// again has a request that was deferred, if somebody awaits it, sent once more; the lock is held.
+// again queues or holds a deferred request that a caller still awaits, so that it is sent once more; the lock is held.
 func (t *Tracker) again(db string, c *Call) {
 	switch {
 	case c == nil:

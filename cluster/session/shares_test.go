@@ -37,8 +37,8 @@ func (s *sharing) owe(debt time.Duration) {
 	s.ledger.Note(s.at, time.Millisecond, []fsm.Outcome{{Database: "other", Work: 1000}})
 }
 
-// TestDebtorWaits: requests of a database with a debt wait, those of others and of nobody don't, and when it is paid off
-// they go in order, before later ones of the same database.
+// TestDebtorWaits: requests of a database with a debt wait, other requests don't. When the debt is paid off they go in
+// order, before later ones of the same database.
 func TestDebtorWaits(t *testing.T) {
 	s := newSharing(t)
 	s.owe(200 * time.Millisecond)
@@ -68,8 +68,8 @@ func TestDebtorWaits(t *testing.T) {
 	}
 }
 
-// TestLargeRequestsGoOneByOne: of what a database without a debt sends at once, the large requests are sent one by one while others are
-// active, so that each is charged before the next is sent; alone they are not kept back.
+// TestLargeRequestsGoOneByOne: while others are active, the large requests that a database without a debt sends at once go one by one,
+// so that each is charged before the next is sent; while it is alone they are not held back.
 func TestLargeRequestsGoOneByOne(t *testing.T) {
 	s := newSharing(t)
 	large := func() {
@@ -105,8 +105,8 @@ func TestLargeRequestsGoOneByOne(t *testing.T) {
 	s.sends(s.batch(), 4, 4)
 }
 
-// TestHeldTravelApart: what has waited for its database's share goes in batches of its own, one at a time, beside those of
-// others, of which as many are in flight as ever.
+// TestHeldTravelApart: requests that have waited for their database's share go in batches of their own, one at a time.
+// They don't reduce the batches of others in flight.
 func TestHeldTravelApart(t *testing.T) {
 	s := newSharing(t)
 	s.owe(50 * time.Millisecond)
@@ -135,7 +135,7 @@ func TestHeldTravelApart(t *testing.T) {
 	s.sends(s.batch(), 2, 6)
 }
 
-// TestHeldRequestEnds: one whose client gives up, or whose time is over, was not applied, and is not sent any more.
+// TestHeldRequestEnds: a held request whose client gives up, or whose time is over, was not applied, and is not sent any more.
 func TestHeldRequestEnds(t *testing.T) {
 	s := newSharing(t)
 	s.owe(time.Second)
@@ -154,8 +154,8 @@ func TestHeldRequestEnds(t *testing.T) {
 	}
 }
 
-// TestDeferredComesAgain: what an entry has deferred goes again, in order and before what is new, and it was not applied
-// if its client gives up before.
+// TestDeferredComesAgain: requests that an entry has deferred are sent again, in order and before new ones. If the
+// client gives up before, the request was not applied.
 func TestDeferredComesAgain(t *testing.T) {
 	s := newSharing(t)
 	var calls []*Call
@@ -184,8 +184,8 @@ func TestDeferredComesAgain(t *testing.T) {
 	s.wants(calls[3], Result{Value: "hog"})
 }
 
-// TestDeferredUnawares: a request that was sent as nobody's, because its node did not know yet that there are shares, is
-// sent again like any other; so it is by a tracker that keeps none.
+// TestDeferredUnawares: a request that was charged to no database, because its node did not know yet that there are
+// shares, is sent again like any other, also by a tracker that keeps no shares.
 func TestDeferredUnawares(t *testing.T) {
 	body := fsm.InDatabase.Body(fsm.Owned{Database: "hog", Code: fsm.Publish.Code})
 	for _, shares := range []bool{true, false} {
@@ -212,7 +212,7 @@ func TestDeferredUnawares(t *testing.T) {
 	}
 }
 
-// TestWindow: a database of which requests are deferred has fewer in flight, and more again when none are.
+// TestWindow: a database whose requests are deferred has fewer in flight, and more again when none are deferred.
 func TestWindow(t *testing.T) {
 	s := newSharing(t)
 	for range 64 {
@@ -316,7 +316,7 @@ func TestSharesLoseNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkTake is a request's way into a batch and out of it, without shares, with some but no debts.
+// BenchmarkTake measures the way of a request into a batch and out of it: without shares, and with shares but no debts.
 func BenchmarkTake(b *testing.B) {
 	for _, databases := range []int{0, 1, 8} {
 		b.Run(fmt.Sprintf("databases=%d", databases), func(b *testing.B) {

@@ -8,18 +8,16 @@ import (
 )
 
 const (
-	// Deadline is how long a request is proposed again before its outcome is given up as
-	// unknown.
+	// Deadline bounds the time for which a request is proposed again before its outcome is given up as unknown.
 	Deadline = 10 * time.Second
-	// Leaderless is how long there may be no leader before requests that were never sent
-	// are refused.
+	// Leaderless is the time without a leader after which requests that were never sent are refused.
 	Leaderless = 5 * time.Second
 	// MaxBatchBytes cuts batches: raft's own suggestion for an entry.
 	MaxBatchBytes = 512 << 10
-	// FrameCost is what a request costs in a batch beside its body, in bytes.
+	// FrameCost is the cost of a request in a batch in addition to its body, in bytes.
 	FrameCost = 24
-	// maxInFlight is how many batches of a node travel at a time, beside one of requests that were held; what waits
-	// meanwhile fills the next.
+	// maxInFlight bounds the batches of a node that are in flight at a time, in addition to one of held requests; what
+	// waits meanwhile fills the next.
 	maxInFlight = 2
 	// maxPending bounds the requests that wait on one node.
 	maxPending = 1 << 20
@@ -30,11 +28,10 @@ type Call struct {
 	seq      uint64
 	code     uint16
 	body     []byte
-	db       string // of whose share it is, empty if of nobody's
-	held     bool   // it has waited for that
+	db       string // the database that is charged for it, empty for none
+	held     bool   // it has waited for that database's share
 	deadline time.Time
-	// attempts counts the tries that may have put it into a log: with none left it was
-	// certainly not applied.
+	// attempts counts the tries that may have put it into a log: if it is 0, the request was certainly not applied.
 	attempts int
 	done     chan Result
 }
@@ -42,8 +39,8 @@ type Call struct {
 // Done gets the outcome once.
 func (c *Call) Done() <-chan Result { return c.done }
 
-// Result is the outcome of a request: a value of the operation's result type, an error of
-// the operation, or one of those that a fsm.Proposer may say.
+// Result is the outcome of a request: a value of the operation's result type, an error of the operation, or one of the
+// errors of a fsm.Proposer.
 type Result struct {
 	Value any
 	Err   error
@@ -75,17 +72,17 @@ type Tracker struct {
 	heldInFlight bool
 }
 
-// New is a tracker without a session. now is monotonic time; wake is called, with the
+// New returns a tracker without a session. now is monotonic time; wake is called, with the
 // tracker locked, when there may be something to send.
 func New(now func() time.Time, wake func()) *Tracker {
 	return &Tracker{now: now, wake: wake, pending: map[uint64]*Call{}, seq: 1, low: 1, since: now(), most: maxPending}
 }
 
-// Add queues a request of nobody's share. The error is fsm.ErrStopping or fsm.ErrNoLeader: it was not
+// Add queues a request that no database is charged for. After an error, fsm.ErrStopping or fsm.ErrNoLeader, it was not
 // queued.
 func (t *Tracker) Add(code uint16, body []byte) (*Call, error) { return t.AddOf("", code, body) }
 
-// AddOf is Add for a request of a database's share; see Shares.
+// AddOf does what Add does, for a request that a database is charged for; see Shares.
 func (t *Tracker) AddOf(db string, code uint16, body []byte) (*Call, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -115,7 +112,7 @@ func (t *Tracker) enter(code uint16, body []byte, now time.Time) *Call {
 	return c
 }
 
-// Session is that of this process, 0 while it has none.
+// Session returns the session of this process, 0 while it has none.
 func (t *Tracker) Session() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,7 +126,7 @@ func (t *Tracker) Register(session uint64) {
 	t.mu.Unlock()
 }
 
-// Pending is how many requests have no outcome yet.
+// Pending returns the number of requests that have no outcome yet.
 func (t *Tracker) Pending() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

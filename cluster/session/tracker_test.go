@@ -20,7 +20,7 @@ type bench struct {
 	wakes int
 }
 
-// newBench is a tracker that knows a leader and has session 1.
+// newBench returns a tracker that knows a leader and has session 1.
 func newBench(t *testing.T) *bench {
 	b := &bench{t: t, at: time.Unix(1000, 0)}
 	b.Tracker = New(func() time.Time { return b.at }, func() { b.wakes++ })
@@ -47,7 +47,7 @@ func (b *bench) batch() *Batch {
 	return k
 }
 
-// wants checks what a call has come to; an outcome is taken out.
+// wants checks the result of a call, and takes it out.
 func (b *bench) wants(c *Call, want Result) {
 	b.t.Helper()
 	select {
@@ -78,7 +78,7 @@ func sequences(k *Batch) (list []uint64) {
 	return list
 }
 
-// answers are outcomes of a batch's requests, all of one status.
+// answers returns outcomes of a batch's requests, all with one status.
 func answers(k *Batch, s fsm.Status) (list []fsm.Outcome) {
 	for _, q := range k.Requests {
 		o := fsm.Outcome{Session: q.Session, Seq: q.Seq, Code: q.Code, Status: s}
@@ -115,7 +115,7 @@ func TestOutcomesAreToldOnce(t *testing.T) {
 	b.waits(z)
 }
 
-// TestOutcomesOfOthersAreNotOurs: a machine tells of all sessions.
+// TestOutcomesOfOthersAreNotOurs: a machine reports the outcomes of all sessions.
 func TestOutcomesOfOthersAreNotOurs(t *testing.T) {
 	b := newBench(t)
 	c := b.add("x")
@@ -137,7 +137,7 @@ func TestErrorsOfOperationsAreOutcomes(t *testing.T) {
 	b.wants(c, Result{Err: said})
 }
 
-// TestSureFailureIsNoTry: what certainly entered no log is sent again, and may be refused with certainty.
+// TestSureFailureIsNoTry: a request that certainly entered no log is sent again, and may be refused with certainty.
 func TestSureFailureIsNoTry(t *testing.T) {
 	b := newBench(t)
 	x, y := b.add("x"), b.add("y")
@@ -170,7 +170,7 @@ func TestUnsureFailureStaysATry(t *testing.T) {
 	}
 }
 
-// TestRefusedOutcomes: an entry of another term applied nothing; its requests come again and the others don't.
+// TestRefusedOutcomes: an entry of another term applied nothing; its requests are sent again and the others aren't.
 func TestRefusedOutcomes(t *testing.T) {
 	b := newBench(t)
 	x, y := b.add("x"), b.add("y")
@@ -183,7 +183,7 @@ func TestRefusedOutcomes(t *testing.T) {
 	b.sends(b.batch(), 2, 2)
 }
 
-// TestRepeatedAwaitsTheMachine: what an earlier try has applied is answered by the node's own machine, and not sent again.
+// TestRepeatedAwaitsTheMachine: the node's own machine answers a request that an earlier try has applied, and it is not sent again.
 func TestRepeatedAwaitsTheMachine(t *testing.T) {
 	b := newBench(t)
 	c := b.add("x")
@@ -198,7 +198,7 @@ func TestRepeatedAwaitsTheMachine(t *testing.T) {
 	b.wants(c, Result{Value: "x"})
 }
 
-// TestEndedSession: what was sent under an ended session is of unknown outcome, what was not moves to the next.
+// TestEndedSession: requests that were sent under an ended session have an unknown outcome; the others move to the next session.
 func TestEndedSession(t *testing.T) {
 	b := newBench(t)
 	x := b.add("x")
@@ -239,7 +239,7 @@ func TestLateAnswersOfAnEndedSession(t *testing.T) {
 	b.wants(z, Result{Value: "z"})
 }
 
-// TestLateAnswerOfAGivenUpPack: batches in flight are counted right when one that was given up is answered after all.
+// TestLateAnswerOfAGivenUpPack: batches in flight are counted correctly when one that was given up is answered later.
 func TestLateAnswerOfAGivenUpPack(t *testing.T) {
 	b := newBench(t)
 	x := b.add("x")
@@ -264,7 +264,7 @@ func TestLateAnswerOfAGivenUpPack(t *testing.T) {
 	}
 }
 
-// TestRestoredOver: a snapshot has jumped over the entries of some requests, whose outcome nobody saw.
+// TestRestoredOver: a snapshot has replaced the entries of some requests, whose outcomes this node never saw.
 func TestRestoredOver(t *testing.T) {
 	b := newBench(t)
 	x, y := b.add("x"), b.add("y")
@@ -275,7 +275,7 @@ func TestRestoredOver(t *testing.T) {
 	b.waits(y, z)
 }
 
-// TestEndTellsEverybody: who stops says of each request what is known.
+// TestEndTellsEverybody: a tracker that stops answers each request with what is known of it.
 func TestEndTellsEverybody(t *testing.T) {
 	b := newBench(t)
 	x := b.add("x")
@@ -337,7 +337,7 @@ func TestPiggyback(t *testing.T) {
 	}
 }
 
-// TestMoreGoesAlong: what has come since the last batch goes along with it, but not while a try has failed.
+// TestMoreGoesAlong: requests that have come since the last batch go along with it, but not while a try has failed.
 func TestMoreGoesAlong(t *testing.T) {
 	b := newBench(t)
 	b.add("x")
@@ -402,7 +402,7 @@ func TestPacksAreCut(t *testing.T) {
 	}
 }
 
-// TestFloodIsBounded: more than the most that may wait is refused, with certainty, until some have outcomes.
+// TestFloodIsBounded: requests beyond the most that may wait are refused, with certainty, until some have outcomes.
 func TestFloodIsBounded(t *testing.T) {
 	b := newBench(t)
 	b.most = 100

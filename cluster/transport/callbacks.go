@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Callbacks is what a Mux asks of the node that it belongs to, and what it tells it. All methods may be called by any
-// goroutine, at any time from Mux.Start until Mux.Wait has returned.
+// Callbacks connects a Mux with the node that it belongs to. All methods may be called by any goroutine, at any time
+// from Mux.Start until Mux.Wait has returned.
 type Callbacks interface {
-	// Hello is what this node says of itself at the beginning of every connection.
+	// Hello returns this node's introduction, which begins every connection.
 	Hello() Hello
-	// Expected is the id of the node that has an address by raft's configuration, empty if it isn't known.
+	// Expected returns the id of the node that has an address by raft's configuration, empty if it isn't known.
 	Expected(addr string) string
 	// Admit judges a caller by its Hello. An error that is ErrRejected is sent to the caller.
 	Admit(from Hello, what Purpose) error

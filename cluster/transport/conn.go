@@ -20,7 +20,7 @@ const (
 	maxCall   = 64 << 20
 )
 
-// Kind says what is asked. The kinds above Failed are those of the package that calls.
+// Kind says what is asked. The calling package defines the kinds above Failed.
 type Kind byte
 
 // The kinds of answers.
@@ -155,7 +155,7 @@ func (c *Conn) Tell(kind Kind, payload []byte) {
 	}
 }
 
-// Ask is Call for callers that wait.
+// Ask calls and waits for the answer.
 func (c *Conn) Ask(ctx context.Context, kind Kind, payload []byte) ([]byte, error) {
 	type result struct {
 		b   []byte
@@ -231,7 +231,7 @@ func (c *Conn) Ended() bool {
 	}
 }
 
-// Single is a connection of its own, for a few calls; close must be called.
+// Single returns a connection of its own, for a few calls; close must be called.
 func Single(conn net.Conn) (c *Conn, close func()) {
 	c = newConn(conn)
 	var reading sync.WaitGroup

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// pair is a TCP connection, from both sides.
+// pair returns a TCP connection, from both sides.
 func pair(t *testing.T) (here, there net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -35,8 +35,8 @@ const overfullBytes = 64 << 20
 // testKind is a call that means nothing.
 const testKind = Failed + 1
 
-// TestSlowPeerDoesNotBlockCallers fills a connection whose other side reads nothing, as that of a node that was cut off:
-// callers go on. When it reads again, every call is there, in order.
+// TestSlowPeerDoesNotBlockCallers fills a connection whose other side reads nothing, as if the node was cut off: callers
+// go on. When it reads again, every call is there, in order.
 func TestSlowPeerDoesNotBlockCallers(t *testing.T) {
 	here, there := pair(t)
 	c := newConn(here)

@@ -31,7 +31,7 @@ func (g *given) SetWriteDeadline(time.Time) error { return nil }
 
 func sent(b []byte) *given { return &given{in: bytes.NewReader(b)} }
 
-// judge counts those whom it is asked about.
+// judge counts the callers that it is asked about.
 type judge struct {
 	silent
 	asked *int
@@ -39,9 +39,9 @@ type judge struct {
 
 func (j judge) Admit(Hello, Purpose) error { *j.asked++; return nil }
 
-// FuzzHello: what begins a connection on the cluster port. Without TLS a hello that is read means what was sent, and
-// nothing is answered before it is judged. With TLS nobody is judged who hasn't shown a certificate, and bytes that
-// are no handshake get no answer.
+// FuzzHello: the beginning of a connection on the cluster port. Without TLS a hello is read as it was sent, and nothing
+// is answered before it is judged. With TLS no caller is judged without a certificate, and bytes that are no handshake
+// get no answer.
 func FuzzHello(f *testing.F) {
 	known := Hello{Cluster: "c", Node: "n2", Disk: "d", To: "n1", Arch: "amd64", Level: 2, Processes: []Process{{1, "a"}, {2, "b"}}}
 	f.Add(known.encode(ForRPC))
@@ -85,7 +85,7 @@ func FuzzHello(f *testing.F) {
 	})
 }
 
-// sameHello takes no processes for what they are, however they came.
+// sameHello compares hellos; nil and empty processes are equal.
 func sameHello(a, b Hello) bool {
 	if len(a.Processes) == 0 && len(b.Processes) == 0 {
 		a.Processes, b.Processes = nil, nil
@@ -93,7 +93,7 @@ func sameHello(a, b Hello) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// FuzzAccepted: what a node that is called answers to a hello.
+// FuzzAccepted: answers of the called node to a hello.
 func FuzzAccepted(f *testing.F) {
 	f.Add([]byte{accepted})
 	f.Add([]byte("\x01\x05other"))
@@ -109,8 +109,8 @@ func FuzzAccepted(f *testing.F) {
 	})
 }
 
-// FuzzFrames: calls on a connection. Those that are read are exactly the bytes that were sent, and a length takes no
-// memory before its bytes have come.
+// FuzzFrames: calls on a connection. They are read exactly as they were sent, and a length takes no memory before its
+// bytes have come.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte("\x02\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x02ab\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03"))
 	f.Add([]byte("\x00\x00\x00\x04\x01\x00\x00\x00\x00\x00\x00\x00\x02ab"))

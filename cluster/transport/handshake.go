@@ -24,7 +24,7 @@ const (
 	maxReason = 2 << 10
 )
 
-// Purpose is what a connection is for.
+// Purpose says what a connection is for.
 type Purpose byte
 
 // The purposes.
@@ -54,7 +54,7 @@ var (
 	// the directory knows nothing of has spoken with the other node. Such a voter has forgotten whom it voted for and
 	// what it acknowledged.
 	ErrRolledBack = errors.New("the node's data directory is an older copy")
-	// ErrCopied says that a node's data directory is a copy of one on which another process runs, which was there first.
+	// ErrCopied says that a node's data directory is a copy of one on which another process runs that was there first.
 	ErrCopied = errors.New("another process runs on the node's data directory")
 )
 
@@ -73,7 +73,7 @@ type Hello struct {
 	// versions don't send them.
 	Arch  string
 	Level env.Level
-	// Processes are those that the caller's disk has had, up to the one that calls; none if it takes no part.
+	// Processes are the processes of the caller's disk, up to the one that calls; none if the caller takes no part in incarnation checks.
 	Processes []Process
 	// Proved says that the connection is mutual TLS and the caller's certificate names Node. It is not sent.
 	Proved bool

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// TestHelloRoundTrip: what is sent is what is read, whatever the fields hold.
+// TestHelloRoundTrip: a hello is read as it was sent, whatever its fields hold.
 func TestHelloRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringN(0, 100, 400)

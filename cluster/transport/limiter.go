@@ -17,7 +17,7 @@ const (
 	maxUnproved       = 512 // of one host, where connections are plain: several nodes may run there
 )
 
-// ErrTooMany says that a peer, or everybody together, has too many connections open.
+// ErrTooMany says that a peer, or all peers together, have too many connections open.
 var ErrTooMany = errors.New("cluster: too many connections")
 
 // limiter counts the connections of a port.
@@ -28,13 +28,13 @@ type limiter struct {
 	byPeer     map[peer]int   // accepted connections
 }
 
-// peer is whose connections are counted together.
+// peer identifies the node or host whose connections are counted together.
 type peer struct {
 	name   string // a node id, or a host
 	proved bool
 }
 
-// peer is the node, or, as long as nothing proves that it is the node, the host.
+// peer returns the node, or the host as long as nothing proves which node calls.
 func (h *Hello) peer(host string) peer {
 	if h.Proved {
 		return peer{h.Node, true}
@@ -42,7 +42,7 @@ func (h *Hello) peer(host string) peer {
 	return peer{host, false}
 }
 
-// handshake is one that is not finished.
+// handshake is a handshake that is not finished.
 type handshake struct {
 	host string
 	conn net.Conn
@@ -50,8 +50,8 @@ type handshake struct {
 }
 
 // startHandshake counts a handshake with a host; endHandshake must follow unless there is an error. If there are too many, the
-// oldest of the host that has most is given up for one of a host that has fewer: whoever leaves handshakes half-made, from
-// however many addresses, keeps nobody out who finishes theirs.
+// oldest handshake of the host with the most is given up for one of a host with fewer. So unfinished handshakes, from however
+// many addresses, keep out nobody who finishes theirs.
 func (l *limiter) startHandshake(host string, c net.Conn) (*handshake, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +81,7 @@ func (l *limiter) startHandshake(host string, c net.Conn) (*handshake, error) {
 	return h, nil
 }
 
-// endHandshake is false if the handshake was given up.
+// endHandshake returns false if the handshake was given up.
 func (l *limiter) endHandshake(h *handshake) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// silent accepts everybody.
+// silent accepts every caller.
 type silent struct{ rejected chan error }
 
 func (silent) Hello() Hello                       { return Hello{Node: "n1"} }
@@ -23,8 +23,8 @@ func (s silent) Rejected(_ net.Addr, why error) {
 }
 func (silent) Handle(_ Hello, _ Kind, _ []byte, answer func([]byte, error)) { answer(nil, nil) }
 
-// TestConnectionsArePerPeerBounded: connections that say nothing are closed once there are too many of one host, and the
-// places of those that end are free again.
+// TestConnectionsArePerPeerBounded: silent connections are closed once one host has too many, and connections that end
+// free their places.
 func TestConnectionsArePerPeerBounded(t *testing.T) {
 	owner := silent{make(chan error, 1)}
 	m, err := Listen(Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, owner)
@@ -65,7 +65,7 @@ func TestConnectionsArePerPeerBounded(t *testing.T) {
 	}
 }
 
-// TestHalfMadeHandshakes: four addresses that open as many connections as the port takes, and say nothing, keep no other out.
+// TestHalfMadeHandshakes: four addresses that open as many connections as the port takes, and send nothing, don't keep others out.
 func TestHalfMadeHandshakes(t *testing.T) {
 	m, err := Listen(Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, silent{make(chan error, 1)})
 	if err != nil {
@@ -98,7 +98,7 @@ func TestHalfMadeHandshakes(t *testing.T) {
 	c.Close()
 }
 
-// TestRoomForHandshakes: the one that is given up is the oldest of the host that has most, and of as many nobody's is.
+// TestRoomForHandshakes: the handshake that is given up is the oldest of the host with the most; between hosts with equally many, none is.
 func TestRoomForHandshakes(t *testing.T) {
 	var l limiter
 	begin := func(host string) (*handshake, net.Conn, error) {

@@ -17,8 +17,8 @@ import (
 // DialTimeout bounds how long a connection to another node takes to open.
 const DialTimeout = time.Second
 
-// mostRetransmit is how soon a connection between nodes goes on after a partition has healed, where the system can be told so: the
-// shortest that Linux takes. Calls that were under way hold up the client that made them until then.
+// mostRetransmit bounds the wait before a connection between nodes goes on after a partition has healed, on systems that let it be
+// set. It is the shortest that Linux takes. Calls that were under way hold up their clients until then.
 const mostRetransmit = time.Second
 
 // minHandshake is the least time that a handshake is given, however short the dial's timeout.
@@ -64,7 +64,7 @@ func Listen(c Config, node Callbacks) (*Mux, error) {
 	return newMux(c, node, l), nil
 }
 
-// DialOnly is a Mux that listens nowhere: others can be called and can't call.
+// DialOnly returns a Mux that listens nowhere: others can be called and can't call.
 func DialOnly(c Config, node Callbacks) *Mux { return newMux(c, node, noListener{}) }
 
 func newMux(c Config, node Callbacks, l net.Listener) *Mux {
@@ -73,7 +73,7 @@ func newMux(c Config, node Callbacks, l net.Listener) *Mux {
 	return m
 }
 
-// noListener is that of a Mux without a port.
+// noListener is the listener of a Mux without a port.
 type noListener struct{}
 
 func (noListener) Accept() (net.Conn, error) { return nil, net.ErrClosed }
@@ -106,10 +106,10 @@ func (m *Mux) Start() {
 // Context ends when the Mux is closed.
 func (m *Mux) Context() context.Context { return m.ctx }
 
-// Advertise is the address at which others reach this node.
+// Advertise returns the address at which others reach this node.
 func (m *Mux) Advertise() string { return m.config.Advertise }
 
-// track remembers an open connection, so that Close ends it. It is false after Close.
+// track remembers an open connection, so that Close ends it. It returns false after Close.
 func (m *Mux) track(c net.Conn) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,7 +129,7 @@ func (m *Mux) drop(c net.Conn) {
 	m.mu.Unlock()
 }
 
-// dispatch goes through the handshake and hands the connection to whom it is for.
+// dispatch performs the handshake and passes the connection on by its purpose.
 func (m *Mux) dispatch(raw net.Conn) {
 	host := connlimit.AddressOf(raw)
 	shake, err := m.limiter.startHandshake(host, raw)
@@ -244,7 +244,7 @@ func (m *Mux) DialNode(to, addr string, what Purpose, timeout time.Duration) (ne
 	return c, nil
 }
 
-// sayHello says who calls and waits to be accepted, but for a watching connection, which the other side never answers.
+// sayHello says who calls and waits to be accepted, except on a watching connection, which the other side never answers.
 func (m *Mux) sayHello(c net.Conn, to string, what Purpose, timeout time.Duration) error {
 	c.SetDeadline(time.Now().Add(max(timeout, minHandshake)))
 	defer c.SetDeadline(time.Time{})
@@ -274,7 +274,7 @@ func (m *Mux) DialRaft(addr string, timeout time.Duration) (net.Conn, error) {
 	return m.dialVerified(addr, ForRaft, timeout)
 }
 
-// DialAppends is DialRaft for a connection that carries raft's appends as calls.
+// DialAppends does what DialRaft does, for a connection that carries raft's appends as calls.
 func (m *Mux) DialAppends(addr string, timeout time.Duration) (net.Conn, error) {
 	return m.dialVerified(addr, ForRPC, timeout)
 }
@@ -296,9 +296,9 @@ func (m *Mux) dialVerified(addr string, what Purpose, timeout time.Duration) (ne
 	return c, err
 }
 
-// discardOnClose has the system discard what was not sent yet when the connection is closed. It would go on sending
-// otherwise: a leader that steps down because it hears nothing has appends under way that its followers have not
-// acknowledged, and each that arrives later puts off the election of the next leader.
+// discardOnClose makes the system discard unsent bytes when the connection is closed. Otherwise it would go on sending:
+// a leader that steps down because it hears nothing has appends under way that its followers have not acknowledged, and
+// each that arrives later puts off the election of the next leader.
 func discardOnClose(c net.Conn) {
 	if over, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
 		c = over.NetConn()
@@ -308,7 +308,7 @@ func discardOnClose(c net.Conn) {
 	}
 }
 
-// Addr is the address that other nodes know.
+// Addr returns the address that other nodes know.
 func (m *Mux) Addr() net.Addr { return advertised(m.config.Advertise) }
 
 // Close ends the port and every connection that came through it.

@@ -32,10 +32,10 @@ type route struct {
 	bulk bool
 }
 
-// NewPool is a pool without connections.
+// NewPool returns a pool without connections.
 func NewPool(m *Mux) *Pool { return &Pool{m: m, conns: map[route]*Conn{}} }
 
-// Get is the connection to the node at addr for a payload of that size, dialed if there is none.
+// Get returns the connection to the node at addr for a payload of that size, dialed if there is none.
 func (p *Pool) Get(addr string, size int) (*Conn, error) {
 	to := route{addr, size >= BulkBytes}
 	p.mu.Lock()
@@ -69,7 +69,7 @@ func (p *Pool) put(to route, conn net.Conn) (*Conn, error) {
 	return c, nil
 }
 
-// Open is the connection for small calls to addr if there is an open one.
+// Open returns the connection for small calls to addr if there is an open one.
 func (p *Pool) Open(addr string) *Conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,8 +128,8 @@ func (p *Pool) Close() {
 	p.wg.Wait()
 }
 
-// endAll ends connections. The pool's lock is not held: whoever waits on one may use the pool when its call fails, as a
-// read does that asks another voter.
+// endAll ends connections. The pool's lock is not held: a caller that waits on a connection may use the pool when its
+// call fails, like a read that asks another voter.
 func endAll(conns []*Conn) {
 	for _, c := range conns {
 		c.close(net.ErrClosed)

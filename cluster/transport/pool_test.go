@@ -18,8 +18,8 @@ func ofLeader(k Kind) bool { return k == kindPropose || k == kindReadIndex }
 
 var errLeaderChanged = errors.New("the leader changed")
 
-// TestCallsToFormerLeaderEnd shows that the leader'p calls to a node that answers nothing, as a stopped one does, end
-// when another node leads, and that other calls go on.
+// TestCallsToFormerLeaderEnd checks that calls to a leader that answers nothing, like a stopped one, end when another
+// node leads, and that other calls go on.
 func TestCallsToFormerLeaderEnd(t *testing.T) {
 	here, there := net.Pipe()
 	defer there.Close()

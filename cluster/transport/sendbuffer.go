@@ -10,10 +10,10 @@ import (
 // writeTimeout ends a connection whose other side reads nothing for that long.
 const writeTimeout = 5 * time.Second
 
-// sendBuffer is what a connection has to write. The goroutine that adds a frame writes it at once if the socket takes it, and what
-// others have added meanwhile: no goroutine of its own, and one system call for all that wait. No caller waits for a socket
-// that takes no more, because its host was cut off or its process stands still: a leader would answer no client for the
-// sake of one follower that it does not need. A goroutine writes the rest then, and for TLS always.
+// sendBuffer holds what a connection has to write. The goroutine that adds a frame writes it at once if the socket takes it,
+// together with what others have added meanwhile: that needs no further goroutine, and one system call for all frames that wait.
+// No caller waits for a socket that takes no more because its host was cut off or its process stands still: otherwise one follower
+// that a leader does not need would keep it from answering clients. A goroutine writes the rest then, and for TLS always.
 type sendBuffer struct {
 	conn    net.Conn
 	write   func([]byte) (int, error) // writes what the socket takes at once
@@ -119,7 +119,7 @@ func (s *sendBuffer) drain(p piece, written int) {
 	}
 }
 
-// full reports whether a goroutine waits for the socket and more than fullBytes are behind it.
+// full reports whether a goroutine waits for the socket and more than fullBytes wait to be written after it.
 func (s *sendBuffer) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,8 +37,7 @@ var (
 // recordHandshake begins every TLS connection.
 const recordHandshake = 0x16
 
-// config is the TLS of a connection between nodes. Who shows which certificate is judged by Check, so that a rejection
-// can say why.
+// config returns the TLS of a connection between nodes. Check judges the certificates, so that a rejection can say why.
 func (s *Security) config() *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
@@ -152,7 +151,7 @@ func (m *Mux) speaksTLS(addr string) bool {
 	return tls.Client(raw, &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true}).HandshakeContext(ctx) == nil // nothing is sent
 }
 
-// Unread is a connection whose first bytes have been read already and are read once more.
+// Unread returns a connection whose first bytes have been read already and are read once more.
 func Unread(c net.Conn, head []byte) net.Conn { return &prefixed{Conn: c, head: head} }
 
 type prefixed struct {

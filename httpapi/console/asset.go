@@ -16,8 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/console/dist"
 )
 
-// policy lets a page load what this node serves and nothing else; no script and no style
-// is in the page itself.
+// policy lets a page load only what this node serves; the page itself contains no script and no style.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 

@@ -15,7 +15,7 @@ import (
 // another one.
 const DefaultBase = "/console"
 
-// Engine is what the console asks of the node.
+// Engine is the node as the console needs it.
 type Engine interface {
 	fsm.Proposer
 	fsm.Reader
@@ -25,7 +25,7 @@ type Engine interface {
 
 // Options are the parts of a Console. API and Engine are required.
 type Options struct {
-	// Engine knows whom credentials stand for, and which sessions have ended.
+	// Engine knows the identities of credentials, and the sessions that have ended.
 	Engine Engine
 	// API answers the requests of sessions; it sees them as if they had come without the
 	// console, with the credential in the Authorization header.
@@ -33,7 +33,7 @@ type Options struct {
 	// Base is the path at which browsers see the console, without a slash at its end. The
 	// console is always served under DefaultBase too, for proxies that strip a prefix.
 	Base string
-	// Link, if set, is the credential that the link of LoginLink signs in with, once.
+	// Link, if set, returns the credential with which the login link of a development node signs in, once for a key.
 	Link func(key string) (token string, ok bool)
 	// Provider, if set, signs people in by OpenID Connect, and SignOn says what they may do.
 	Provider IdentityProvider
@@ -42,7 +42,7 @@ type Options struct {
 	Apart bool
 	// Audit records sign-ins; nil records nothing.
 	Audit *audit.Log
-	// Log takes failures. The default discards.
+	// Log logs failures. The default discards them.
 	Log *slog.Logger
 	// Now is the clock; the default is the system's.
 	Now func() time.Time
@@ -60,7 +60,7 @@ type Console struct {
 // Available reports whether this build has a console: the build tag noconsole leaves it out.
 func Available() bool { _, _, err := loadAssets(DefaultBase, false); return err == nil }
 
-// New makes a console. It fails where this build has none.
+// New makes a console. It fails if this build has none.
 func New(o Options) (*Console, error) {
 	if o.Base = strings.TrimRight(o.Base, "/"); o.Base == "" {
 		o.Base = DefaultBase
@@ -77,10 +77,10 @@ func New(o Options) (*Console, error) {
 	return c, err
 }
 
-// Base is the path at which browsers see the console.
+// Base returns the path at which browsers see the console.
 func (c *Console) Base() string { return c.o.Base }
 
-// Bases are the paths that the console serves, with all below them.
+// Bases returns the paths that the console serves, with all below them.
 func (c *Console) Bases() []string {
 	if c.o.Base == DefaultBase || strings.HasPrefix(c.o.Base, DefaultBase+"/") {
 		return []string{DefaultBase}
@@ -136,12 +136,12 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// AskedBy is the header, of any value, by which the console's pages ask: no link, form or
-// picture can send one, and a page of another site only with a leave that is never given.
+// AskedBy is the header, with any value, that the console's pages send. No link, form or picture can send it, and a
+// page of another site only with a permission that is never given.
 const AskedBy = "X-Console"
 
-// fromPage refuses what no page of the console has asked, whatever the method: what another
-// site's page asks, and what a link asks that somebody opens who is signed in.
+// fromPage refuses requests, of any method, that don't come from a page of the console: requests of another site's
+// page, and of a link that a signed-in user opens.
 func (c *Console) fromPage(w http.ResponseWriter, r *http.Request) bool {
 	asked := r.Clone(r.Context())
 	asked.Method = http.MethodPost
@@ -158,7 +158,7 @@ func (c *Console) fromPage(w http.ResponseWriter, r *http.Request) bool {
 
 type sessionKey struct{}
 
-// SessionOf is the id of the console's session that a request came in, empty if it came
+// SessionOf returns the id of the console's session that a request came in, empty if it came
 // another way.
 func SessionOf(ctx context.Context) string {
 	id, _ := ctx.Value(sessionKey{}).(string)

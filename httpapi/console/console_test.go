@@ -17,7 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// browser is one that keeps the cookies of a session, as far as these tests need it.
+// browser keeps the cookies of a session, as far as these tests need it.
 type browser struct {
 	t       testing.TB
 	addr    string
@@ -83,7 +83,7 @@ func serve(t *testing.T, o console.Options) *browser {
 	return &browser{t: t, addr: addr}
 }
 
-// TestSessionStandsForItsCredential signs in with each token and asks for what each may.
+// TestSessionStandsForItsCredential signs in with each token and asks for what each token may do.
 func TestSessionStandsForItsCredential(t *testing.T) {
 	b := serve(t, console.Options{})
 	if r := b.ask("GET", "/console/api/admin/databases", ""); r.status != 401 {
@@ -124,7 +124,7 @@ func TestSessionStandsForItsCredential(t *testing.T) {
 	}
 }
 
-// TestSignOutEndsCopies ends a session whose cookie somebody has copied.
+// TestSignOutEndsCopies ends a session whose cookie was copied.
 func TestSignOutEndsCopies(t *testing.T) {
 	b := serve(t, console.Options{})
 	b.signIn(map[string]string{"token": httpapitest.Token})
@@ -143,7 +143,7 @@ func TestSignOutEndsCopies(t *testing.T) {
 	}
 }
 
-// TestUserSignsInAndIsRevoked has a session end with its user's password.
+// TestUserSignsInAndIsRevoked: a session ends with its user's password.
 func TestUserSignsInAndIsRevoked(t *testing.T) {
 	b := serve(t, console.Options{})
 	root := *b
@@ -172,8 +172,8 @@ func TestUserSignsInAndIsRevoked(t *testing.T) {
 	}
 }
 
-// TestIdleSessionEnds lets time pass: what a page asks by itself keeps no session alive,
-// what its user does keeps it until it is too old.
+// TestIdleSessionEnds lets time pass: requests that a page sends by itself keep no session alive; acts of its user keep
+// it until it is too old.
 func TestIdleSessionEnds(t *testing.T) {
 	var ahead atomic.Int64
 	start := time.Now()
@@ -205,7 +205,7 @@ func TestIdleSessionEnds(t *testing.T) {
 	}
 }
 
-// TestFailedSignInsAreLimited guesses.
+// TestFailedSignInsAreLimited guesses credentials.
 func TestFailedSignInsAreLimited(t *testing.T) {
 	b := serve(t, console.Options{})
 	for i := range 10 {
@@ -308,8 +308,8 @@ func TestLinkSignsInOnce(t *testing.T) {
 	}
 }
 
-// TestLinksAskNothing opens every path of the API, and every command, as a link does that somebody opens who is signed in as
-// the admin: from the address bar, from a message, from a bookmark. None is asked; and a command needs POST even from a page.
+// TestLinksAskNothing opens every path of the API, and every command, as a link that a signed-in admin opens: from the
+// address bar, from a message, from a bookmark. None of them runs; and a command needs POST even from a page.
 func TestLinksAskNothing(t *testing.T) {
 	b := serve(t, console.Options{})
 	if r := b.signIn(map[string]string{"token": httpapitest.AdminToken}); r.status != 200 {

@@ -16,13 +16,13 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// How long a session lasts.
+// The lifetime of a session.
 const (
-	// IdleTime ends a session without activity of its user. What a page polls does not count.
+	// IdleTime ends a session without activity of its user. Requests by which a page polls don't count.
 	IdleTime = 30 * time.Minute
 	// MaxAge ends every session.
 	MaxAge = 12 * time.Hour
-	// renewAfter is how old the mark of the last use may be before it is set anew.
+	// renewAfter is the age at which the mark of the last use is set anew.
 	renewAfter = time.Minute
 )
 
@@ -35,13 +35,13 @@ const (
 	attemptCookie = "trireme-sign-in-"
 )
 
-// maxCookies is the most sessions of clusters that a browser keeps for one host: each new cluster at an address of this machine would
-// add one.
+// maxCookies is the most sessions of clusters that a browser keeps for one host: every new cluster at an address of this machine adds
+// one.
 const maxCookies = 8
 
-// cookieName is the name of a cookie of this cluster. Browsers keep cookies by host, whatever the port: the name has a mark of the
-// cluster, so that consoles of two clusters on one host don't overwrite each other's, while all nodes of one cluster read it, behind
-// whatever proxy.
+// cookieName returns the name of a cookie of this cluster. Browsers keep cookies by host, whatever the port: the name has a mark of
+// the cluster, so that consoles of two clusters on one host don't overwrite each other's, while all nodes of one cluster read it,
+// behind any proxy.
 func (c *Console) cookieName(kind string, secure bool) string {
 	var mark [32]byte
 	c.o.Engine.Local(func(v *fsm.View) { mark = v.Derive(cookieNamePurpose) })
@@ -51,11 +51,11 @@ func (c *Console) cookieName(kind string, secure bool) string {
 	return kind + hex.EncodeToString(mark[:4])
 }
 
-// session is what a cookie holds, sealed with a key that all nodes of the cluster derive
-// from its secret. So a session is good on every node, and needs no memory on any.
+// session is the content of a cookie, sealed with a key that all nodes of the cluster derive from its secret. So a
+// session is valid on every node, and no node has to remember it.
 type session struct {
 	ID string `json:"i"`
-	// Token is the credential, Database where it is presented ("" is default).
+	// Token is the credential, Database the database for which it is presented ("" is default).
 	Token    string `json:"t"`
 	Database string `json:"d,omitempty"`
 	// Began and Used are unix milliseconds, and Until if it is given: the end of a session
@@ -63,7 +63,7 @@ type session struct {
 	Began int64 `json:"b"`
 	Used  int64 `json:"u"`
 	Until int64 `json:"e,omitempty"`
-	// Person is who signed in at an identity provider.
+	// Person names the person who signed in at an identity provider.
 	Person string `json:"p,omitempty"`
 }
 
@@ -80,7 +80,7 @@ func (s *session) over(now time.Time) error {
 	return nil
 }
 
-// Why a request has no session. The texts of those that had one are for people.
+// The reasons why a request has no session. The texts about sessions that have ended are for people.
 var (
 	errNoSession = errors.New("no session: sign in")
 	errIdle      = fmt.Errorf("your session has ended: it was not used for %d minutes", IdleTime/time.Minute)
@@ -89,7 +89,7 @@ var (
 	errSignedOut = errors.New("your session has ended: you have signed out")
 )
 
-// endedHeader says why a session has ended, where the answer has no body for it.
+// endedHeader says why a session has ended if the answer has no body for it.
 const endedHeader = "X-Console-Ended"
 
 func newID() string {
@@ -106,7 +106,7 @@ const (
 	cookieNamePurpose = "console cookie name"
 )
 
-// cipher is that of this cluster for a purpose.
+// cipher returns the cipher of this cluster for a purpose.
 func (c *Console) cipher(purpose string) (cipher.AEAD, error) {
 	var key [32]byte
 	c.o.Engine.Local(func(v *fsm.View) { key = v.Derive(purpose) })
@@ -117,7 +117,7 @@ func (c *Console) cipher(purpose string) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// seal is the text of a cookie that holds v.
+// seal returns the text of a cookie that holds v.
 func (c *Console) seal(purpose string, v any) (string, error) {
 	gcm, err := c.cipher(purpose)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *Console) seal(purpose string, v any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(gcm.Seal(nonce, nonce, text, nil)), nil
 }
 
-// open reads the session of a request. The error says why it has none that is still good.
+// open reads the session of a request. The error says why it has no valid one.
 func (c *Console) open(r *http.Request) (*session, error) {
 	why := errNoSession
 	for _, secure := range [...]bool{true, false} {
@@ -152,7 +152,7 @@ func (c *Console) open(r *http.Request) (*session, error) {
 	return nil, why
 }
 
-// unseal reads what seal has made for a purpose; false if it was not made so.
+// unseal reads a text that seal has made for the same purpose; it returns false for any other.
 func (c *Console) unseal(purpose, text string, v any) bool {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -166,7 +166,7 @@ func (c *Console) unseal(purpose, text string, v any) bool {
 	return err == nil && json.Unmarshal(plain, v) == nil
 }
 
-// sessionIn is the session of a cookie, or says why it is over.
+// sessionIn returns the session of a cookie; the error says why it is over.
 func (c *Console) sessionIn(text string) (*session, error) {
 	s := new(session)
 	if !c.unseal(sessionPurpose, text, s) {
@@ -199,8 +199,8 @@ func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, s *session) 
 	return nil
 }
 
-// dropOldest takes from a browser that signs in what it has too many of: sessions of other clusters at this host. A browser sends
-// the oldest cookies first.
+// dropOldest removes surplus sessions of other clusters at this host from a browser that signs in. A browser sends the oldest
+// cookies first.
 func (c *Console) dropOldest(w http.ResponseWriter, r *http.Request) {
 	secure := overTLS(r)
 	own, prefix := c.cookieName(sessionCookie, secure), sessionCookie
@@ -218,8 +218,8 @@ func (c *Console) dropOldest(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// overTLS reports whether the browser speaks TLS, with us or with a proxy. Who claims it
-// falsely gets a cookie that it can't use.
+// overTLS reports whether the browser speaks TLS, with us or with a proxy. A client that claims it falsely gets a
+// cookie that it can't use.
 func overTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }

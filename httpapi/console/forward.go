@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// selfAsked is the header of requests that a page sends without its user: they don't keep
-// a session alive.
+// selfAsked is the header of requests that a page sends by itself: they don't keep a session alive.
 const selfAsked = "X-Console-Poll"
 
-// forward has the API answer a request of a session, as if it had come with the session's
-// credential and without the console.
+// forward lets the API answer a request of a session, as if it had come with the session's credential and without the
+// console.
 func (c *Console) forward(w http.ResponseWriter, r *http.Request, path, query string) {
 	s, err := c.open(r)
 	if err != nil {

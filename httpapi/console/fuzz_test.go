@@ -13,8 +13,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// FuzzSignIn: what strangers send to the console's session. Only a credential of the cluster opens one, only the
-// cookie of an open one names somebody, and nothing is answered by an error of the server's.
+// FuzzSignIn: strangers send anything to the console's session. Only a credential of the cluster opens a session, only
+// the cookie of an open one has an identity, and no answer is an error of the server.
 func FuzzSignIn(f *testing.F) {
 	valid := `{"token":"` + httpapitest.Token + `"}`
 	for _, seed := range []struct{ method, kind, cookie, body string }{

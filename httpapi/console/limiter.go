@@ -9,13 +9,12 @@ import (
 	"github.com/trireme-dev/trireme/internal/connlimit"
 )
 
-// Sign-ins that fail are limited by address: burst at once, then one each pause. Those
-// that succeed cost nothing.
+// Failed sign-ins are limited by address: burst at once, then one each pause. Successful ones are not counted.
 const (
 	failureBurst = 10
 	failurePause = 6 * time.Second
 	maxAddresses = 10_000
-	// coarseCounts is how many counts there are for the networks of addresses that have none of their own.
+	// coarseCounts is the number of counts for the networks of addresses that have no count of their own.
 	coarseCounts = 4096
 )
 
@@ -33,7 +32,7 @@ func newLimiter(now func() time.Time) *limiter {
 	return &limiter{now: now, seed: maphash.MakeSeed(), free: map[string]time.Time{}}
 }
 
-// networkOf is the count of an address's network: of IPv4 the first 16 bits, of IPv6 the first 32.
+// networkOf returns the count of an address's network: of IPv4 the first 16 bits, of IPv6 the first 32.
 func (l *limiter) networkOf(host string) *time.Time {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		bits := 16
@@ -47,7 +46,7 @@ func (l *limiter) networkOf(host string) *time.Time {
 	return &l.coarse[maphash.String(l.seed, host)%coarseCounts]
 }
 
-// owed is when a host owes nothing, and whether it has a count of its own. The lock is held.
+// owed returns the time at which a host owes nothing any more, and whether it has a count of its own. The lock is held.
 func (l *limiter) owed(host string) (free time.Time, own bool) {
 	if free, own = l.free[host]; own {
 		return free, true
@@ -55,7 +54,7 @@ func (l *limiter) owed(host string) (free time.Time, own bool) {
 	return *l.networkOf(host), false
 }
 
-// wait is how long an address has to wait for its next try; 0 lets it try.
+// wait returns the time that an address has to wait for its next try; 0 lets it try.
 func (l *limiter) wait(addr string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
-// GroupRole is the role of those whom an identity provider has in a group.
+// GroupRole gives a role to the members of an identity provider's group.
 type GroupRole struct {
 	Group string
 	// Name is the role as the operator wrote it.
@@ -52,7 +52,7 @@ func ParseGroupRole(text string) (g GroupRole, err error) {
 	return g, nil
 }
 
-// token is a credential of the role; false if it has none in this cluster.
+// token returns a credential of the role; false if the role has none in this cluster.
 func (g *GroupRole) token(v *fsm.View) (string, bool) {
 	if g.Role != acl.NoRole {
 		return v.RoleToken(g.Role)
@@ -60,7 +60,7 @@ func (g *GroupRole) token(v *fsm.View) (string, bool) {
 	return v.DelegatedToken(g.DB, g.User)
 }
 
-// roleOf is the first role of which a person has the group, nil without.
+// roleOf returns the first role whose group the person has, nil if there is none.
 func (s *SignOn) roleOf(groups []string) *GroupRole {
 	for i := range s.Roles {
 		if slices.Contains(groups, s.Roles[i].Group) {

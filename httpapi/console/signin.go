@@ -18,8 +18,7 @@ import (
 // maxSignIn is the most bytes of a request to sign in.
 const maxSignIn = 16 << 10
 
-// signIn is what a user signs in with: a token, a user's name and password, or the key
-// of a link.
+// signIn holds the credentials of a sign-in: a token, a user's name and password, or the key of a link.
 type signIn struct {
 	Token    string `json:"token"`
 	User     string `json:"user"`
@@ -28,19 +27,19 @@ type signIn struct {
 	Link     string `json:"link"`
 }
 
-// identity is whom a session stands for, as its page reads it. The page only hides by it
-// what the API would refuse.
+// identity describes the owner of a session, as its page reads it. The page uses it only to hide what the API would
+// refuse.
 type identity struct {
 	// Name is for people: the token's role, or the user.
 	Name string `json:"name"`
 	// Admin opens /admin and every database; Messages is "", "read" or "all" of /v2.
 	Admin    bool   `json:"admin"`
 	Messages string `json:"messages"`
-	// Keyspace reports whether there is a database, Database which, User as whom.
+	// Keyspace says whether the session opens a database, Database names it, and User names its user.
 	Keyspace bool   `json:"keyspace"`
 	Database string `json:"database,omitempty"`
 	User     string `json:"user,omitempty"`
-	// Person is who signed in at an identity provider.
+	// Person names the person who signed in at an identity provider.
 	Person  string `json:"person,omitempty"`
 	Session string `json:"session"`
 }
@@ -90,8 +89,8 @@ var (
 	errCredentialGone = errors.New("your session has ended: its credential opens nothing any more")
 )
 
-// identify finds whom a session's credential stands for. A node may be behind: what opens
-// nothing here is looked up in a state that has everything acknowledged so far.
+// identify finds the identity of a session's credential. A node may be behind: a credential that opens nothing here is
+// looked up again in a state that has everything acknowledged so far.
 func (c *Console) identify(ctx context.Context, s *session) (who identity, err error) {
 	bearer := acl.ParseBearer([]byte(s.Token))
 	look := func(v *fsm.View) { who = identityOf(v, s, &bearer) }
@@ -177,7 +176,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, who)
 }
 
-// exchange makes a session of what was given; it is not yet known to open anything.
+// exchange makes a session from the given credentials. Its token is not yet known to open anything.
 func (c *Console) exchange(ctx context.Context, given *signIn) (*session, error) {
 	now := c.o.Now().UnixMilli()
 	s := &session{ID: newID(), Token: strings.TrimSpace(given.Token), Database: given.Database, Began: now, Used: now}
@@ -219,7 +218,7 @@ func (c *Console) exchange(ctx context.Context, given *signIn) (*session, error)
 	return s, nil
 }
 
-// tokenOf is the bearer token of a user's name and password. Without a database the
+// tokenOf returns the bearer token of a user's name and password. Without a database the
 // credential chooses it, as over RESP.
 func tokenOf(v *fsm.View, given *signIn) (token, db string, found bool) {
 	password := acl.DigestOf(given.Password)

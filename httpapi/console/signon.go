@@ -14,7 +14,7 @@ import (
 
 // IdentityProvider signs people in by the authorization code flow of OpenID Connect.
 type IdentityProvider interface {
-	// AuthURL is where the browser signs in.
+	// AuthURL returns the URL at which the browser signs in.
 	AuthURL(ctx context.Context, a Attempt) (string, error)
 	// Exchange trades the code that the browser has brought back for the person. An error that
 	// is ErrNotValid refuses the answer; after any other the provider may be asked again.
@@ -35,39 +35,39 @@ type Attempt struct {
 	Verifier string `json:"v"`
 }
 
-// Person is somebody whom an identity provider vouches for.
+// Person is a person whom an identity provider vouches for.
 type Person struct {
-	// Subject is who it is for the provider, Name for people.
+	// Subject identifies the person at the provider, Name is for people.
 	Subject, Name string
 	Groups        []string
 }
 
-// SignOn is what people may do who sign in at an identity provider.
+// SignOn configures what people may do who sign in at an identity provider.
 type SignOn struct {
-	// Roles are tried in their order: the first whose group a person has counts.
+	// Roles are tried in their order: the first whose group a person has applies.
 	Roles []GroupRole
 	// Redirect is the URL of the console's callback as browsers reach it. The default is the
 	// address that the browser has used.
 	Redirect string
-	// Age ends a session so long after the sign-in; 0 is MaxAge, which none outlives.
+	// Age is the time from the sign-in to the end of the session; 0 is MaxAge, which also bounds it.
 	Age time.Duration
 }
 
-// CallbackPath is where a provider sends browsers back to, below the console's base.
+// CallbackPath is the path, below the console's base, to which a provider sends browsers back.
 const CallbackPath = signOnPath + callback
 
 const (
-	// signOnPath is where the browser begins and ends a sign-in at an identity provider.
+	// signOnPath begins the paths at which the browser begins and ends a sign-in at an identity provider.
 	signOnPath = "/oidc/"
 	callback   = "callback"
-	// attemptAge is how long somebody may take to sign in there.
+	// attemptAge bounds the time that a person may take to sign in there.
 	attemptAge = 10 * time.Minute
 	// maxNext is the longest path that is opened after a sign-in.
 	maxNext = 1000
 )
 
-// pendingSignOn is what the attempt's cookie holds, sealed like a session: any node can
-// finish what another one began.
+// pendingSignOn is the content of the attempt's cookie, sealed like a session: any node can finish a sign-in that
+// another one began.
 type pendingSignOn struct {
 	Attempt
 	Next  string `json:"x"`
@@ -106,7 +106,7 @@ func (c *Console) beginSignOn(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// callbackURL is where the provider sends the browser back.
+// callbackURL returns the URL to which the provider sends the browser back.
 func (c *Console) callbackURL(r *http.Request) string {
 	if c.o.SignOn.Redirect != "" {
 		return c.o.SignOn.Redirect
@@ -118,7 +118,7 @@ func (c *Console) callbackURL(r *http.Request) string {
 	return u.String()
 }
 
-// nextOf is the view to open after a sign-in: a path below the console's and nothing else.
+// nextOf returns the view to open after a sign-in: a path below the console's and nothing else.
 func nextOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || len(text) > maxNext || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.Contains(u.Path, "..") {
@@ -127,13 +127,13 @@ func nextOf(text string) string {
 	return (&url.URL{Path: u.Path, RawQuery: u.Query().Encode()}).RequestURI()
 }
 
-// backToSignIn shows the page again, with what went wrong.
+// backToSignIn shows the sign-in page again, with what went wrong.
 func (c *Console) backToSignIn(w http.ResponseWriter, why string) {
 	w.Header().Set("Location", c.o.Base+"/#sign-in="+why)
 	w.WriteHeader(http.StatusFound)
 }
 
-// endSignOn takes the browser back from the identity provider.
+// endSignOn answers the browser when it comes back from the identity provider.
 func (c *Console) endSignOn(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	p := c.attempt(r, q.Get("state"))
@@ -151,7 +151,7 @@ func (c *Console) endSignOn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit opens the session of whoever brings a code.
+// admit opens the session of a person who brings a code.
 func (c *Console) admit(w http.ResponseWriter, r *http.Request, p *pendingSignOn, code string) {
 	person, err := c.o.Provider.Exchange(r.Context(), p.Attempt, code)
 	if err != nil {
@@ -201,8 +201,8 @@ func (c *Console) refuseSignOn(r *http.Request, who *Person, reason string) {
 	c.record(r, audit.Record{Act: "console sign-in", Target: audit.Text(who.Name), Outcome: audit.Refused, Reason: audit.Text(reason)})
 }
 
-// sessionAs makes a session in which a person has a role: its credential is a token that dies
-// with the one of the role.
+// sessionAs makes a session in which a person has a role: its credential is a token that is revoked together with the
+// role's own.
 func (c *Console) sessionAs(ctx context.Context, role *GroupRole, who *Person) (*session, error) {
 	now := c.o.Now()
 	age := c.o.SignOn.Age
@@ -223,7 +223,7 @@ func (c *Console) sessionAs(ctx context.Context, role *GroupRole, who *Person) (
 	return s, nil
 }
 
-// attempt is the sign-in that this browser has begun with that state, nil if it has none or
+// attempt returns the sign-in that this browser has begun with that state, nil if it has none or
 // took too long.
 func (c *Console) attempt(r *http.Request, state string) *pendingSignOn {
 	cookie, err := r.Cookie(c.cookieName(attemptCookie, overTLS(r)))
@@ -237,8 +237,8 @@ func (c *Console) attempt(r *http.Request, state string) *pendingSignOn {
 	return p
 }
 
-// setAttempt keeps a sign-in in the browser; nil takes it away. SameSite=Strict would keep its cookie from the callback, which
-// another site sends the browser to.
+// setAttempt keeps a sign-in in the browser; nil removes it. With SameSite=Strict the browser would not send its cookie to the
+// callback, to which another site sends it.
 func (c *Console) setAttempt(w http.ResponseWriter, r *http.Request, p *pendingSignOn) error {
 	secure := overTLS(r)
 	cookie := &http.Cookie{Name: c.cookieName(attemptCookie, secure), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(attemptAge / time.Second), Secure: secure}

@@ -69,7 +69,7 @@ func (s *surfer) toProvider(node, next string) string {
 	return back
 }
 
-// signOn goes the whole way and returns where the browser ends.
+// signOn performs a whole sign-in and returns the address at which the browser ends.
 func (s *surfer) signOn(node, next string) string {
 	s.t.Helper()
 	status, to, body := s.ask("GET", s.toProvider(node, next), "")
@@ -98,7 +98,7 @@ func providerOf(p *oidctest.Provider) console.IdentityProvider {
 
 var groupRoles = []string{"ops=admin", "mail=messages", "watch=messages-readonly", "devs=database:default", "audit=readonly:default", "a=b=user:default/app", "gone=user:default/nobody"}
 
-// TestGroupsHaveRoles signs people of each group in and asks for what each may.
+// TestGroupsHaveRoles signs in people of each group and asks for what each may do.
 func TestGroupsHaveRoles(t *testing.T) {
 	p := oidctest.Start(t)
 	node := "http://" + serve(t, console.Options{Provider: providerOf(p), SignOn: rolesOf(t, groupRoles...)}).addr
@@ -138,7 +138,7 @@ func TestGroupsHaveRoles(t *testing.T) {
 	}
 }
 
-// TestSignOnRefuses what proves nothing: no session is opened, and the page is told why.
+// TestSignOnRefuses: answers that prove nothing open no session, and the page is told why.
 func TestSignOnRefuses(t *testing.T) {
 	p := oidctest.Start(t)
 	for _, one := range []struct {
@@ -182,7 +182,7 @@ func TestSignOnRefuses(t *testing.T) {
 	}
 }
 
-// TestCallbackNeedsItsAttempt brings codes that this browser has not asked for, or not so.
+// TestCallbackNeedsItsAttempt brings codes for which this browser has no matching attempt.
 func TestCallbackNeedsItsAttempt(t *testing.T) {
 	p := oidctest.Start(t)
 	now := time.Now()
@@ -303,7 +303,7 @@ func TestSignOnIsGoodOnEveryNode(t *testing.T) {
 	}
 }
 
-// TestSignOnWithoutProvider: neither a dead provider nor none is anything but an answer.
+// TestSignOnWithoutProvider: with a dead provider the browser goes back to the page, and without one the page offers none.
 func TestSignOnWithoutProvider(t *testing.T) {
 	dead := oidc.New(oidc.Options{Issuer: "http://127.0.0.1:1", ClientID: "c"})
 	node := "http://" + serve(t, console.Options{Provider: dead, SignOn: rolesOf(t, "ops=admin")}).addr

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// cutReplies are replies that do not come whole, by their path.
+// cutReplies are incomplete replies, by their path.
 var cutReplies = map[string]func(w http.ResponseWriter){
 	"/large/short": func(w http.ResponseWriter) {
 		w.Header().Set("Content-Length", fmt.Sprint(4*maxWhole))
@@ -46,7 +46,7 @@ var cutReplies = map[string]func(w http.ResponseWriter){
 	},
 }
 
-// cutBatcher has the requests of attached connections answered as the handler does.
+// cutBatcher answers the requests of attached connections as the handler does.
 type cutBatcher struct {
 	together
 	answer http.HandlerFunc
@@ -70,8 +70,8 @@ func (c cutRequest) Reply() {
 	c.answer(c.w, c.r)
 }
 
-// TestNothingFollowsABrokenReply sends a second request behind one whose reply does not come whole, because its length is not what
-// the head has told or the client did not read it in time: the client would take the second reply for the rest of the first.
+// TestNothingFollowsABrokenReply sends a second request after one whose reply is not complete, because its length differs from the
+// head's or the client did not read it in time. The client would take the second reply for the rest of the first.
 func TestNothingFollowsABrokenReply(t *testing.T) {
 	for path, cut := range cutReplies {
 		for _, attached := range []bool{false, true} {

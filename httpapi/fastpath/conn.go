@@ -165,8 +165,7 @@ func (k *conn) maxBody() int {
 	return k.s.MaxBody
 }
 
-// unfinished leaves a request that has begun and doesn't come to its end to net/http,
-// which has an answer for it.
+// unfinished passes an incomplete request to net/http, which has an answer for it.
 func (k *conn) unfinished(err error) error {
 	if len(k.in) > k.start && !k.s.closing() {
 		return errNotSimple
@@ -174,7 +173,7 @@ func (k *conn) unfinished(err error) error {
 	return err
 }
 
-// readHead reads until the empty line and returns the place behind it.
+// readHead reads until the empty line and returns the position after it.
 func (k *conn) readHead() (int, error) {
 	scanned := k.start
 	k.waiting.Store(k.start == len(k.in))
@@ -210,10 +209,10 @@ func (k *conn) refuse() {
 	_, _ = k.c.Write(k.s.Crowded) // best effort: it may not read
 }
 
-// refuseTime bounds how long a refusal may take to go.
+// refuseTime bounds the time to send a refusal.
 const refuseTime = time.Second
 
-// begin notes that a request has begun, from when its limits count.
+// begin notes that a request has begun; its limits count from now.
 func (k *conn) begin() {
 	k.begun, k.accepted = k.accepted, time.Time{}
 	if k.begun.IsZero() {
@@ -221,7 +220,7 @@ func (k *conn) begin() {
 	}
 }
 
-// late is how long ago the request has begun that is being read.
+// late returns the time since the request that is being read began, 0 if none has.
 func (k *conn) late() time.Duration {
 	if k.begun.IsZero() {
 		return 0
@@ -229,11 +228,10 @@ func (k *conn) late() time.Duration {
 	return time.Since(k.begun)
 }
 
-// bodyStep is how much memory a body gets before it has come.
+// bodyStep is the memory in bytes that a body gets before it has arrived.
 const bodyStep = 64 << 10
 
-// readTo reads until in has end bytes. Its memory grows with what has come, not with what was
-// announced.
+// readTo reads until in has end bytes. Its memory grows with what has arrived, not with what was announced.
 func (k *conn) readTo(end int) error {
 	for len(k.in) < end {
 		k.room(min(end-len(k.in), max(bodyStep, len(k.in)-k.start)))
@@ -255,9 +253,8 @@ func (k *conn) room(n int) {
 	}
 }
 
-// fill reads what has come, within limit of the request's begin. Between requests deadlines
-// are set when they are due to change, not with each read: they are long, and setting one
-// costs as much as a small request.
+// fill reads what has arrived, within limit of the request's begin. Between requests deadlines are set when they are
+// due to change, not with each read: they are long, and setting one costs as much as a small request.
 func (k *conn) fill(limit time.Duration) error {
 	k.room(512)
 	if (cap(k.in) > firstRead || k.share.n.Load() > 0) && !k.hold() {
@@ -303,7 +300,7 @@ func (k *conn) prepare(b []byte) {
 	k.reply.headOnly, k.reply.last = k.head.method == http.MethodHead, k.s.closing()
 }
 
-// answer has the handler answer and writes the reply.
+// answer lets the handler answer, and writes the reply.
 func (k *conn) answer(b []byte) error {
 	k.prepare(b)
 	if k.state != nil {
@@ -323,8 +320,8 @@ func (k *conn) answer(b []byte) error {
 	return err
 }
 
-// finish makes what is still to be sent of the reply. The error says why the connection ends with it: io.EOF if
-// that was told.
+// finish returns the rest of the reply to send. The error says why the connection ends with it: io.EOF if the client
+// was told.
 func (k *conn) finish() ([]byte, error) {
 	if err := k.reply.broken(); err != nil {
 		return nil, err
@@ -354,7 +351,7 @@ func (k *conn) send(b []byte) error {
 
 func (k *conn) handle() { k.s.Handler.ServeHTTP(&k.reply, &k.request) }
 
-// run has a reply made. It is false if that was broken off.
+// run makes a reply. It returns false if the reply was broken off.
 func (k *conn) run(answer func()) (whole bool) {
 	defer func() {
 		if p := recover(); p != nil && p != http.ErrAbortHandler && k.s.HTTP.ErrorLog != nil {
@@ -365,7 +362,7 @@ func (k *conn) run(answer func()) (whole bool) {
 	return true
 }
 
-// keptBuffer bounds what an idle connection holds on to.
+// keptBuffer bounds the buffers that an idle connection keeps, in bytes.
 const keptBuffer = 64 << 10
 
 func (k *conn) trim() {

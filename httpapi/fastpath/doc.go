@@ -13,14 +13,14 @@
 // Connections that send only simple requests attach to an event loop (loop.go), which runs those of
 // many connections together.
 //
-// Central types: Server, conn (one connection and its buffers), head (the head of a request,
-// taken apart, and what of the last one still counts).
+// Central types: Server, conn (one connection and its buffers), head (the parsed head of a request, and the parts of
+// the last one that still apply).
 //
-// Invariants: of every request that is answered here net/http would have read the same method,
-// target, headers, host, length and body; nothing of a request is seen by the next one on its
-// connection, but for a map of headers whose lines are the same byte by byte, which handlers
-// must not change. FuzzConnection and FuzzRepeatedRequest compare both on whole connections.
+// Invariants: of every request that is answered here net/http would have read the same method, target, headers, host,
+// length and body; the next request on a connection sees nothing of the one before, except a map of headers whose lines
+// are the same byte by byte, which handlers must not change. FuzzConnection and FuzzRepeatedRequest compare both on
+// whole connections.
 //
-// Rejected: a whole HTTP server of our own (odd requests are where servers differ, and where
-// smuggling lives), and fasthttp (another judge of odd requests, and no net/http handlers).
+// Rejected: a whole HTTP server of our own (servers differ in odd requests, which
+// makes smuggling possible), and fasthttp (another judge of odd requests, and no net/http handlers).
 package fastpath

@@ -185,7 +185,7 @@ func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// seenRequest is what a handler was told of one request.
+// seenRequest records one request as a handler saw it.
 type seenRequest struct {
 	method, target, host, proto string
 	header                      string
@@ -223,7 +223,7 @@ func (c *scripted) SetDeadline(time.Time) error      { return nil }
 func (c *scripted) SetReadDeadline(time.Time) error  { return nil }
 func (c *scripted) SetWriteDeadline(time.Time) error { return nil }
 
-// throughFastPath are the requests that the fast path answers of one connection's input.
+// throughFastPath returns the requests that the fast path answers of one connection's input.
 func throughFastPath(input string, piece int) (all []seenRequest) {
 	s := &Server{MaxHead: 4 << 10, MaxBody: 4 << 10, HeadTime: time.Minute, BodyTime: time.Minute, WriteTime: time.Minute, IdleTime: time.Minute,
 		HTTP: &http.Server{}, Plain: func([]byte) bool { return true }}
@@ -235,7 +235,7 @@ func throughFastPath(input string, piece int) (all []seenRequest) {
 	return all
 }
 
-// throughNetHTTP are the first n requests of one connection's input as net/http's server
+// throughNetHTTP returns the first n requests of one connection's input as net/http's server
 // would read them.
 func throughNetHTTP(input string, n int) (all []seenRequest, err error) {
 	in := bufio.NewReader(strings.NewReader(input))
@@ -292,15 +292,14 @@ func TestNothingOfARequestIsLeftForTheNext(t *testing.T) {
 			}
 		}
 	}
-	// Of the first sequence only what is whole.
+	// Of the first sequence only the complete requests.
 	if n := len(throughFastPath(sequences[0], 1<<20)); n != 2 {
 		t.Errorf("%d requests were answered, the third has no Host", n)
 	}
 }
 
-// FuzzConnection has the fast path and net/http read the same bytes of one connection:
-// of each request that the fast path answers, both see the same method, target, host,
-// headers, length and body, whatever requests came before it.
+// FuzzConnection gives the fast path and net/http the same bytes of one connection: of each request that the fast path
+// answers, both see the same method, target, host, headers, length and body, whatever requests came before it.
 func FuzzConnection(f *testing.F) {
 	for _, input := range sequences {
 		f.Add(input, 1<<10)

@@ -8,8 +8,8 @@ import (
 	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
-// head is the head of a request, taken apart. It is kept from one request of a
-// connection to the next: lines that have not changed need no work.
+// head is the parsed head of a request. It is kept from one request of a connection to the next: lines that have not
+// changed need no work.
 type head struct {
 	method string
 	target string
@@ -18,7 +18,7 @@ type head struct {
 	header http.Header
 	lines  []line
 	seen   []byte // the header lines of the last request, as they came
-	exact  bool   // seen is what header, host and length were read from
+	exact  bool   // header, host and length were read from seen
 }
 
 // line is a header line of the last request.
@@ -32,8 +32,7 @@ var methodNames = map[string]string{
 	"PATCH": http.MethodPatch, "DELETE": http.MethodDelete,
 }
 
-// read takes apart a head that ends with an empty line. It is false for everything that
-// is not plain.
+// read parses a head that ends with an empty line. It returns false for everything that is not plain.
 func (h *head) read(b []byte, plain func([]byte) bool) bool {
 	end := bytes.IndexByte(b, '\n')
 	if end < 1 || b[end-1] != '\r' {
@@ -86,9 +85,8 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// fields reads the header lines, each with its line end. What the last request of the
-// connection has left counts only for lines that are the same byte by byte; a head without
-// any line is never one of them, for a plain one has a Host.
+// fields reads the header lines, each with its line end. The results of the connection's last request are reused only
+// if the lines are the same byte by byte; a head without any line never is, because a plain one has a Host.
 func (h *head) fields(b []byte) bool {
 	if h.exact && bytes.Equal(b, h.seen) {
 		return true
@@ -99,7 +97,7 @@ func (h *head) fields(b []byte) bool {
 	return h.renew(b)
 }
 
-// same takes lines that differ from the last request's in the Content-Length at most.
+// same accepts lines that differ from the last request's at most in the Content-Length.
 func (h *head) same(b []byte) bool {
 	if h.header == nil {
 		return false

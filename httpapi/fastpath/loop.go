@@ -14,8 +14,8 @@ import (
 
 // Batcher runs simple requests of several connections together.
 type Batcher interface {
-	// Prepare takes a request that may be run together with others, without waiting for anything;
-	// nil of one that may not: nothing was done with it then. What Reply writes goes to w.
+	// Prepare reads a request that may run together with others, without waiting for anything. It returns nil for one
+	// that may not, with which nothing was done then. What Reply writes goes to w.
 	Prepare(w http.ResponseWriter, r *http.Request) Request
 	// Run runs prepared requests, each of which joins the first. It returns when every one has its Result.
 	Run(ctx context.Context, batch []Request)
@@ -25,21 +25,21 @@ type Batcher interface {
 type Request interface {
 	// Joins reports whether the request may be in a batch with another one.
 	Joins(Request) bool
-	// Result says after Run how the request is answered. An Alone one is over with it.
+	// Result says after Run how the request is to be answered. If it is Alone, the request is over.
 	Result() Result
 	// Reply writes the reply, after which the request is over.
 	Reply()
 }
 
-// Result is how a request is answered that was run.
+// Result says how a request of a batch is to be answered.
 type Result uint8
 
 const (
 	// Small requests have a small reply.
 	Small Result = iota
-	// Large ones have a reply that the client may take long to read.
+	// Large requests have a reply that the client may take long to read.
 	Large
-	// Alone ones were not run: the handler answers them.
+	// Alone requests were not run: the handler answers them.
 	Alone
 )
 
@@ -52,12 +52,12 @@ const (
 )
 
 const (
-	// attachAfter is how many requests a connection has had answered by its goroutine when it attaches.
-	// Each time that the loop has little use for it, it takes twice as many.
+	// attachAfter is the number of requests that a connection's goroutine answers before the connection attaches. The
+	// number doubles, up to mostRounds, each time that the loop was of little use to it.
 	attachAfter = 4
 	mostRounds  = 4096
-	// quietTime is how long an attached connection is without a request before it gets a goroutine,
-	// which keeps the time limits.
+	// quietTime is the time without a request after which an attached connection gets a goroutine, which keeps the time
+	// limits.
 	quietTime = 30 * time.Second
 )
 
@@ -98,15 +98,15 @@ func (b *loop) run() {
 	}
 }
 
-// stop gives all connections back.
+// stop detaches all connections.
 func (b *loop) stop() {
 	if b != nil {
 		b.loop.Stop()
 	}
 }
 
-// detachQuiet gives those connections back that have been quiet: a poller keeps no time limit, and
-// reports nothing of a socket that this process has closed.
+// detachQuiet detaches the connections that have been quiet: a poller keeps no time limit, and reports nothing of a
+// socket that this process has closed.
 func (b *loop) detachQuiet() {
 	tick := time.NewTicker(quietTime)
 	defer tick.Stop()
@@ -120,7 +120,7 @@ func (b *loop) detachQuiet() {
 	}
 }
 
-// attach gives the connection to the loop, and reports whether that took it.
+// attach gives the connection to the loop, and reports whether the loop has accepted it.
 func (k *conn) attach() bool {
 	b := k.s.loop
 	if k.rounds++; b == nil || k.rounds < k.enough || k.start < len(k.in) || k.s.closing() || k.state != nil && !k.state.HasLoggedIn() {
@@ -138,7 +138,7 @@ func (k *conn) attach() bool {
 	return true
 }
 
-// detached gives a connection that the loop has given back a goroutine of its own.
+// detached gives a goroutine of its own to a connection that the loop has detached.
 func (k *conn) detached() {
 	if k.rounds = 0; k.together < 8*attachAfter {
 		k.enough = min(2*k.enough, mostRounds)
@@ -163,10 +163,10 @@ func (k *conn) resume() error {
 // Number, Socket, LoopState, Leaves and HasInput are for the event loop.
 func (k *conn) Number() uint64 { return k.number }
 
-// Socket is the plain socket, if there is no more to the connection.
+// Socket returns the plain socket, if there is no more to the connection.
 func (k *conn) Socket() net.Conn { return k.socket }
 
-// LoopState is the event loop's record.
+// LoopState returns the event loop's record.
 func (k *conn) LoopState() *eventloop.State { return &k.loopState }
 
 // Leaves reports whether the connection ends or its client reads slowly.
@@ -197,7 +197,7 @@ func (b *loop) serve(list []*conn) {
 	}
 }
 
-// gathered is what has arrived on a connection.
+// gathered says what has arrived on a connection.
 type gathered uint8
 
 const (
@@ -271,7 +271,7 @@ func (t *batch) add(k *conn, size int) {
 	t.conns, t.requests, t.size = append(t.conns, k), append(t.requests, k.prepared), t.size+size
 }
 
-// run has the batch run, answers its connections, and serves those that have more input.
+// run runs the batch, answers its connections, and serves those that have more input.
 func (t *batch) run() {
 	b := t.loop
 	b.s.Batcher.Run(b.ctx, t.requests)
@@ -321,7 +321,7 @@ func (k *conn) answerLarge() {
 	k.detached()
 }
 
-// replyPrepared is the reply to the prepared request, as far as it is still to be sent.
+// replyPrepared returns the reply to the prepared request, as far as it is still to be sent.
 func (k *conn) replyPrepared() (out []byte) {
 	request := k.prepared
 	k.prepared, k.start = nil, k.end

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// together is a batcher that answers as echo does, and says how many requests ran together. Requests
-// to /alone are run by nobody, replies to /large are long, and those to /broken are broken off.
+// together is a batcher that answers as echo does, and says how many requests ran together. It does not run requests to
+// /alone, replies to /large are long, and replies to /broken are broken off.
 type together struct {
 	batches atomic.Int64
 	blocks  atomic.Bool // each batch waits for go on
@@ -110,7 +110,7 @@ func (c *client) send(s string) {
 	}
 }
 
-// reply reads one reply. Of the body only the end is returned, which is that of the request.
+// reply reads one reply. Of the body it returns only the end, which is the end of the request.
 func (c *client) reply() (together, body string) {
 	c.t.Helper()
 	a, err := http.ReadResponse(c.r, nil)
@@ -205,8 +205,8 @@ func TestAttachedConnectionsLeave(t *testing.T) {
 	}
 }
 
-// TestSlowReaderStopsNobody has a client ask for a large reply and not read it: others are answered,
-// and it gets all of it later.
+// TestSlowReaderStopsNobody: a client asks for a large reply and doesn't read it: others are answered, and it gets all
+// of it later.
 func TestSlowReaderStopsNobody(t *testing.T) {
 	addr, _ := startTogether(t, &together{})
 	slow, other := connect(t, addr), connect(t, addr)
@@ -271,8 +271,7 @@ func TestShutdownWithAttached(t *testing.T) {
 	}
 }
 
-// TestQuietConnectionsDetach gives back attached connections that have been quiet, and one whose
-// client has gone.
+// TestQuietConnectionsDetach: attached connections that have been quiet detach, and so does one whose client has gone.
 func TestQuietConnectionsDetach(t *testing.T) {
 	addr, s := startTogether(t, &together{})
 	quiet, gone := connect(t, addr), connect(t, addr)
@@ -289,7 +288,7 @@ func TestQuietConnectionsDetach(t *testing.T) {
 }
 
 // TestReadsThatFillTheBuffer sends requests that end at the end of the first buffer of an attached connection, or near it,
-// alone and with another one behind. Each gets its reply: what is left in the socket is read.
+// alone and with another one after it. Each gets its reply: the rest in the socket is read.
 func TestReadsThatFillTheBuffer(t *testing.T) {
 	addr, _ := startTogether(t, &together{})
 	head := len(request("/", strings.Repeat("x", 1000))) - 1000

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestPlainRequestToTLS: a client that speaks HTTP to a TLS port is told so; whatever is no request is not answered.
+// TestPlainRequestToTLS: a client that speaks HTTP to a TLS port is told so; other bytes are not answered.
 func TestPlainRequestToTLS(t *testing.T) {
 	certified := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
 	defer certified.Close()

@@ -18,8 +18,8 @@ import (
 // connKey is the key of a connection in the contexts of net/http's requests.
 type connKey struct{}
 
-// watchHandler has a server note on its connections when a handler answers: what it writes at
-// other times are its own refusals.
+// watchHandler makes a server note on its connections when a handler answers: everything that it writes at other times
+// is a refusal of its own.
 func watchHandler(s *http.Server) {
 	handler, withConn, noteState := s.Handler, s.ConnContext, s.ConnState
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,14 +64,14 @@ func (r *bufferedConn) sendRefusal(b []byte) (int, error) {
 		return 0, err
 	}
 	r.refuse = nil
-	// What is still on its way would make the close a reset, which can take the reply with it.
+	// Bytes that are still on their way would make the close a reset, which can destroy the reply.
 	if len(rest) > 0 && r.CloseWrite() == nil && r.Conn.SetReadDeadline(time.Now().Add(refusalTime)) == nil {
 		_, _ = io.Copy(io.Discard, io.LimitReader(r.Conn, refusalBytes))
 	}
 	return len(b), nil
 }
 
-// explain says why net/http refuses a request: text is what follows the status in its reply.
+// explain says why net/http refuses a request; text follows the status in its reply.
 func (r *bufferedConn) explain(status int, text string) string {
 	switch status {
 	case http.StatusNotImplemented:
@@ -156,7 +156,7 @@ func hexByte(c byte) string {
 	return string([]byte{digits[c>>4], digits[c&15]})
 }
 
-// maxQuoted is how many bytes of a client's words an error repeats.
+// maxQuoted bounds the bytes of a client's text that an error quotes.
 const maxQuoted = 64
 
 func quoted(s string) string {
@@ -166,13 +166,13 @@ func quoted(s string) string {
 	return strconv.QuoteToASCII(s)
 }
 
-// cutLine cuts the first line off. It is false if the line has no end.
+// cutLine cuts the first line off. ok is false if the line has no end.
 func cutLine(b []byte) (line string, rest []byte, ok bool) {
 	l, rest, ok := bytes.Cut(b, []byte{'\n'})
 	return string(bytes.TrimSuffix(l, []byte{'\r'})), rest, ok
 }
 
-// plainRefusal is the answer to plain HTTP where TLS is expected, that of net/http.
+// plainRefusal is net/http's answer to plain HTTP where TLS is expected.
 const plainRefusal = "HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nClient sent an HTTP request to an HTTPS server: use https://\n"
 
 // refusePlain answers a client without TLS, if err says that it is one and what it has sent looks like a request.

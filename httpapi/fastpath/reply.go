@@ -37,7 +37,7 @@ func (r *reply) begin() {
 	r.status, r.body, r.close, r.sending, r.chunked, r.left, r.failed = 0, r.body[:0], false, false, false, 0, nil
 }
 
-// Header is the reply's header map.
+// Header returns the reply's header map.
 func (r *reply) Header() http.Header { return r.header }
 
 // WriteHeader sets the status, once.
@@ -110,7 +110,7 @@ func (r *reply) put(b []byte) error {
 // errShort says that a reply ended before the length that its head has told.
 var errShort = errors.New("fastpath: the reply is shorter than its length")
 
-// broken reports why no other reply may follow on the connection: the client would take it for the rest of this one.
+// broken returns the reason why no other reply may follow on the connection: the client would take it for the rest of this one.
 func (r *reply) broken() error {
 	if r.failed == nil && r.sending && r.left > 0 {
 		return errShort
@@ -195,7 +195,7 @@ func clean(v string) string {
 	return v
 }
 
-// dated is a Date header and the second it is of.
+// dated is a Date header and its second.
 type dated struct {
 	second int64
 	text   string
@@ -203,7 +203,7 @@ type dated struct {
 
 var lastDate atomic.Pointer[dated]
 
-// date is the Date header now, made once a second.
+// date returns the Date header now, made once a second.
 func date() string {
 	now := time.Now()
 	if d := lastDate.Load(); d != nil && d.second == now.Unix() {

@@ -10,27 +10,26 @@ import (
 	"time"
 )
 
-// Server serves connections on the fast path, and by net/http those that leave it.
+// Server serves connections on the fast path, and passes those that leave it to net/http.
 type Server struct {
 	// Handler answers requests of both kinds.
 	Handler http.Handler
 	// Plain reports whether the handler answers a request target without needing more than
 	// the method, the target, the headers, the host and the body.
 	Plain func(target []byte) bool
-	// HTTP is the server that takes what is not plain. Its Handler must be the same.
+	// HTTP is the server for requests that are not plain. Its Handler must be the same.
 	HTTP *http.Server
 	// MaxHead and MaxBody, in bytes, bound what the fast path reads; larger requests are left
 	// to net/http.
 	MaxHead, MaxBody int
-	// HeadTime and BodyTime bound how long a request may take to come, counted from its first
-	// byte, or, of the first on a connection, from when that was accepted: bytes that come
-	// don't renew them. WriteTime bounds how long a reply may take to go, IdleTime how long a
-	// connection may wait between requests.
+	// HeadTime and BodyTime bound the time in which a request must arrive, counted from its first byte, or for the
+	// first request from the accept of its connection. Bytes that arrive don't renew them. WriteTime bounds the time to
+	// send a reply, IdleTime the time between requests of a connection.
 	HeadTime, BodyTime, WriteTime, IdleTime time.Duration
 
-	// Refuse makes the whole reply that is sent in place of net/http's own to a request that
-	// it refuses without a handler (400, 417, 431, 501, 505). why is what was wrong with the
-	// request. Without Refuse net/http's replies are sent.
+	// Refuse makes the whole reply that is sent in place of net/http's own to a request that it refuses without a
+	// handler (400, 417, 431, 501, 505). why says what was wrong with the request. Without Refuse net/http's replies
+	// are sent.
 	Refuse func(status int, why string) []byte
 	// MaxStrangers bounds the memory of all connections that have shown no token, in bytes,
 	// beyond the first buffer of each; 0 = unlimited. Crowded answers heads that exceed it.
@@ -50,7 +49,7 @@ type serving struct {
 	lists    map[net.Listener]bool
 	conns    map[*conn]bool
 	stopping atomic.Bool
-	// strangers is how much of MaxStrangers is held.
+	// strangers is the part of MaxStrangers that is held, in bytes.
 	strangers atomic.Int64
 	busy      sync.WaitGroup
 	fallback  *fallback
@@ -151,8 +150,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// Open is how many connections are on the fast path now; those that were handed to net/http
-// are not.
+// Open returns the number of connections on the fast path now, without those that were handed to net/http.
 func (s *Server) Open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +179,7 @@ func (h *fallback) handOver(c net.Conn) {
 	}
 }
 
-// Accept returns net/http its next connection.
+// Accept returns the next connection for net/http.
 func (h *fallback) Accept() (net.Conn, error) {
 	select {
 	case c := <-h.c:
@@ -194,18 +192,17 @@ func (h *fallback) Accept() (net.Conn, error) {
 // Close ends Accept.
 func (h *fallback) Close() error { h.once.Do(func() { close(h.end) }); return nil }
 
-// Addr is the address of the first listener.
+// Addr returns the address of the first listener.
 func (h *fallback) Addr() net.Addr { return h.addr }
 
-// bufferedConn is a connection of which some bytes were read already.
+// bufferedConn is a connection from which some bytes were read already.
 type bufferedConn struct {
 	net.Conn
 	rest []byte
-	// late is how long ago the request has begun of which rest is a part: its time limits
-	// count from then.
+	// late is the age of the request that rest belongs to: its time limits count from its beginning.
 	late time.Duration
-	// refuse is Server.Refuse. first is what was read of the first request, for its second
-	// parameter; handled is set while a handler answers.
+	// refuse is Server.Refuse. first holds what was read of the first request, for the second parameter of refuse;
+	// handled is set while a handler answers.
 	refuse  func(status int, why string) []byte
 	first   []byte
 	handled atomic.Bool
@@ -215,13 +212,13 @@ type bufferedConn struct {
 	share  *share
 }
 
-// Close gives the share back too.
+// Close also releases the share.
 func (r *bufferedConn) Close() error {
 	r.server.release(r.share)
 	return r.Conn.Close()
 }
 
-// Below is the connection itself.
+// Below returns the connection itself.
 func (r *bufferedConn) Below() net.Conn { return r.Conn }
 
 // SetReadDeadline sets a limit that net/http counts from when it was given the connection.
@@ -245,7 +242,7 @@ func (r *bufferedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write passes on what net/http writes, but for its refusals.
+// Write passes on what net/http writes, except its refusals.
 func (r *bufferedConn) Write(b []byte) (int, error) {
 	r.late = 0 // what comes now is another request
 	r.server.release(r.share)

@@ -5,19 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// A connection that has shown no token has a first buffer of its own. What it needs beyond that is a share of what all
-// such connections may hold together: however many there are, they take no more memory than that. Requests whose line
-// and header fit the first buffer need no share.
+// A connection that has shown no token has a first buffer of its own. Beyond that it needs a share of the memory that
+// all such connections may hold together: however many there are, they take no more than that. Requests whose line and
+// header fit the first buffer need no share.
 
 // errCrowded says that connections without a token hold all that they may.
 var errCrowded = errors.New("fastpath: connections without a token hold all that they may")
 
-// share is what one connection holds of what all strangers may hold. Its methods are safe for concurrent use.
+// share is one connection's part, in bytes, of the memory for all strangers. Its methods are safe for concurrent use.
 type share struct {
 	n atomic.Int64
 }
 
-// hold makes the share n bytes, if there is room for as much. A smaller share always has room.
+// hold sets the share to n bytes if there is room, and releases all of it if not. There is always room for a smaller share.
 func (s *Server) hold(one *share, n int64) bool {
 	old := one.n.Swap(n)
 	if used := s.strangers.Add(n - old); n <= old || s.MaxStrangers <= 0 || used <= s.MaxStrangers {
@@ -27,7 +27,7 @@ func (s *Server) hold(one *share, n int64) bool {
 	return false
 }
 
-// release gives the share back.
+// release releases the share.
 func (s *Server) release(one *share) { s.strangers.Add(-one.n.Swap(0)) }
 
 // hold counts the connection's buffer.

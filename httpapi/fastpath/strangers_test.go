@@ -35,7 +35,7 @@ func (l knownListener) Accept() (net.Conn, error) {
 
 type strangersKey struct{}
 
-// strangersServer takes a request with any token for one of somebody known. Strangers may hold most bytes together.
+// strangersServer accepts every token as valid. Strangers may hold most bytes together.
 func strangersServer(t *testing.T, most int64) (addr string, s *Server) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -76,8 +76,8 @@ func strangersServer(t *testing.T, most int64) (addr string, s *Server) {
 }
 
 // TestStrangersShareMemory: connections without a token that send long heads hold a bounded amount of memory together,
-// whether the fast path or net/http reads them. Short requests, and those with a token, are answered meanwhile, and what
-// was held is given back.
+// whether the fast path or net/http reads them. Short requests, and those with a token, are answered meanwhile, and the
+// memory is released.
 func TestStrangersShareMemory(t *testing.T) {
 	for name, line := range map[string]string{"fast path": "GET / HTTP/1.1\r\nHost: h\r\nX: ", "net/http": "GET / HTTP/1.1\nHost: h\nX: "} {
 		t.Run(name, func(t *testing.T) {
@@ -132,8 +132,8 @@ func TestStrangersShareMemory(t *testing.T) {
 	}
 }
 
-// TestLargeBodiesOfStrangers: a large body is read before the token is known by net/http only, whose handler looks at the token
-// first.
+// TestLargeBodiesOfStrangers: only net/http takes a request with a large body before the token is known; its handler checks the
+// token before it reads the body.
 func TestLargeBodiesOfStrangers(t *testing.T) {
 	addr, _ := strangersServer(t, 1<<20)
 	post := func(token string, n int) string {

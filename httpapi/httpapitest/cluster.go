@@ -16,8 +16,8 @@ import (
 	"github.com/trireme-dev/trireme/node/searchindex"
 )
 
-// Nodes is a cluster of real nodes on real sockets and disks, each behind an HTTP server
-// of its own, in one process. Its tokens are those of this package.
+// Nodes is a cluster of real nodes on real sockets and disks, each behind an HTTP server of its own, in one process.
+// Its tokens are the tokens of this package.
 type Nodes struct {
 	*clustertest.Cluster
 	// Addrs are the HTTP addresses, in the order of the nodes.
@@ -31,14 +31,14 @@ func ServeNodes(t testing.TB, n int, adjust func(*httpapi.Options)) *Nodes {
 	return ServeNodesOver(t, clustertest.NewNetwork(), n, adjust)
 }
 
-// ServeNodesOver is ServeNodes over a network that can cut nodes off from each other;
-// clients reach them all the same.
+// ServeNodesOver does what ServeNodes does, over a network that can cut nodes off from each other; clients reach them
+// nevertheless.
 func ServeNodesOver(t testing.TB, network *clustertest.Network, n int, adjust func(*httpapi.Options)) *Nodes {
 	t.Helper()
 	return serveNodes(t, network, n, nil, adjust)
 }
 
-// ServeNodesLed is ServeNodes with work for the leader, see cluster.Options.
+// ServeNodesLed does what ServeNodes does, with work for the leader; see cluster.Options.
 func ServeNodesLed(t testing.TB, n int, leading func(context.Context, *cluster.Node), adjust func(*httpapi.Options)) *Nodes {
 	t.Helper()
 	return serveNodes(t, clustertest.NewNetwork(), n, leading, adjust)
@@ -75,7 +75,7 @@ func serveNodes(t testing.TB, network *clustertest.Network, n int, leading func(
 	return nodes
 }
 
-// NodeEngine is a node as the HTTP edge wants it.
+// NodeEngine returns a node as an engine of the HTTP edge.
 func NodeEngine(n *cluster.Node) httpapi.Engine { return nodeEngine{n} }
 
 type nodeEngine struct{ *cluster.Node }
@@ -83,12 +83,12 @@ type nodeEngine struct{ *cluster.Node }
 // Local runs fn on the node's state as it is.
 func (e nodeEngine) Local(fn func(*fsm.View)) { e.Machine().View(0, [16]byte{}, fn) }
 
-// readyWithin is how long a node may take to say that it is ready.
+// readyWithin bounds the time that a node may take to say that it is ready.
 const readyWithin = time.Second
 
 var errNotReady = errors.New("httpapitest: the node has no leader or has not caught up")
 
-// Ready is nil if the node can serve.
+// Ready returns nil if the node can serve.
 func (e nodeEngine) Ready() error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
 	defer cancel()
@@ -98,13 +98,13 @@ func (e nodeEngine) Ready() error {
 	return nil
 }
 
-// nodeHub is a hub with its node, which it has to be made before.
+// nodeHub is a hub with its node. The hub has to be made before the node.
 type nodeHub struct {
 	hub  *pubsub.Hub
 	node atomic.Pointer[cluster.Node]
 }
 
-// newNodeHub is a hub without a node, which ends with the test, after its node.
+// newNodeHub returns a hub without a node. It ends with the test, after its node.
 func newNodeHub(t testing.TB) *nodeHub {
 	l := &nodeHub{}
 	l.hub = pubsub.New(pubsub.Options{Log: l, Peers: l})
@@ -124,7 +124,7 @@ func (l *nodeHub) Propose(ctx context.Context, code uint16, body []byte) (any, e
 	return nil, fsm.ErrNoLeader
 }
 
-// Others are the ids of the other nodes.
+// Others returns the ids of the other nodes.
 func (l *nodeHub) Others() []string {
 	if n := l.node.Load(); n != nil {
 		return n.Others()

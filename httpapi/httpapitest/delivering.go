@@ -16,7 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
-// Prefixes are those of service headers at nodes that deliver.
+// Prefixes returns the prefixes of service headers at nodes that deliver.
 func Prefixes() []string { return []string{"Svc", "Upstash"} }
 
 // ServeDelivering starts n nodes that serve /v2, have signing keys, and deliver to
@@ -52,7 +52,7 @@ func ServeDelivering(t testing.TB, n int, apiToken string, adjust func(*httpapi.
 	return nodes
 }
 
-// schedulerSet is the schedulers of the nodes that have led.
+// schedulerSet holds the schedulers of the nodes that have led.
 type schedulerSet struct {
 	mu  sync.Mutex
 	all []*scheduler.Scheduler
@@ -65,7 +65,7 @@ func (c *schedulerSet) join(s *scheduler.Scheduler) *scheduler.Scheduler {
 	return s
 }
 
-// dismiss ends what they still send.
+// dismiss ends the deliveries that they still make.
 func (c *schedulerSet) dismiss() {
 	ended, end := context.WithCancel(context.Background())
 	end()

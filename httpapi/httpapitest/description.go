@@ -13,8 +13,8 @@ import (
 	"github.com/knadh/koanf/parsers/yaml"
 )
 
-// Description is an OpenAPI 3.1 document, which replies are held against. The member
-// x-remainder of a path item names a parameter that takes one segment or more.
+// Description is an OpenAPI 3.1 document against which replies are checked. The member x-remainder of a path item names
+// a parameter that takes one segment or more.
 type Description struct{ root map[string]any }
 
 // ParseDescription reads a document in YAML or JSON. It refuses one whose references lead
@@ -35,7 +35,7 @@ func ParseDescription(text []byte) (*Description, error) {
 	return d, d.sound()
 }
 
-// sound looks at every reference and every reply.
+// sound checks every reference and every reply.
 func (d *Description) sound() error {
 	var faults []error
 	walk(d.root, func(m map[string]any) {
@@ -61,8 +61,7 @@ func (d *Description) sound() error {
 	return errors.Join(faults...)
 }
 
-// parameterWords are those that parameters may have; a comma in a line of YAML makes
-// others.
+// parameterWords are the words that parameters may have; a comma in a line of YAML makes others.
 var parameterWords = []string{"name", "in", "required", "schema", "description", "examples", "type"}
 
 func unknownWords(m map[string]any, words []string) error {
@@ -89,7 +88,7 @@ func walk(v any, visit func(map[string]any)) {
 	}
 }
 
-// Reply is what a request got, read to its end.
+// Reply is the reply to a request, read to its end.
 type Reply struct {
 	Status int
 	Header http.Header
@@ -99,7 +98,7 @@ type Reply struct {
 // Operation names an operation of a description.
 type Operation struct{ Method, Path string }
 
-// Operations are all of them, by path and method.
+// Operations returns all operations, sorted by path and method.
 func (d *Description) Operations() (all []Operation) {
 	for path, item := range object(d.root["paths"]) { // unordered: sorted below
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
@@ -112,9 +111,8 @@ func (d *Description) Operations() (all []Operation) {
 	return all
 }
 
-// Check returns why a reply is not as described: its status, its type, its headers and its
-// body have to be what stands there. A request that no operation describes has to be
-// refused.
+// Check returns why a reply is not as described: its status, its type, its headers and its body have to be as
+// described. A request that no operation describes has to be refused.
 func (d *Description) Check(method, target string, r Reply) error {
 	path, _, _ := strings.Cut(target, "?")
 	op := d.operation(strings.ToLower(method), path)
@@ -130,8 +128,7 @@ func (d *Description) Check(method, target string, r Reply) error {
 	return nil
 }
 
-// operation is that of the templates that fit a path most exactly, nil if these have none
-// for the method.
+// operation returns the operation for a method among the templates that fit a path most exactly, nil if they have none.
 func (d *Description) operation(method, path string) map[string]any {
 	if path != "/" {
 		path = strings.TrimSuffix(path, "/")
@@ -156,8 +153,8 @@ func (d *Description) operation(method, path string) map[string]any {
 	return best
 }
 
-// fits reports whether a path is one of a template, and by how many fixed segments. The
-// parameter remainder may take more than one segment.
+// fits reports whether a path fits a template, and by how many fixed segments. The parameter remainder may take more
+// than one segment.
 func fits(template, path, remainder string) (exact int, ok bool) {
 	want, got := strings.Split(template[1:], "/"), strings.Split(strings.TrimPrefix(path, "/"), "/")
 	more := len(got) - len(want)
@@ -184,7 +181,7 @@ func fits(template, path, remainder string) (exact int, ok bool) {
 	return exact, true
 }
 
-// check holds a reply against an operation.
+// check checks a reply against an operation.
 func (d *Description) check(operation map[string]any, method string, r Reply) error {
 	response := d.response(operation, r.Status)
 	if response == nil {

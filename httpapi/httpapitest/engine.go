@@ -30,8 +30,7 @@ const (
 // ClusterID is the id of a new Engine's cluster.
 const ClusterID = "cluster-of-a-test"
 
-// Engine is an httpapi.Engine. Faults are planted by its setters, which are safe to call
-// while requests run.
+// Engine is an httpapi.Engine. Its setters inject faults; they are safe to call while requests run.
 type Engine struct {
 	Machine *fsm.Machine
 
@@ -53,16 +52,16 @@ type Engine struct {
 	hubs             []*pubsub.Hub
 }
 
-// New is an engine whose cluster has been founded with the tokens above.
+// New returns an engine whose cluster has been founded with the tokens above.
 func New() *Engine { return founded(&Engine{now: func() int64 { return time.Now().UnixMilli() }}) }
 
-// NewCluster is New for one of several clusters: each number has a secret of its own.
+// NewCluster returns an engine as New does, for one of several clusters: each number has a secret of its own.
 func NewCluster(number uint64) *Engine {
 	return founded(&Engine{now: func() int64 { return time.Now().UnixMilli() }, cluster: number})
 }
 
-// NewStill is New with a clock of the test's, in unix milliseconds, and with the same seed
-// for every entry and every read, so that two engines answer the same.
+// NewStill returns an engine as New does, with the test's clock, in unix milliseconds, and with the same seed for every
+// entry and every read, so that two engines answer the same.
 func NewStill(now func() int64) *Engine { return founded(&Engine{now: now, still: true}) }
 
 func founded(e *Engine) *Engine {
@@ -77,7 +76,7 @@ func founded(e *Engine) *Engine {
 	return e
 }
 
-// Tokens are the digests of the tokens above.
+// Tokens returns the digests of the tokens above.
 func Tokens() acl.Tokens {
 	var t acl.Tokens
 	t[acl.Standard] = acl.DigestOf(Token)
@@ -88,7 +87,7 @@ func Tokens() acl.Tokens {
 	return t
 }
 
-// Found replaces the cluster's tokens, also by those it was founded with before.
+// Found replaces the cluster's tokens; they may be the ones that it was founded with before.
 func (e *Engine) Found(t acl.Tokens) {
 	salt := acl.SaltOf(ClusterID)
 	for _, tokens := range []acl.Tokens{{}, t} {
@@ -99,8 +98,8 @@ func (e *Engine) Found(t acl.Tokens) {
 	}
 }
 
-// FailWrites makes every proposal end with err, nil for none. If applied is set they are
-// applied all the same, as a write whose acknowledgement is lost.
+// FailWrites makes every proposal end with err, nil for none. If applied is set they are applied nevertheless, like a
+// write whose acknowledgement is lost.
 func (e *Engine) FailWrites(err error, applied bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,14 +127,14 @@ func (e *Engine) SetReady(err error) {
 	e.ready = err
 }
 
-// BeforeRead has hook called by every read that is not local, before it looks.
+// BeforeRead makes every read that is not local call hook before it reads.
 func (e *Engine) BeforeRead(hook func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.hook = hook
 }
 
-// BeforePropose has hook called by the next proposal, before it is applied.
+// BeforePropose makes the next proposal call hook before it is applied.
 func (e *Engine) BeforePropose(hook func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -149,7 +148,7 @@ func (e *Engine) SetClock(now func() int64) {
 	e.now = now
 }
 
-// Calls is how many proposals and reads there were; local looks aren't counted.
+// Calls returns the numbers of proposals and of reads; calls of Local aren't counted.
 func (e *Engine) Calls() (proposals, reads int64) { return e.proposals.Load(), e.reads.Load() }
 
 // Propose applies one request at once.
@@ -239,21 +238,21 @@ func (e *Engine) Read(_ context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 // Local runs fn on the machine's state.
 func (e *Engine) Local(fn func(*fsm.View)) { e.Machine.View(0, [16]byte{}, fn) }
 
-// Ready is nil unless SetReady said otherwise.
+// Ready returns nil unless SetReady said otherwise.
 func (e *Engine) Ready() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.ready
 }
 
-// Accepting is nil unless SetAccepting said otherwise.
+// Accepting returns nil unless SetAccepting said otherwise.
 func (e *Engine) Accepting() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.accepting
 }
 
-// Level is the feature level of the machine.
+// Level returns the feature level of the machine.
 func (e *Engine) Level() (level env.Level) {
 	e.Local(func(v *fsm.View) { level = v.Level() })
 	return level

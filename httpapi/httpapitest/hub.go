@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
-// session is an Engine as one node of it sees the log: with a session of its own.
+// session is one node's view of an Engine: it has a session of its own in the log.
 type session struct {
 	*Engine
 	id  uint64
@@ -34,8 +34,8 @@ func (s *session) Propose(_ context.Context, code uint16, body []byte) (any, err
 	return v, applied
 }
 
-// NewHub is the hub of one more node, until the test ends. The name of the node and the
-// session that its counts belong to are those of Machine's state.
+// NewHub returns the hub of one more node, until the test ends. The name of the node, and the session that its counts
+// belong to, are in Machine's state.
 func (e *Engine) NewHub(t testing.TB, adjust ...func(*pubsub.Options)) *pubsub.Hub {
 	t.Helper()
 	e.mu.Lock()

@@ -8,16 +8,15 @@ import (
 	"testing"
 )
 
-// Index is a page of the documentation that lists the sentences of a specification, and
-// says of each where its test is.
+// Index is a page of the documentation that lists the sentences of a specification, and names the test of each.
 type Index struct {
 	file, root string
 	rows       map[string]IndexRow
 }
 
-// IndexRow is what an Index says of a sentence.
+// IndexRow is the entry of an Index for a sentence.
 type IndexRow struct {
-	// Silent: it only says that something is not shown.
+	// Silent says that the sentence only states that something is not shown.
 	Silent bool
 	// Open is the part of the product that is missing, empty if there is none.
 	Open string

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// schemaWords are those of JSON Schema that valid understands; a description may use no
-// others. The last ones say nothing about validity.
+// schemaWords are the words of JSON Schema that valid understands; a description may use no others. The last ones say
+// nothing about validity.
 var schemaWords = []string{"$ref", "allOf", "oneOf", "type", "required", "properties", "additionalProperties", "unevaluatedProperties", "items", "enum", "const",
 	"pattern", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "description", "default", "examples"}
 
@@ -194,7 +194,7 @@ func (d *Description) validObject(s, v map[string]any) error {
 	return nil
 }
 
-// members are the properties of a schema and of those that it is made of.
+// members returns the properties of a schema and of those that it is made of.
 func (d *Description) members(s map[string]any) map[string]any {
 	all := map[string]any{}
 	parts, _ := s["allOf"].([]any)

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi"
 )
 
-// stopTimeout is how long the requests of a test may take to end.
+// stopTimeout bounds the time that the requests of a test may take to end.
 const stopTimeout = 10 * time.Second
 
 // Serve runs a server on a loopback socket until the test ends, and returns its address.

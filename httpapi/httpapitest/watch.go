@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// Watch puts a proxy before the server at an address, until the test ends, and returns its
-// URL. It holds every reply against a description, and fails the test for one that is
-// not as it says.
+// Watch puts a proxy before the server at an address, until the test ends, and returns its URL. It checks every reply
+// against a description, and fails the test for one that differs.
 func Watch(t testing.TB, d *Description, addr string) string {
 	t.Helper()
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -32,7 +31,7 @@ func Watch(t testing.TB, d *Description, addr string) string {
 	return proxy.URL
 }
 
-// pass sends a request on, its target as it came, and reads the reply.
+// pass sends on a request with its target unchanged, and reads the reply.
 func pass(r *http.Request, addr string) (Reply, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

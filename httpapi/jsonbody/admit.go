@@ -6,26 +6,26 @@ import (
 	"net/http"
 )
 
-// MaxValues is the most values of a JSON body: what is read from one takes up to a hundred times as many bytes as it has.
+// MaxValues is the most values of a JSON body: its values take up to a hundred times as many bytes as the body has.
 const MaxValues = 1_000_000
 
-// MaxSelected is the most values of a body that selects: each stays by itself, with its name.
+// MaxSelected is the most values of a body that selects: each is kept separately, with its name.
 const MaxSelected = 100_000
 
-// valueBytes is about what a value takes that was read.
+// valueBytes is about the memory of a value that was read.
 const valueBytes = 64
 
-// Bounds are how much of JSON a body may have.
+// Bounds limits the JSON of a body.
 type Bounds struct {
 	// Items is the most elements of the outermost array, Values the most values in all; 0 is MaxValues.
 	Items, Values int
-	// Raw names the member of each of them whose value is kept as it is written, so that its own values don't count.
+	// Raw names the member of each element whose value is kept as it is written, so that its own values don't count.
 	Raw string
 }
 
-// Admit counts what a body would be read to, before anything of it is, and counts the memory for that among what the
-// request holds. It looks at nothing else: what is no JSON is for the reader to refuse. The error is an *Error, or that of
-// the memory. Without a request, whose body this is a part of, only the counts are judged.
+// Admit counts the values of a body before any of it is read, and counts the memory for them as held by the request. It
+// checks nothing else: the reader refuses what is no JSON. The error is an *Error, or the error of the memory. If r, the
+// request with the body, is nil, only the numbers of values are checked.
 func Admit(r *http.Request, body []byte, most Bounds) error {
 	if most.Items == 0 {
 		most.Items = MaxValues
@@ -48,7 +48,7 @@ func tooMany(what string, most int) error {
 	return &Error{http.StatusBadRequest, fmt.Sprintf("the body has more than %d %s: send several requests", most, what)}
 }
 
-// Hold counts bytes that a request takes beside its body, until it ends; its body may belong to somebody who counts.
+// Hold counts bytes that a request takes in addition to its body, until it ends, if its body counts them.
 func Hold(r *http.Request, n int64) error {
 	if r == nil {
 		return nil
@@ -59,7 +59,7 @@ func Hold(r *http.Request, n int64) error {
 	return nil
 }
 
-// counter counts values by the marks between them.
+// counter counts values by their separators.
 type counter struct {
 	text          []byte
 	raw           string
@@ -67,7 +67,7 @@ type counter struct {
 	items, values int
 }
 
-// count stops where there are too many.
+// count counts values until there are too many.
 func (s *counter) count(most Bounds) {
 	named, inRaw := false, false // the last string was the raw name; what follows is its value
 	for i := 0; i < len(s.text) && s.items <= most.Items && s.values <= most.Values; i++ {
@@ -101,7 +101,7 @@ func (s *counter) count(most Bounds) {
 	s.items++ // commas stand between them
 }
 
-// stringEnd is where the quote is that ends a string.
+// stringEnd returns the position of the quote that ends a string.
 func stringEnd(text []byte, from int) int {
 	for from < len(text) {
 		n := bytes.IndexAny(text[from:], `"\`)

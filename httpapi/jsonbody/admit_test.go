@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAdmitCounts: elements, members and what is in them count, texts don't, nor the content of a member that is kept as it is.
+// TestAdmitCounts: elements, members and their contents count; texts, and the content of a member that is kept as it is, don't.
 func TestAdmitCounts(t *testing.T) {
 	r := httptest.NewRequest("POST", "/", nil)
 	three := Bounds{Items: 3, Raw: "body"}

@@ -25,7 +25,7 @@ func Fault(err error) string {
 	return text
 }
 
-// jsonKind is the JSON that a Go type is read from.
+// jsonKind returns the JSON that a Go type is read from.
 func jsonKind(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -19,7 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
-// Engine is what the API needs of the node.
+// Engine is the node as the API needs it.
 type Engine interface {
 	fsm.Proposer
 	fsm.Reader
@@ -28,8 +28,8 @@ type Engine interface {
 // Options are the parts of an API.
 type Options struct {
 	Engine Engine
-	// Access is what a token opens in a database. Without a name it is the database of the token; an error is one of the
-	// engine.
+	// Access returns the access of a token to a database, to the token's own if db is empty. An error is one of the
+	// engine's.
 	Access func(ctx context.Context, db string, token string) (Access, error)
 	// Fail answers an error of the engine to a request of the route that logs name so; wrote reports whether a write was proposed.
 	Fail   func(w http.ResponseWriter, r *http.Request, route string, err error, wrote bool)
@@ -38,11 +38,11 @@ type Options struct {
 	Ask Provider
 	// MaxBody is the largest body of a message, MaxBatch that of a batch, in bytes.
 	MaxBody, MaxBatch int64
-	// BulkWait is how long a request waits for a bulk action (0 = a minute).
+	// BulkWait bounds the wait of a request for a bulk action (0 = a minute).
 	BulkWait time.Duration
 }
 
-// Access is what a token opens: as whom, and the messages and workflows of which database.
+// Access describes what a token opens: its role, and the database whose messages and workflows it reaches.
 type Access struct {
 	// Role is NoRole, Messages, MessagesReadOnly or Admin.
 	Role acl.Role
@@ -69,9 +69,9 @@ type request struct {
 	route *Route
 	// byToken: the token is a parameter of the query.
 	byToken bool
-	// groups are the defaults of URL groups that the request has read so far.
+	// groups holds the defaults of the URL groups that the request has read so far.
 	groups map[string]fields
-	// unknown are the service headers of which the answer warns.
+	// unknown holds the service headers of which the answer warns.
 	unknown []string
 }
 
@@ -90,7 +90,7 @@ func (a *API) Serve(route *Route, w http.ResponseWriter, r *http.Request, t Targ
 	}
 }
 
-// admit finds what the request's token opens, and refuses the request if that is not enough for its route.
+// admit finds the access of the request's token, and refuses the request if that is not enough for its route.
 func (q *request) admit() bool {
 	access, err := q.authenticate()
 	switch {
@@ -119,8 +119,8 @@ func (q *request) admit() bool {
 	return false
 }
 
-// errReadOnly refuses what a read-only token may not do. It may not read the signing keys: who has them passes for this server at
-// every receiver.
+// errReadOnly refuses what a read-only token may not do. It may not read the signing keys: anybody with the keys can pass for
+// this server at every receiver.
 var errReadOnly = &Error{http.StatusForbidden, "this token is read-only"}
 
 // asksForKeys reports whether the path is one of the signing keys.
@@ -133,8 +133,7 @@ func (q *request) asksForKeys() bool {
 // errQueryToken refuses a GET that changes something to a token in the address: browsers and proxies open addresses again.
 var errQueryToken = &Error{http.StatusForbidden, "a GET that changes something needs the token in the Authorization header: send it there, or use POST"}
 
-// authenticate finds the role of the request's token; one that opens nothing here is no
-// role.
+// authenticate finds the access of the request's token; a token that opens nothing here has no role.
 func (q *request) authenticate() (Access, error) {
 	token := q.r.Header.Get("Authorization")
 	if len(token) > 7 && strings.EqualFold(token[:7], "bearer ") {
@@ -149,7 +148,7 @@ func (q *request) authenticate() (Access, error) {
 	return q.Access(q.r.Context(), q.DB, token)
 }
 
-// In is the API of the database that an access opens.
+// In returns the API of the database that an access opens.
 func (a *API) In(access Access) *API {
 	if access.DB == "" {
 		return a
@@ -161,8 +160,8 @@ func (a *API) In(access Access) *API {
 	return &in
 }
 
-// tokenOf is the token of a query string, empty if there is none. Most have none, and no
-// escape in which a name could hide.
+// tokenOf returns the token of a query string, empty if there is none. Most query strings have neither a token nor an
+// escape that could hide its name.
 func tokenOf(query string) string {
 	if !strings.Contains(query, tokenParameter) && !strings.Contains(query, "%") {
 		return ""
@@ -185,7 +184,7 @@ func unescapePath(text string) string {
 	return text
 }
 
-// statuses are those of refusals by the state machine.
+// statuses lists the HTTP statuses for refusals by the state machine.
 var statuses = []struct {
 	err    error
 	status int
@@ -201,7 +200,7 @@ var statuses = []struct {
 	{runs.ErrFull, http.StatusTooManyRequests},
 }
 
-// refusal is the answer to an error that is no failure of the engine, nil for others.
+// refusal returns the answer to an error that is no failure of the engine, nil for others.
 func refusal(err error) *Error {
 	var one *itemError
 	if errors.As(err, &one) {

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// bulkWait is how long a request waits for a bulk action that it has not asked to run by itself.
+	// bulkWait bounds the wait of a request for a bulk action that it has not asked to run in the background.
 	bulkWait = time.Minute
 	// maxBulkPage is the most bulk actions of a page, bulkPage is the default.
 	maxBulkPage = 1000
 	bulkPage    = 100
 )
 
-// Bulk is what bulk actions are about: messages or runs.
+// Bulk describes the objects of bulk actions: messages or runs.
 type Bulk struct {
-	// Table gives those of a view.
+	// Table returns the table of bulk actions in a view.
 	Table func(*fsm.View) *queue.BulkTable
 	// Filter shows a coded filter by the names of its parameters.
 	Filter func(coded []byte) map[string][]string
-	// Ask proposes the operation; what a start cancels is known to it.
+	// Ask proposes the operation; for a start it adds what to cancel.
 	Ask func(queue.BulkRequest) (queue.BulkAction, error)
 	// Count counts what a start would cancel.
 	Count func() (int, error)
@@ -67,8 +67,8 @@ type bulkCancelled struct {
 	ActionID  string `json:"actionId,omitempty"`
 }
 
-// StartBulk cancels what k.Ask knows: it answers when that is done, or, with async, when it is accepted. A request waits
-// for a minute at most; the action then goes on by itself.
+// StartBulk starts the cancellation that k.Ask proposes. It answers when that is done, or, with async, when it is
+// accepted. A request waits for Options.BulkWait at most; the action then goes on in the background.
 func (a *API) StartBulk(w http.ResponseWriter, r *http.Request, k *Bulk, async bool) error {
 	matched, err := k.Count()
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *API) StartBulk(w http.ResponseWriter, r *http.Request, k *Bulk, async b
 	}
 	b, err := k.Ask(queue.BulkRequest{Act: queue.BulkStart, Matched: matched})
 	if err == nil && matched == 0 && b.Total == 0 && !b.Done() {
-		// There is nothing to do, as the reads that counted have seen: no further steps look for it in the log.
+		// There is nothing to do, as the reads that counted have seen. Stopping the action saves further steps in the log.
 		b, err = k.Ask(queue.BulkRequest{Act: queue.BulkStop, ID: b.ID})
 	}
 	wait := a.BulkWait
@@ -209,7 +209,7 @@ func (a *API) CountBulk(ctx context.Context, page func(v *fsm.View, at uint64) (
 	return total, nil
 }
 
-// bulkOf are the bulk actions of messages; a start cancels those that f chooses.
+// bulkOf returns the bulk actions of messages; a start cancels those that f chooses.
 func (q *request) bulkOf(f *queue.Filter) *Bulk {
 	return &Bulk{
 		Table:  func(v *fsm.View) *queue.BulkTable { return v.Messages().Bulk() },
@@ -275,7 +275,7 @@ func (n ShownFilter) Time(name string, at int64) {
 	}
 }
 
-// Truth reads a parameter that is true or false, as a text or, in a JSON body, as a truth value.
+// Truth reads a parameter that is true or false, as a text or, in a JSON body, as a boolean.
 func Truth(name string, values []string) (bool, error) {
 	switch text := strings.ToLower(strings.TrimSpace(one(values))); text {
 	case "true":

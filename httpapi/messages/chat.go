@@ -14,8 +14,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/httpfield"
 )
 
-// chatPath is where old clients ask a language model and wait for its answer, under
-// /llm. Newer ones publish to api/llm.
+// chatPath is the path at which old clients ask a language model and wait for its answer. Newer ones publish to
+// api/llm.
 const chatPath = "/llm/v1/chat/completions"
 
 // chatAPI is the API destination that answers there.
@@ -31,8 +31,8 @@ const (
 // the guard of deliveries.
 type Provider func(api string, r *http.Request) (*http.Response, error)
 
-// chat asks the provider of api/llm and returns its answer as it is, in pieces as they
-// come. Nothing is stored, and nothing is tried again.
+// chat asks the provider of api/llm and returns its answer as it is, in pieces as they come. It stores nothing, and
+// does not retry.
 func (q *request) chat() error {
 	target := q.Parser.APIs[chatAPI]
 	body, err := q.body(q.MaxBody)
@@ -58,14 +58,13 @@ func (q *request) chat() error {
 	return q.pass(answer)
 }
 
-// passed are the headers of a provider's answer that its client reads; those that begin
-// with limitPrefix too.
+// passed are the headers of a provider's answer that are passed to the client, in addition to those that begin with
+// limitPrefix.
 var passed = []string{"Content-Type", "Retry-After"}
 
 const limitPrefix = "X-Ratelimit-"
 
-// pass returns an answer on. What the client has of it when the provider breaks off, it
-// keeps: the connection ends then.
+// pass passes on an answer. If the provider breaks off, the connection ends, and the client keeps what it has received.
 func (q *request) pass(answer *http.Response) error {
 	for name, values := range httpfield.EndToEnd(answer.Header) {
 		if strings.HasPrefix(name, limitPrefix) || slices.Contains(passed, name) {

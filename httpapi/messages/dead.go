@@ -17,7 +17,7 @@ type deadLetter struct {
 	ResponseHeader     map[string][]string `json:"responseHeader,omitempty"`
 	ResponseBody       string              `json:"responseBody,omitempty"`
 	ResponseBodyBase64 string              `json:"responseBodyBase64,omitempty"`
-	// Error says why there was no answer. It is ours.
+	// Error says why there was no answer. It is a Trireme extension.
 	Error               string             `json:"error,omitempty"`
 	FailureCallbackInfo *view.CallbackInfo `json:"failureCallbackInfo,omitempty"`
 }
@@ -60,8 +60,8 @@ func (q *request) getDead(text string) error {
 	return nil
 }
 
-// listDead answers a page of dead letters. One read looks at a bounded number of them, so
-// that a page may take several.
+// listDead answers a page of dead letters. One read looks at a bounded number of them, so a page may take several
+// reads.
 func (q *request) listDead() error {
 	if q.ofRuns() {
 		return q.runs.ListDead(q.w, q.r, &q.Target)
@@ -96,7 +96,7 @@ func (q *request) listDead() error {
 	return nil
 }
 
-// cursorText is the cursor of the page that follows, empty on the last one.
+// cursorText returns the cursor of the page that follows, empty on the last one.
 func cursorText(t queue.Stamp, more bool) string {
 	if !more {
 		return ""
@@ -116,7 +116,7 @@ func (q *request) deleteOne(text string) error {
 	return nil
 }
 
-// deleteMany deletes one page of the dead letters that the request chooses.
+// deleteMany deletes one page of the dead letters that the request selects.
 func (q *request) deleteMany() error {
 	query, err := q.readDead(q.Query, inDead)
 	if err != nil {
@@ -139,8 +139,7 @@ func (q *request) deleteMany() error {
 	return nil
 }
 
-// overrides are the options that the headers of a retry put in place of the original's,
-// and the query string without those that stand there.
+// overrides returns the options by which a retry replaces the original's, and the query string without them.
 func (q *request) overrides() (o queue.Options, query string, err error) {
 	asked, query := splitQuery(q.Query, q.Parser.Prefixes)
 	o, err = readOptions(readFields(q.r.Header, q.Parser.Prefixes).over(asked), nil)
@@ -169,7 +168,7 @@ func (q *request) retryOne(text string) error {
 	return nil
 }
 
-// retryMany publishes one page of the dead letters that the request chooses anew.
+// retryMany publishes again one page of the dead letters that the request selects.
 func (q *request) retryMany() error {
 	o, query, err := q.overrides()
 	if err != nil {

@@ -8,7 +8,7 @@ import _ "embed"
 //go:embed openapi.yaml
 var openAPI []byte
 
-// describe serves the description to everybody: it says nothing about this cluster.
+// describe serves the description to every client: it says nothing about this cluster.
 func (q *request) describe() error {
 	q.w.Header()["Content-Type"] = []string{"application/yaml"}
 	_, _ = q.w.Write(openAPI) // an error means that the client has gone

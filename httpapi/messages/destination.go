@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/idn"
 )
 
-// target is where a message goes.
+// target is the destination of a message.
 type target struct{ url, group, api string }
 
 // readDestination reads a destination as a path or a batch item has it (raw), and
@@ -37,7 +37,7 @@ func (p *Parser) readDestination(raw, query string) (target, error) {
 	return target{}, errScheme
 }
 
-// withQuery appends a query to a URL, behind the one that it has and before its fragment.
+// withQuery appends a query to a URL, after the one that it has and before its fragment.
 func withQuery(text, query string) string {
 	if query == "" {
 		return text
@@ -54,8 +54,7 @@ func withQuery(text, query string) string {
 	return text
 }
 
-// repairURL reports whether a text is an http or https URL, and gives back the slash that
-// a proxy on the way has taken.
+// repairURL reports whether a text is an http or https URL, and restores the slash that a proxy on the way has removed.
 func repairURL(text string) (string, bool) {
 	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
 	for _, scheme := range []string{"http:", "https:"} {
@@ -79,7 +78,7 @@ func (p *Parser) readAPI(name string) (target, error) {
 	return target{url: u, api: name}, nil
 }
 
-// readURL reads the URL of anything that is sent to, judges its host, and returns it in the form in which it is stored.
+// readURL reads the URL of any destination, judges its host, and returns it in the form in which it is stored.
 func (p *Parser) readURL(text string) (string, error) {
 	u, err := httpurl.Read(text, idn.ToASCII)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Error is a refusal with its HTTP status. The text is what the client reads.
+// Error is a refusal with its HTTP status. The client reads the text.
 type Error struct {
 	Status int
 	Text   string

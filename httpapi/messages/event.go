@@ -12,8 +12,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
-// maxEvents is the most events that one answer lists, and how many it lists without a
-// count; grouped it lists so many messages as defaultGroups.
+// maxEvents is the most events that one answer lists, and their number if the request gives no count. Grouped, it lists
+// defaultGroups messages without a count.
 const (
 	maxEvents     = 1000
 	defaultGroups = 10
@@ -165,8 +165,8 @@ func (q *request) events(logs bool) error {
 	return nil
 }
 
-// pageOfEvents reads a page, as events or in groups. One read looks at a bounded number
-// of events, so that a page may take several.
+// pageOfEvents reads a page, as events or in groups. One read looks at a bounded number of events, so a page may take
+// several reads.
 func (q *request) pageOfEvents(query *listQuery) (all []*event, groups []eventGroup, cursor string, err error) {
 	all, groups = []*event{}, []eventGroup{}
 	page, more, size := query.page, !query.none, 0

@@ -11,31 +11,31 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
-// explanation says why a message, a queue or a flow-control key is where it is.
+// explanation says why a message, a queue or a flow-control key is in its state.
 type explanation struct {
 	Reason string `json:"reason"`
 	Text   string `json:"text"`
-	// Since is when the waiting began, Next when it ends at the latest, or may end; both
-	// in unix milliseconds. Without Next it takes an event, not a time.
+	// Since is the time at which the waiting began, Next the time at which it ends at the latest, or may end; both in
+	// unix milliseconds. Without Next only an event ends it.
 	Since int64 `json:"since,omitempty"`
 	Next  int64 `json:"next,omitempty"`
-	// Behind is the message that has to come first, Ahead how many come first.
+	// Behind is the message that has to come first, Ahead the number of messages that come first.
 	Behind string `json:"behind,omitempty"`
 	Ahead  int    `json:"ahead,omitempty"`
 	// LastAttempt is the event of the attempt that ended last, if it is still kept.
 	LastAttempt *event `json:"lastAttempt,omitempty"`
-	// Attempts counts those that were made or are under way, Allowed those that may be made.
+	// Attempts counts the attempts that were made or are under way, Allowed those that may be made.
 	Attempts int `json:"attempts,omitempty"`
 	Allowed  int `json:"allowed,omitempty"`
 	// Answer is the body of the last answer as text, Error why there was none.
 	Answer string `json:"answer,omitempty"`
 	Error  string `json:"error,omitempty"`
 	DlqID  string `json:"dlqId,omitempty"`
-	// Queue and FlowControl name what is waited for, Holders the messages that have it.
+	// Queue and FlowControl name what the message waits for, Holders the messages that hold it.
 	Queue       string          `json:"queueName,omitempty"`
 	FlowControl *explainedLimit `json:"flowControl,omitempty"`
 	Holders     []string        `json:"holders,omitempty"`
-	// Hint says what to look at, Command what to enter to have it go on.
+	// Hint says what to look at, Command what to enter to make it go on.
 	Hint    string `json:"hint,omitempty"`
 	Command string `json:"command,omitempty"`
 }
@@ -48,7 +48,7 @@ type explainedLimit struct {
 	Period      int64  `json:"period,omitempty"` // in seconds
 }
 
-// maxExplained is the most of an answer that an explanation shows, in bytes.
+// maxExplained is the most bytes of an answer that an explanation shows.
 const maxExplained = 4 << 10
 
 // renderExplanation shows what is known of a message, or, without its id, of a queue or a key.
@@ -111,7 +111,7 @@ func deadText(x *queue.Explanation) string {
 	return fmt.Sprintf("all %d attempts failed, the last one %s", x.Attempts, how)
 }
 
-// advise says what brings a message on that nothing else will.
+// advise says what makes a message go on that would not go on by itself.
 func (n *explanation) advise(x *queue.Explanation, id string) {
 	switch {
 	case x.Dead != nil:
@@ -131,13 +131,13 @@ func (n *explanation) advise(x *queue.Explanation, id string) {
 	}
 }
 
-// addressRefused is what the error of a delivery has if its address was refused: that of scheduler/egress.
+// addressRefused is in the error of a delivery whose address scheduler/egress refused.
 const addressRefused = "destination not allowed"
 
 // failedReason is the reason of a message that is a dead letter.
 const failedReason = "failed"
 
-// shellWord is a name as one word of a shell.
+// shellWord returns a name as one word of a shell.
 func shellWord(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune(plainShell, r) }) || text == "" {
 		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"

@@ -14,7 +14,7 @@ import (
 // without the service's prefix.
 type fields map[string][]string
 
-// get is the first value of a field without blanks around it, empty if there is none.
+// get returns the first value of a field without blanks around it, empty if there is none.
 func (f fields) get(name string) string {
 	if v := f[name]; len(v) > 0 {
 		return strings.TrimSpace(v[0])
@@ -23,8 +23,8 @@ func (f fields) get(name string) string {
 }
 
 // refuseBlank refuses a directive, a callback or the id of a run that is given but consists of blanks, and an id that can't be
-// sent. An empty value is
-// none: HTTP itself cuts blanks off around the value of a header, so a blank occurs in items of a batch and in queries.
+// sent. An empty value counts as none: HTTP itself cuts off blanks around the value of a header, so blank values occur only in
+// items of a batch and in queries.
 func (f fields) refuseBlank() error {
 	for i := range queue.Directives {
 		if name := queue.Directives[i].Name; f.isBlank(name) {
@@ -51,7 +51,7 @@ func (f fields) isBlank(name string) bool {
 	return len(v) > 0 && v[0] != "" && strings.TrimSpace(v[0]) == ""
 }
 
-// under are the fields whose names begin with a prefix, without it; nil if there are none.
+// under returns the fields whose names begin with a prefix, without it; nil if there are none.
 func (f fields) under(prefix string) fields {
 	var out fields
 	for name, values := range f {
@@ -65,8 +65,8 @@ func (f fields) under(prefix string) fields {
 	return out
 }
 
-// readFields takes the service headers out of a header. Where two prefixes name one
-// field, the last prefix wins: it is that of existing clients.
+// readFields takes the service headers out of a header. Where two prefixes name one field, the last prefix wins:
+// existing clients send it.
 func readFields(h http.Header, prefixes []string) fields {
 	f := fields{}
 	for _, prefix := range prefixes {
@@ -93,8 +93,8 @@ const tokenParameter = "qstash_token"
 // TokenParameter is the query parameter that carries a token where headers can't be set.
 const TokenParameter = tokenParameter
 
-// splitQuery parts the service's parameters of a query string from the destination's,
-// which stay as they are: their order, encoding and blanks.
+// splitQuery separates the service's parameters of a query string from the destination's, which keep their order,
+// encoding and blanks.
 func splitQuery(query string, prefixes []string) (f fields, rest string) {
 	f = fields{}
 	if query == "" {
@@ -139,7 +139,7 @@ func (f fields) over(base fields) fields {
 	return f
 }
 
-// names are the field names in order, so that equal requests read equally.
+// names returns the field names in order, so that equal requests read equally.
 func (f fields) names() []string {
 	all := make([]string, 0, len(f))
 	for name := range f {
@@ -149,5 +149,5 @@ func (f fields) names() []string {
 	return all
 }
 
-// canonical is a header's name as it is stored and answered.
+// canonical returns a header's name as it is stored and answered.
 func canonical(name string) string { return textproto.CanonicalMIMEHeaderKey(name) }

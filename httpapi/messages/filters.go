@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/idn"
 )
 
-// lists are the requests that select messages, dead letters or events, as a set.
+// lists is a set of requests that select messages, dead letters or events.
 type lists uint8
 
 const (
@@ -43,8 +43,8 @@ func texts(field func(*queue.Filter) *[]string) func(*listQuery, string, []strin
 	}
 }
 
-// chose notes of how many values a filter is made. One of none selects nothing in a request that acts on what it selects: by
-// an empty variable it must not mean everything. A list takes it for a filter that is not given.
+// chose notes the number of a filter's values. A filter without values selects nothing in a request that changes what it
+// selects: an empty variable must not mean everything. A list treats it as a filter that is not given.
 func (c *listQuery) chose(values int) { c.none = c.none || c.acts && values == 0 }
 
 // timeBound sets a bound in unix milliseconds.
@@ -124,7 +124,7 @@ func parameterOf(name string, in lists) *parameter {
 	return nil
 }
 
-// split parts values at commas.
+// split splits values at commas.
 func split(list []string) (all []string) {
 	for _, value := range list {
 		for one := range strings.SplitSeq(value, ",") {
@@ -136,8 +136,8 @@ func split(list []string) (all []string) {
 	return all
 }
 
-// SplitURLs parts URLs that are joined by commas. Their schemes separate them: a URL may hold commas of its own. Behind
-// one that is stored in another form comes that form.
+// SplitURLs splits URLs that are joined by commas. Their schemes separate them: a URL may hold commas of its own. A URL
+// that is stored in another form is followed by that form.
 func SplitURLs(value string) (list []string) {
 	add := func(text string) {
 		if strings.TrimSpace(text) == "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
-// flowControl is a flow-control key as clients read it; all members are always there but for
-// the explanation, which is ours.
+// flowControl is a flow-control key as clients read it; all members are always there except the explanation, which is a
+// Trireme extension.
 type flowControl struct {
 	FlowControlKey      string `json:"flowControlKey"`
 	WaitListSize        int    `json:"waitListSize"`
@@ -38,12 +38,12 @@ func renderFlowControl(n *queue.FlowControlInfo) *flowControl {
 	}
 }
 
-// flowControlActs are what may be done with a key, by the last segment of the path.
+// flowControlActs maps the last segment of a path to the act on a key.
 var flowControlActs = map[string]queue.Act{
 	"pause": queue.ActPause, "resume": queue.ActResume, "pin": queue.ActPin, "unpin": queue.ActUnpin, "resetrate": queue.ActResetRate, "reset": queue.ActReset,
 }
 
-// postFlowControl does with a key what the last segment of the path says. A key may hold slashes.
+// postFlowControl performs the act that the last segment of the path names on a key. A key may hold slashes.
 func (q *request) postFlowControl() error {
 	rest := strings.TrimSuffix(q.Rest(), "/")
 	i := strings.LastIndexByte(rest, '/')
@@ -76,7 +76,7 @@ func (q *request) listFlowControl() error {
 	return nil
 }
 
-// named are the parameters of the query string, of which only some names are taken.
+// named returns the parameters of the query string; only the given names are allowed.
 func (q *request) named(names ...string) (url.Values, error) {
 	values, err := url.ParseQuery(q.Query)
 	if err != nil {
@@ -122,7 +122,7 @@ func (q *request) getFlowControl() error {
 	return nil
 }
 
-// changeFlowControl does something with a key and answers what it is then.
+// changeFlowControl performs an act on a key, and answers with the key as it is then.
 func (q *request) changeFlowControl(key string, act queue.Act) error {
 	n := queue.FlowControlChange{Key: key, Act: act}
 	var err error
@@ -174,7 +174,7 @@ func (q *request) readPin(n *queue.FlowControlChange) error {
 	return nil
 }
 
-// readUnpin reads which parts are free again.
+// readUnpin reads which parts are to be unpinned.
 func (q *request) readUnpin(n *queue.FlowControlChange) error {
 	values, err := q.named("parallelism", "rate")
 	if err != nil {
@@ -196,7 +196,7 @@ func (q *request) readUnpin(n *queue.FlowControlChange) error {
 	return nil
 }
 
-// parallelism answers how many deliveries there are, and how many there may be.
+// parallelism answers with the number of deliveries under way, and with its limit.
 func (q *request) parallelism() error {
 	var limit, active int
 	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) { limit, active = v.Messages().Parallel() })
@@ -207,7 +207,7 @@ func (q *request) parallelism() error {
 	return nil
 }
 
-// setParallelism changes how many deliveries there may be. It is a Trireme extension.
+// setParallelism changes the limit of deliveries. It is a Trireme extension.
 func (q *request) setParallelism() error {
 	body, err := q.json(q.MaxBody, jsonbody.Bounds{})
 	if err != nil {

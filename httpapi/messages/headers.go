@@ -10,8 +10,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Headers is the header of a request or of an item of a batch, read once: every other reader, those of workflows
-// included, asks it. Make one with Parser.ReadHeaders.
+// Headers is the header of a request or of an item of a batch, read once: every other reader, including those of
+// workflows, uses it. Make one with Parser.ReadHeaders.
 type Headers struct {
 	parser *Parser
 	header http.Header
@@ -50,7 +50,7 @@ func (h *Headers) Options() (queue.Options, error) {
 	return h.options(forwarded)
 }
 
-// OwnOptions is Options without the Content-Type of the request, which is that of a body with another purpose.
+// OwnOptions returns Options without the Content-Type of the request, which describes a body with another purpose.
 func (h *Headers) OwnOptions() (queue.Options, error) {
 	forwarded, err := h.parser.forwarded(&call{header: h.header}, h.fields)
 	if err != nil {
@@ -81,8 +81,8 @@ func (h *Headers) options(forwarded []queue.Field) (queue.Options, error) {
 	return o, h.parser.checkCallbacks(&queue.Publication{Options: o})
 }
 
-// takeFraction takes a field that is a number of seconds with a fraction, which the others of its kind are not allowed to
-// be: SDKs write what a workflow's code says. The value is in milliseconds, 0 if the field is not of that form.
+// takeFraction removes and returns a field that is a number of seconds with a fraction, in milliseconds; 0 if it has
+// another form. Other requests may not use that form, but SDKs write what a workflow's code says.
 func takeFraction(f fields, name, unit string) int64 {
 	text := f.get(name)
 	seconds, err := strconv.ParseFloat(strings.TrimSuffix(text, unit), 64)

@@ -48,8 +48,8 @@ func (o *oneOrMore) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(o))
 }
 
-// plainString reads a JSON string, which its caller has found well-formed. It is false for what has to be looked at
-// closely: escapes by number, and bytes that are not UTF-8.
+// plainString reads a JSON string, which its caller has found well-formed. ok is false for texts that need more work:
+// escapes by number, and bytes that are not UTF-8.
 func plainString(b []byte) (text string, ok bool) {
 	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' || !utf8.Valid(b) {
 		return "", false
@@ -73,12 +73,12 @@ func plainString(b []byte) (text string, ok bool) {
 	return out.String(), true
 }
 
-// unescaped are the characters that a letter after a backslash stands for.
+// unescaped maps a letter after a backslash to the character that it stands for.
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // readItems reads a batch in the form that SDKs write, in one pass and without a copy of each text: known fields, strings
-// for values, no escapes by number, no null. It is false for any other, of which it doesn't say whether it is JSON:
-// encoding/json reads that. Reading batches was a tenth of the processor time of a workflow on the leader.
+// for values, no escapes by number, no null. ok is false for any other form, which encoding/json reads; it may not be
+// JSON at all. Reading batches was a tenth of the processor time of a workflow on the leader.
 func readItems(body []byte) (items []item, ok bool) {
 	if !utf8.Valid(body) {
 		return nil, false
@@ -124,7 +124,7 @@ func (r *itemReader) blanks() {
 	}
 }
 
-// take reports whether c comes next, behind blanks, and steps behind it.
+// take reports whether c comes next, after blanks, and moves past it.
 func (r *itemReader) take(c byte) bool {
 	r.blanks()
 	if r.at == len(r.text) || r.text[r.at] != c {
@@ -134,7 +134,7 @@ func (r *itemReader) take(c byte) bool {
 	return true
 }
 
-// members reads an object, and has value read each value by the name before it.
+// members reads an object, and calls value with each name to read the value after it.
 func (r *itemReader) members(value func(name string) bool) bool {
 	if !r.take('{') {
 		return false

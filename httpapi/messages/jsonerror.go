@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
-// itemError is what is wrong with one item of a batch, counted from 0.
+// itemError is the error of one item of a batch; at counts from 0.
 type itemError struct {
 	at  int
 	err error
@@ -21,7 +21,7 @@ func (e *itemError) Unwrap() error { return e.err }
 // ItemError says which item of a batch an error is about, counted from 0. Its status stays what it is.
 func ItemError(at int, err error) error { return &itemError{at, err} }
 
-// after is an error of a part of a batch as one of the whole, of which the part begins at an item.
+// after turns an error of a part of a batch, which begins at item first, into an error of the whole.
 func after(first int, err error) error {
 	var one *itemError
 	if first == 0 || !errors.As(err, &one) {
@@ -30,8 +30,8 @@ func after(first int, err error) error {
 	return &itemError{first + one.at, one.err}
 }
 
-// BatchFault is the refusal of a body that could not be read as a list of T: it names the first item that is none. err is
-// what reading the whole said.
+// BatchFault returns the refusal of a body that could not be read as a list of T: it names the first item that is not a
+// T. err is the error of reading the whole.
 func BatchFault[T any](body []byte, err error) error {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
-// listQuery is what a request for a list, or for a change of many, selects.
+// listQuery is the selection of a request for a list or for a change of many objects.
 type listQuery struct {
 	filter queue.Filter
 	page   queue.Page
@@ -20,9 +20,9 @@ type listQuery struct {
 	dead []queue.Stamp
 	// grouped: the events of each message are wanted together.
 	grouped bool
-	// acts: the request is no list, but changes what it selects.
+	// acts: the request changes what it selects, instead of listing it.
 	acts bool
-	// none: it selects nothing, whatever there is.
+	// none: it selects nothing.
 	none bool
 	// named: it names messages by their ids.
 	named bool
@@ -36,12 +36,12 @@ type listQuery struct {
 // larger ends early, with a cursor. One element is always shown.
 const maxPageBytes = 8 << 20
 
-// selection is the choice as an operation takes it.
+// selection returns the choice as an operation takes it.
 func (c *listQuery) selection() queue.DeadSelection {
 	return queue.DeadSelection{IDs: c.dead, Filter: c.filter, After: c.page.After}
 }
 
-// parameters are those of a query string and of a JSON body, without the token.
+// parameters returns the parameters of a query string and of a JSON body, without the token.
 func (q *request) parameters(query string) (url.Values, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -72,8 +72,7 @@ func (q *request) readDead(query string, in lists) (c listQuery, err error) {
 	return c, nil
 }
 
-// readDeadIDs reads ids of dead letters. Others are those of none, and so is an empty
-// list.
+// readDeadIDs reads ids of dead letters. Other ids, and an empty list, select none.
 func (c *listQuery) readDeadIDs(_ string, list []string) error {
 	for _, text := range split(list) {
 		if t, ok := queue.ParseStamp(text); ok {
@@ -107,7 +106,7 @@ func (c *listQuery) readStatuses(name string, list []string) error {
 	return nil
 }
 
-// readCount reads how many elements a page has; a count above the most is the most.
+// readCount reads the number of elements of a page; a count above most counts as most.
 func (c *listQuery) readCount(name string, list []string) error {
 	n, err := strconv.ParseUint(one(list), 10, 31)
 	if err != nil || n == 0 {
@@ -150,12 +149,12 @@ func ReadTrim(name, text string) (int, error) {
 
 func (c *listQuery) show() view.Redactor { return view.Redactor{Trim: c.trim} }
 
-// eventSize is the most bytes of a body that an event shows.
+// eventSize returns the most bytes of a body that an event shows.
 func (c *listQuery) eventSize(v *queue.EventInfo) int {
 	return c.show().Size(len(v.Content.Body)) + c.show().Size(v.Response.BodySize())
 }
 
-// one is the value of a parameter that has a single one.
+// one returns the value of a parameter that has a single one.
 func one(list []string) string {
 	if len(list) == 0 {
 		return ""

@@ -17,8 +17,8 @@ var deadFilters = []string{
 	"dlqIds", "messageId", "responseStatus", "source", "api", "count", "cursor", "url", "topicName", "queueName", "label", "flowControlKey", "scheduleId", "callerIp", "callerIP", "fromDate", "toDate",
 }
 
-// FuzzReadDead: whatever is sent, an unknown name is refused, a page is 1 to 100, and
-// what names ids chooses no more than these.
+// FuzzReadDead: for any query, an unknown name is refused, a page is 1 to 100, and a query that names ids selects only
+// these.
 func FuzzReadDead(f *testing.F) {
 	for _, query := range []string{"", "label=a,b&count=7", "dlqIds=1-2&dlqIds=3-4", "dlqIds=", "lable=a", "count=0", "cursor=5-6", "responseStatus=500", "qstash_token=x", "%zz", "source=workflow"} {
 		f.Add(query, "")

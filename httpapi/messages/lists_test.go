@@ -12,7 +12,7 @@ import (
 // listCalls are the methods of the store that look at as many records as a client has made.
 var listCalls = map[string]bool{"Events": true, "DeadLetters": true, "Queues": true, "Schedules": true, "Groups": true, "FlowControlKeys": true, "List": true, "CountMatching": true}
 
-// TestListsAreLongReads: what looks at many records runs on a fork, where no write waits for it, and in its database's turn.
+// TestListsAreLongReads: reads of many records run on a fork, where no write waits for them, and in their database's turn.
 func TestListsAreLongReads(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {

@@ -16,8 +16,8 @@ type origin struct {
 	API          string `json:"api,omitempty"`
 }
 
-// message is a message as clients read it. Members that say nothing are left out, but
-// for those that clients read without asking whether they are there.
+// message is a message as clients read it. Empty members are left out, except those that clients read without checking
+// that they are there.
 type message struct {
 	MessageID string `json:"messageId"`
 	URL       string `json:"url"`
@@ -30,7 +30,7 @@ type message struct {
 	NotBefore  int64  `json:"notBefore"`
 	CreatedAt  int64  `json:"createdAt"`
 
-	// Explain is ours: why the message is where it is, if that was asked for.
+	// Explain is a Trireme extension: it says why the message is in its state, if that was asked for.
 	Explain *explanation `json:"explain,omitempty"`
 }
 
@@ -45,7 +45,7 @@ func render(id queue.ID, c *queue.Content, trim int) *message {
 	return m
 }
 
-// runNow has a message that waits for the time of its next attempt be delivered at once.
+// runNow delivers at once a message that waits for the time of its next attempt.
 func (q *request) runNow(text string) error {
 	id, ok := queue.ParseID(text)
 	if !ok {

@@ -13,10 +13,9 @@ import (
 // configs are kept for the next message: a batch has a thousand.
 var configs = sync.Pool{New: func() any { return new(queue.Config) }}
 
-// readOptions reads what a message is configured by. Fields that it doesn't know are
-// passed over: clients send many that concern others. What a field may be is told by
-// queue.Directives, for commands too. forwarded is the rest of the message's header:
-// Content-Type, and all of the request's if it asks for that.
+// readOptions reads the options of a message. It ignores fields that it doesn't know: clients send many that concern
+// others. queue.Directives defines the values of a field, for commands too. forwarded is the rest of the message's
+// header: Content-Type, or all of the request's if it asks for that.
 func readOptions(f fields, forwarded []queue.Field) (o queue.Options, err error) {
 	if err := f.refuseBlank(); err != nil {
 		return o, err
@@ -60,8 +59,8 @@ func readOptions(f fields, forwarded []queue.Field) (o queue.Options, err error)
 	return o, nil
 }
 
-// readCallback reads a callback's URL and options, which stand behind its name. The
-// options of a callback that has no URL are passed over.
+// readCallback reads a callback's URL and options, whose names follow the callback's name. The options of a callback
+// without a URL are ignored.
 func readCallback(f fields, name string) (*queue.Callback, error) {
 	target := f.get(name)
 	if target == "" {

@@ -172,8 +172,8 @@ func TestDeduplication(t *testing.T) {
 	}
 }
 
-// FuzzPublication: no request makes the parser panic, and what it takes is accepted by
-// its own rules again.
+// FuzzPublication: no request makes the parser panic, and a publication that it has read is accepted again by its own
+// rules.
 func FuzzPublication(f *testing.F) {
 	f.Add("https://example.com/x", "upstash-retries=3&a=b", "Retry-Delay", "min(1,retried)")
 	f.Add("api/llm", "", "Callback", "https://x")
@@ -197,8 +197,8 @@ func FuzzPublication(f *testing.F) {
 // blanks are values that consist of blanks, and what is left of a list when its blanks are cut off.
 var blanks = []string{" ", "\t", "  \u00a0 "}
 
-// TestBlankIsNotLeftOut: a directive that is given and blank is refused, in a header of a batch, in a query, and of a callback,
-// whichever it is. An empty one is not given.
+// TestBlankIsNotLeftOut: every directive that is given and blank is refused: in a header of a batch, in a query, and of a
+// callback. An empty one counts as not given.
 func TestBlankIsNotLeftOut(t *testing.T) {
 	names := []string{"callback", "failure-callback", "workflow-runid"}
 	for _, d := range queue.Directives {
@@ -241,7 +241,7 @@ func TestBlankIsNotLeftOut(t *testing.T) {
 	}
 }
 
-// TestEmptyFilterSelectsNothing in a request that acts on what it selects, whichever filter it is: an empty variable must
+// TestEmptyFilterSelectsNothing: every empty filter, in a request that changes what it selects. An empty variable must
 // not mean everything.
 func TestEmptyFilterSelectsNothing(t *testing.T) {
 	for _, in := range []lists{inCancel, inDead} {

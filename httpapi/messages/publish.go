@@ -27,27 +27,24 @@ type Parser struct {
 	Traces func() bool
 }
 
-// needsCallback is the API destination of which the answer would be lost without one.
+// needsCallback is the API destination whose answer would be lost without a callback.
 const needsCallback = "llm"
 
-// call is a request to publish, whichever way it came.
+// call is a request to publish, from a path or from a batch.
 type call struct {
 	// destination is raw, query what follows it in a path.
 	destination, query string
 	header             http.Header
-	// headers is what was read of header if the call may concern a run, see Parser.fieldsOf.
+	// headers is the result of reading header if the call may concern a run; see Parser.fieldsOf.
 	headers  *Headers
 	queue    string
 	body     []byte
 	callerIP string
-	// defaults reads those of a URL group that are about the call, see ofCall; nil for
-	// none.
+	// defaults reads the defaults of a URL group that concern the call (see ofCall); nil if there are none.
 	defaults func(group string) (fields, error)
-	// byToken: the request was authorized by a parameter, so that its Authorization
-	// header belongs to the publisher.
+	// byToken says that a parameter authorized the request, so that its Authorization header belongs to the publisher.
 	byToken bool
-	// fields are those of the call, once they have been read, and rest is what is left of
-	// its query.
+	// fields are the fields of the call once they have been read, and rest is the remainder of its query.
 	fields fields
 	rest   string
 }
@@ -80,7 +77,7 @@ func (p *Parser) read(c *call, f fields, rest string) (out queue.Publication, er
 	return p.publicationTo(c, f, to)
 }
 
-// publicationTo reads what a call says beside its destination.
+// publicationTo reads what a call says in addition to its destination.
 func (p *Parser) publicationTo(c *call, f fields, to target) (out queue.Publication, err error) {
 	if to.group != "" && c.defaults != nil {
 		base, err := c.defaults(to.group)
@@ -141,8 +138,8 @@ func readBool(f fields, name string) (yes bool, err error) {
 	return yes, nil
 }
 
-// forwarded is what of the request's own header goes to the destination: Content-Type,
-// or everything if the request asks for it by Header-Forward.
+// forwarded returns the part of the request's own header that goes to the destination: Content-Type, or everything if
+// the request asks for it by Header-Forward.
 func (p *Parser) forwarded(c *call, f fields) (header []queue.Field, err error) {
 	all, err := readBool(f, "header-forward")
 	if err != nil {

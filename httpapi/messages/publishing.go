@@ -19,9 +19,9 @@ type Publishing struct {
 	receipt queue.Receipt
 	err     error
 
-	// scheduled: the path asks for a schedule, whatever the fields say.
+	// scheduled: the path asks for a schedule, whatever the fields are.
 	scheduled bool
-	// Read beside the message: the fields of the request, and, of a message of a workflow run, that instead.
+	// Read in addition to the message: the fields of the request, or run for a message of a workflow run.
 	fields fields
 	run    *RunItem
 }
@@ -52,9 +52,9 @@ func (n *Publishing) read(queueName, destination string, state bool) error {
 	return err
 }
 
-// PreparePublishing reads a request of a client with that access which publishes to a URL or an API. It is nil for any
-// other, for one that is refused, and for one that needs something from the state: ServeHTTP answers those from the
-// beginning, if the body can be read again.
+// PreparePublishing reads a request of a client with that access which publishes to a URL or an API. It returns nil for
+// any other request, for one that is refused, and for one that needs something from the state: ServeHTTP answers those
+// from the beginning, if the body can be read again.
 func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, t Target, access Access) *Publishing {
 	if r.Method != http.MethodPost || access.Role != acl.Messages && access.Role != acl.Admin {
 		return nil
@@ -78,7 +78,7 @@ func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, t Target
 // publishing is the row that logs name for a publication that ran with others.
 var publishing = &Route{Path: publishPath}
 
-// publicationPath takes the path of a publication apart. It is false for one that is none, or that names no queue.
+// publicationPath parses the path of a publication. ok is false for any other path, and for one that names no queue.
 func publicationPath(path string) (queueName, destination string, ok bool) {
 	if rest, ok := strings.CutPrefix(path, "v2/publish/"); ok {
 		return "", rest, true
@@ -120,7 +120,7 @@ func propose(ctx context.Context, engine Engine, items []queue.Publication) ([]q
 // errMiscounted says that the receipts of requests can't be told apart.
 var errMiscounted = errors.New("messages: the number of receipts differs from the number of publications")
 
-// Failed has the request answered by an error of the engine.
+// Failed makes Reply answer with an error of the engine.
 func (n *Publishing) Failed(err error) { n.err = err }
 
 // Reply answers the request to w.

@@ -9,8 +9,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
-// queueView is a queue as clients read it; all members are always there but for the
-// explanation, which is ours.
+// queueView is a queue as clients read it; all members are always there except the explanation, which is a Trireme
+// extension.
 type queueView struct {
 	Name        string `json:"name"`
 	Parallelism int    `json:"parallelism"`

@@ -16,7 +16,7 @@ type Route struct {
 	Path string
 	// Described are the paths of the OpenAPI description that the row answers; nil if Path is the only one. Logs name the first.
 	Described []string
-	// Act is what the audit log records; empty for nothing.
+	// Act is the act that the audit log records; empty if it records none.
 	Act string
 
 	as    string // the method by whose rules the request is judged, if not its own
@@ -24,7 +24,7 @@ type Route struct {
 	serve func(*request) error
 }
 
-// Pattern is Path in lower case, but for the names of its parameters.
+// Pattern returns Path in lower case, except for the names of its parameters.
 func (r *Route) Pattern() string {
 	segments := strings.Split(r.Path, "/")
 	for i, segment := range segments {
@@ -35,7 +35,7 @@ func (r *Route) Pattern() string {
 	return strings.Join(segments, "/")
 }
 
-// Descriptions are the paths of the OpenAPI description that the row answers.
+// Descriptions returns the paths of the OpenAPI description that the row answers.
 func (r *Route) Descriptions() []string {
 	if r.Described != nil {
 		return r.Described
@@ -49,19 +49,27 @@ func (r *Route) Descriptions() []string {
 	return []string{strings.Join(segments, "/")}
 }
 
-// Name is the path by which logs name the row. They do not name the path of a request, in which destinations with their
-// credentials, webhooks and names of events stand.
+// Name returns the path by which logs name the row. They do not show the path of a request, which may contain
+// destinations with credentials, webhooks and names of events.
 func (r *Route) Name() string { return r.Descriptions()[0] }
 
-// NoPath and NoMethod answer requests that no row takes, once their token is known.
+// NoPath and NoMethod answer requests without a row, once their token is known.
 var (
 	NoPath   = &Route{Path: "/…", serve: func(*request) error { return errNoPath }}
 	NoMethod = &Route{Path: "/…", serve: func(*request) error { return errMethod }}
 )
 
-// OtherMethod answers a request to a path of which the router has only rows of other methods, once its token is known. Dead letters of
-// runs, and the description, are not found by a method that they do not take.
-func OtherMethod(routingPath string) *Route {
+// OtherMethod returns the route for a path for which the router only has rows of other methods. It answers once the token is known.
+// A row of any method also takes methods for which the router has no name, such as PROPFIND. Dead letters of runs, and the
+// description, are not found by a method that they do not take.
+func (a *API) OtherMethod(routingPath string) *Route {
+	rows := a.Routes()
+	for i := range rows {
+		row := &rows[i]
+		if root, _, _ := strings.Cut(row.Pattern(), "*"); row.Method == "" && strings.HasPrefix(routingPath, root) {
+			return row
+		}
+	}
 	below, dead := strings.CutPrefix(routingPath, "/v2/workflows/dlq")
 	act, id, _ := strings.Cut(strings.TrimPrefix(below, "/"), "/")
 	if routingPath == "/v2/openapi.yaml" || dead && act != "resume" && act != "restart" && (act != "callback" || id == "") {
@@ -75,13 +83,13 @@ func NewRoute(method, path string, serve func(a *API, w http.ResponseWriter, r *
 	return Route{Method: method, Path: path, serve: func(q *request) error { return serve(q.API, q.w, q.r, &q.Target) }}
 }
 
-// Open has the row answer without a token, for an API of the database default.
+// Open makes the row answer without a token, for an API of the database default.
 func (r Route) Open() Route {
 	r.open = true
 	return r
 }
 
-// Routes are the rows of the table of routes below /v2 and /llm.
+// Routes returns the rows of the table of routes below /v2 and /llm.
 func (a *API) Routes() []Route {
 	list := routes()
 	if a.Parser.APIs[chatAPI] != "" && a.Ask != nil {

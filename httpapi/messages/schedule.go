@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/scheduler/cron"
 )
 
-// previewed is how many of a schedule's next times its record shows.
+// previewed is the number of a schedule's next times that its record shows.
 const previewed = 5
 
 // schedule is a schedule as clients read it.
@@ -32,7 +32,7 @@ type schedule struct {
 	NextScheduleTime   int64             `json:"nextScheduleTime,omitempty"`
 	LastScheduleStates map[string]string `json:"lastScheduleStates,omitempty"`
 	Error              string            `json:"error,omitempty"`
-	// Ours: the next fire times, the policy for late ticks, and the zone of the times.
+	// Trireme extensions: the next fire times, the policy for late ticks, and the zone of the times.
 	NextScheduleTimes []int64 `json:"nextScheduleTimes,omitempty"`
 	Misfire           string  `json:"misfire,omitempty"`
 	TimeZone          string  `json:"timeZone,omitempty"`
@@ -72,7 +72,7 @@ func renderSchedule(c *queue.Schedule, defaultRetries int, now int64, full bool)
 	return n
 }
 
-// lastStates are the messages of the last tick and how they fare.
+// lastStates returns the messages of the last tick and their states.
 func lastStates(c *queue.Schedule) map[string]string {
 	if len(c.Messages) == 0 {
 		return nil
@@ -101,7 +101,7 @@ func (q *request) scheduleTarget() (id, act string, deep bool) {
 	return id, "", deep
 }
 
-// postSchedule makes a schedule, or does something with one.
+// postSchedule makes a schedule, or performs an act on one.
 func (q *request) postSchedule() error {
 	if id, act, _ := q.scheduleTarget(); act == "run" {
 		return q.runSchedule(id)
@@ -119,7 +119,7 @@ func (q *request) patchSchedule() error {
 	return errMethod
 }
 
-// pauseOrResume is false for a path that asks for neither.
+// pauseOrResume returns false for a path that asks for neither.
 func (q *request) pauseOrResume() (changed bool, err error) {
 	switch id, act, _ := q.scheduleTarget(); act {
 	case "pause":
@@ -168,7 +168,7 @@ func (q *request) changeSchedule(id string, act queue.Act) error {
 	return nil
 }
 
-// runSchedule publishes what a schedule publishes, beside its ticks.
+// runSchedule publishes the message of a schedule now, in addition to its ticks.
 func (q *request) runSchedule(id string) error {
 	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.RunSchedule, queue.ScheduleRef{ID: id})
 	if err != nil {

@@ -37,7 +37,7 @@ func (q *request) publish(queueName, destination string, scheduled bool) error {
 	return q.answerPublished(&receipts[0])
 }
 
-// enqueue answers enqueue: a publish to the queue that the path names, with any name judged as the header is.
+// enqueue answers enqueue: a publish to the queue that the path names, whose name is judged like that of the header.
 func (q *request) enqueue() error {
 	name, destination, _ := strings.Cut(q.Rest(), "/")
 	name = unescapePath(name)
@@ -47,7 +47,7 @@ func (q *request) enqueue() error {
 	return q.publish(name, destination, false)
 }
 
-// call is the request as one to publish.
+// call returns the request as one to publish.
 func (q *request) call(queueName, destination string, body []byte) *call {
 	return &call{
 		destination: destination, query: q.Query, header: q.r.Header, queue: queueName, body: body, callerIP: q.callerIP(), byToken: q.byToken,
@@ -68,7 +68,7 @@ func (q *request) answerPublished(n *queue.Receipt) error {
 	return nil
 }
 
-// receipt is the answer to one publication: an object, a list for a URL group, or what
+// receipt returns the answer to one publication: an object, a list for a URL group, or what
 // refused it.
 func receipt(n *queue.Receipt) any {
 	if n.Refused != nil {
@@ -85,8 +85,8 @@ func receipt(n *queue.Receipt) any {
 	return all[0]
 }
 
-// The bounds of a batch. Each part of at most batchPart bytes is an entry's request of
-// its own; itemBytes is about what an item takes beside its texts.
+// The bounds of a batch. Each part of at most batchPart bytes is a request of its own to the log; itemBytes is about
+// what an item takes in addition to its texts.
 const (
 	// MaxItems is the most items of a batch.
 	MaxItems  = 100_000
@@ -94,7 +94,7 @@ const (
 	batchPart = 4 << 20
 )
 
-// parseTurn is how many items of a batch are read before other goroutines run, some tenths of a millisecond.
+// parseTurn is the number of items of a batch that are read before other goroutines run, which takes some tenths of a millisecond.
 const parseTurn = 32
 
 // batch answers /v2/batch: it looks at every item before it publishes the first.
@@ -142,7 +142,7 @@ type parsed struct {
 	run *RunItem
 }
 
-// partOf is how many items go into the next request: such of one sort.
+// partOf returns the number of items that go into the next request: only messages, or only items of runs.
 func partOf(all []parsed) (n int) {
 	for size := 0; n < len(all) && (n == 0 || size < batchPart) && (all[n].run == nil) == (all[0].run == nil); n++ {
 		size += itemBytes + len(all[n].Body)

@@ -9,13 +9,13 @@ import (
 type Target struct {
 	// DB is the database that the path names, empty if it names none.
 	DB string
-	// Path is what follows, without its first slash; Query is what follows the question mark.
+	// Path is the path after the database, without its first slash; Query is the part after the question mark.
 	Path, Query string
 
-	segments []string // of Path behind its root, once they were asked for
+	segments []string // of Path after its root, once they were asked for
 }
 
-// Root is the first segment of the path: v2 or llm.
+// Root returns the first segment of the path: v2 or llm.
 func (t *Target) Root() string {
 	root, _, _ := strings.Cut(t.Path, "/")
 	return root
@@ -28,8 +28,8 @@ func (t *Target) Rest() string {
 	return rest
 }
 
-// Segment is the segment of the path that follows the root and i others, still escaped; empty if there is none. Slashes around
-// what follows the second segment do not count.
+// Segment returns the segment of the path that follows the root and i others, still escaped; empty if there is none. Slashes
+// around the part after the second segment do not count.
 func (t *Target) Segment(i int) string {
 	if list := t.Segments(); i < len(list) {
 		return list[i]
@@ -37,7 +37,7 @@ func (t *Target) Segment(i int) string {
 	return ""
 }
 
-// Segments are those that follow the root.
+// Segments returns the segments of the path that follow the root, still escaped.
 func (t *Target) Segments() []string {
 	if t.segments == nil {
 		_, path, _ := strings.Cut(t.Path, "/")
@@ -49,13 +49,14 @@ func (t *Target) Segments() []string {
 	return t.segments
 }
 
-// Plain is Segment in its plain form.
+// Plain returns the unescaped Segment(i).
 func (t *Target) Plain(i int) string { return unescapePath(t.Segment(i)) }
 
 // ofWorkflows are the second segments of the paths of workflows, in lower case.
 var ofWorkflows = []string{"workflows", "trigger", "wait", "waiters", "notify"}
 
-// trimRest takes the slashes off the end of what follows the second segment of a path. Paths of messages may have some before it too.
+// trimRest removes the slashes at the end of the part of a path after its second segment. If the path is not one of
+// workflows it also removes those at its beginning.
 func trimRest(second, rest string) string {
 	rest = strings.TrimRight(rest, "/")
 	if rest == "" || rest[0] != '/' || slices.Contains(ofWorkflows, strings.ToLower(second)) {
@@ -64,8 +65,8 @@ func trimRest(second, rest string) string {
 	return strings.TrimLeft(rest, "/")
 }
 
-// RoutingPath is the path by which the router finds the row of a path that begins with /v2 or /llm and names no database: in lower
-// case, and without slashes around what follows the second segment.
+// RoutingPath returns the path by which the router finds the row of a path that begins with /v2 or /llm and names no
+// database: in lower case, and without slashes around what follows the second segment.
 func RoutingPath(path string) string {
 	root, rest, _ := strings.Cut(path[1:], "/")
 	first, rest, _ := strings.Cut(rest, "/")

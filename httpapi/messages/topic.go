@@ -13,7 +13,7 @@ import (
 
 // topic is a URL group as clients read it.
 type topic struct {
-	// ID is ours: it is taken wherever the name is.
+	// ID is a Trireme extension: it is accepted wherever the name is.
 	ID        string              `json:"id"`
 	Name      string              `json:"name"`
 	CreatedAt int64               `json:"createdAt"`
@@ -152,11 +152,11 @@ func (q *request) topic(name string) (n queue.Group, found bool, err error) {
 	return n, found, err
 }
 
-// ofCall are the defaults of a group that are about the call itself, not about the
-// message that it makes: they count while the call is read.
+// ofCall are the defaults of a group that concern the call itself, not the message that it makes: they apply while the
+// call is read.
 var ofCall = []string{"header-forward", "content-based-deduplication"}
 
-// callDefaults are the fields of ofCall that a group names; a group is read once in a
+// callDefaults returns the fields of ofCall that a group names; a group is read once in a
 // request.
 func (q *request) callDefaults(name string) (fields, error) {
 	if f, known := q.groups[name]; known {

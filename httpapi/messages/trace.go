@@ -25,7 +25,7 @@ func isTraceHeader(name string) bool {
 	return name == queue.TraceParentHeader || name == queue.TraceStateHeader
 }
 
-// InheritTrace lets an item of a batch that names no trace belong to that of its request. It changes the item's header.
+// InheritTrace gives an item of a batch that names no trace the trace of its request. It changes the item's header.
 func (p *Parser) InheritTrace(item, request http.Header) {
 	if len(item[queue.TraceParentHeader]) > 0 || p.traceOf(request).IsZero() {
 		return
@@ -34,7 +34,7 @@ func (p *Parser) InheritTrace(item, request http.Header) {
 	item[queue.TraceStateHeader] = request[queue.TraceStateHeader]
 }
 
-// WithoutTrace is a header to be forwarded without the trace context of a delivery: SDKs send back what they were
+// WithoutTrace returns a header to be forwarded without the trace context of a delivery: SDKs send back what they were
 // sent, as if it were the user's.
 func WithoutTrace(header []queue.Field) []queue.Field {
 	out := header[:0:0]

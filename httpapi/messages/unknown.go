@@ -8,17 +8,17 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// warningHeader tells a client what was ignored of its request.
+// warningHeader tells a client which parts of its request were ignored.
 const warningHeader = "Svc-Warning"
 
-// otherFields are service headers that are known beside queue.Directives: of the request itself, and those that deliveries
-// carry, which come back when an endpoint passes on what it was sent.
+// otherFields are the service headers that are known in addition to queue.Directives: headers of the request itself, and
+// headers that deliveries carry, which come back when an endpoint passes on what it was sent.
 var otherFields = []string{
 	"feature-set", "request-id", "error-step-name", "nonretryable-error",
 	"signature", "message-id", "retried", "region", "caller-ip", "topic-name", "endpoint-name", "response-truncated",
 }
 
-// otherFamilies are the beginnings of known service headers whose ends are anybody's.
+// otherFamilies are the beginnings of known service headers whose rest is free.
 var otherFamilies = []string{"forward-", "workflow-", "telemetry-", "trigger-"}
 
 // knownField reports whether a service header means something, by its name in lower case without the prefix.
@@ -32,7 +32,7 @@ func knownField(name string) bool {
 		slices.ContainsFunc(otherFamilies, func(f string) bool { return strings.HasPrefix(name, f) })
 }
 
-// The most names that a warning has, and of each the most bytes.
+// The most names in a warning, and the most bytes of each name.
 const (
 	maxWarned     = 8
 	maxWarnedName = 64

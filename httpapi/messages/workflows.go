@@ -9,9 +9,9 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
-// Runs is what serves workflows: the messages that concern a run, and the paths of their own.
+// Runs serves workflows: the messages that concern a run, and the paths of workflows.
 type Runs interface {
-	// Submit takes in messages with workflow headers, in one piece, and returns an answer for each.
+	// Submit accepts messages with workflow headers, in one request to the log, and returns an answer for each.
 	Submit(r *http.Request, items []RunItem) (answers []any, err error)
 	// Routes are the rows of workflows in the table of routes.
 	Routes() []Route
@@ -23,7 +23,7 @@ type Runs interface {
 
 // RunItem is a message with workflow headers.
 type RunItem struct {
-	// URL is the destination, checked like that of any message; Headers are what came with the message.
+	// URL is the destination, checked like that of any message; Headers are the headers of the message.
 	URL     string
 	Headers *Headers
 	queue.Options
@@ -31,16 +31,16 @@ type RunItem struct {
 	CallerIP string
 }
 
-// Mount has workflows served by n.
+// Mount lets n serve the workflows.
 func (a *API) Mount(n Runs) { a.runs = n }
 
-// concernsRun reports whether a message is one of a workflow run: it names the run, or starts one.
+// concernsRun reports whether a message belongs to a workflow run: it names the run, or starts one.
 func concernsRun(f fields) bool {
 	return f.get("workflow-runid") != "" && (f.get("workflow-init") != "" || f.get("workflow-calltype") != "") ||
 		strings.EqualFold(f.get("workflow-init"), "true")
 }
 
-// runItem is a message with workflow headers; false if it is one without.
+// runItem returns a message with workflow headers; ok is false if it has none.
 func (q *request) runItem(c *call) (n RunItem, ok bool, err error) {
 	f := q.Parser.fieldsOf(c)
 	q.warn(f)
@@ -57,7 +57,7 @@ func (q *request) runItem(c *call) (n RunItem, ok bool, err error) {
 	}
 	n.URL = to.url
 	if n.Options, err = c.headers.Options(); err != nil && !strings.EqualFold(f.get("workflow-init"), "true") {
-		// By a 400 an SDK would take the run for one that is over.
+		// After a 400 an SDK would take the run for finished.
 		err = &Error{http.StatusPreconditionFailed, err.Error()}
 	}
 	return n, true, err
@@ -116,13 +116,13 @@ func (a *API) ReadJSON(w http.ResponseWriter, r *http.Request, most jsonbody.Bou
 	return (&request{API: a, w: w, r: r}).json(a.MaxBody, most)
 }
 
-// CallerIP is the address of the client.
+// CallerIP returns the address of the client.
 func CallerIP(r *http.Request) string { return (&request{r: r}).callerIP() }
 
-// UnescapePath is a path segment in its plain form.
+// UnescapePath returns a path segment in its plain form.
 func UnescapePath(text string) string { return unescapePath(text) }
 
-// ofRuns reports whether a list of dead letters is to be that of runs.
+// ofRuns reports whether the dead letters of runs are to be listed.
 func (q *request) ofRuns() bool {
 	values, _ := url.ParseQuery(q.Query) // what can't be read is not there
 	return q.runs != nil && values.Get("source") == "workflow"

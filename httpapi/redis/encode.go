@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// Form is how the strings of a reply are written.
+// Form selects the encoding of the strings of a reply.
 type Form uint8
 
 // The forms. Base64 encodes every string but the status OK of a whole reply; RESP2 is
@@ -48,8 +48,7 @@ func AppendBatch(dst []byte, values []reply.Value, f Form) []byte {
 	return dst
 }
 
-// AppendBatchElement writes the reply with number i of n, and of the array what is before and
-// after it.
+// AppendBatchElement writes reply i of n, and the parts of the array before and after it.
 func AppendBatchElement(dst []byte, v reply.Value, i, n int, f Form) []byte {
 	if f == RESP2 {
 		return reply.AppendRESP2(dst, v)
@@ -105,7 +104,7 @@ func appendBase64(dst []byte, s string) []byte {
 // appendEncoded writes s in base64, without quotation marks.
 func appendEncoded(dst []byte, s string) []byte {
 	n := base64.StdEncoding.EncodedLen(len(s))
-	// The encoder wants bytes: s is put behind the place of its encoded form.
+	// The encoder takes bytes: s is put after the place of its encoded form.
 	dst = slices.Grow(dst, n+len(s)+1)
 	start := len(dst)
 	raw := append(dst[start+n:start+n], s...)
@@ -121,7 +120,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(appendEscaped(append(slices.Grow(dst, len(s)+2), '"'), s), '"')
 }
 
-// appendEscaped is appendString without quotation marks.
+// appendEscaped does what appendString does, without quotation marks.
 func appendEscaped(dst []byte, s string) []byte {
 	for len(s) > 0 {
 		n := 0

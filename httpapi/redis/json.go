@@ -38,8 +38,8 @@ func (w *Words) Command(body []byte) error {
 	return s.end()
 }
 
-// Batch reads the rows of a pipeline or transaction from an array of commands, at most
-// maxRows of them. The rows stand in Rows.
+// Batch reads the rows of a pipeline or transaction from an array of commands, at most maxRows of them. Rows returns
+// them.
 func (w *Words) Batch(body []byte, maxRows int) error {
 	s := scanner{b: body}
 	if err := s.open(); err != nil {
@@ -230,7 +230,7 @@ func (s *scanner) skip(c byte) bool {
 	return true
 }
 
-// peek is the next byte that isn't white space.
+// peek returns the next byte that isn't white space.
 func (s *scanner) peek() (byte, bool) {
 	for s.i < len(s.b) {
 		if c := s.b[s.i]; !isSpace(c) {
@@ -323,7 +323,7 @@ func (s *scanner) escape() (rune, bool) {
 
 var shortEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// hex4 is the number of four hexadecimal digits at the start of b.
+// hex4 returns the number of four hexadecimal digits at the start of b.
 func hex4(b []byte) (rune, bool) {
 	if len(b) < 4 {
 		return 0, false
@@ -344,7 +344,7 @@ const (
 	highBits  = 0x8080808080808080
 )
 
-// plainRun is the number of bytes before the first quote, backslash or control
+// plainRun returns the number of bytes before the first quote, backslash or control
 // character, which JSON strings hold as they are. Eight bytes are looked at together.
 func plainRun(b []byte) int {
 	i := 0
@@ -360,8 +360,8 @@ func plainRun(b []byte) int {
 	return i
 }
 
-// special is not 0 if one of the eight bytes of x is a quote, a backslash or a control
-// character. (It may be so for others behind such a byte, which the caller finds out.)
+// special returns a high bit for each of the eight bytes of x that is a quote, a backslash or a control character, 0 if
+// there is none. After such a byte others may have the bit too, which the caller checks.
 func special(x uint64) uint64 {
 	quote, slash := x^('"'*everyByte), x^('\\'*everyByte)
 	low := (x - ' '*everyByte) &^ x

@@ -167,8 +167,8 @@ func TestReadingNeedsNoAllocation(t *testing.T) {
 	}
 }
 
-// reference reads a body with encoding/json, by the rules of kv-http 2.4. It answers an
-// error of ours where the rules name one, any other for malformed JSON.
+// reference reads a body with encoding/json, by the rules of kv-http 2.4. It returns one of the package's errors where
+// the rules name one, any other for malformed JSON.
 func reference(body []byte) ([][]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -217,7 +217,7 @@ func FuzzCommandBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if !utf8.Valid(body) {
-			// encoding/json changes such bytes; we keep them. It must only not crash.
+			// encoding/json changes such bytes; this package keeps them. So only a crash is a failure here.
 			var w Words
 			_ = w.Command(slices.Clone(body))
 			return

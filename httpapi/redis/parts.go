@@ -6,12 +6,12 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// textPart is how many bytes of a long text are encoded, or looked at, at a time: some tenths of a millisecond.
+// textPart is the number of bytes of a long text that are encoded, or looked at, at a time, which takes some tenths of a millisecond.
 const textPart = 64 << 10
 
-// StreamBatchElement is AppendBatchElement in parts: whenever dst has at least size bytes it is passed to flush, which
-// returns the buffer to go on with. A reply of any size is encoded in little more than size bytes and one part of a text,
-// of which a byte becomes MostWritten at most.
+// StreamBatchElement does what AppendBatchElement does, in parts: whenever dst has at least size bytes it is passed to
+// flush, which returns the buffer to go on with. A reply of any size is encoded in little more memory than size bytes and
+// one part of a text, a byte of which becomes at most MostWritten bytes.
 func StreamBatchElement(dst []byte, v reply.Value, i, n int, f Form, size int, flush func([]byte) []byte) []byte {
 	if f == RESP2 {
 		return reply.Stream(dst, v, false, size, flush)
@@ -47,7 +47,7 @@ func (s stream) full(dst []byte) []byte {
 	return dst
 }
 
-// value is appendValue in parts.
+// value does what appendValue does, in parts.
 func (s stream) value(dst []byte, v reply.Value) []byte {
 	elems := v.Elems()
 	switch {
@@ -85,7 +85,7 @@ func (s stream) text(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// partOf is how many bytes of a text are its next part: no rune is cut.
+// partOf returns the number of bytes of a text's next part, which ends between two runes.
 func partOf(text string) int {
 	if len(text) <= textPart {
 		return len(text)

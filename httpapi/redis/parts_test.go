@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// longTexts are longer than a part, with runes, and bytes that are none, where they are cut.
+// longTexts returns texts longer than a part. Where they are cut they have runes, or bytes that are no runes.
 func longTexts() map[string]string {
 	texts := map[string]string{"zeros": strings.Repeat("\x00", 2*textPart), "no text": strings.Repeat("\xa4", textPart+1), "one part": strings.Repeat("x", textPart)}
 	for _, before := range []int{1, 2, 3, 4} {
@@ -17,7 +17,7 @@ func longTexts() map[string]string {
 	return texts
 }
 
-// TestRepliesInParts: what is written in parts is what is written at once, in all forms, and no part is longer than one
+// TestRepliesInParts: a reply written in parts equals one written at once, in all forms, and no part is longer than one
 // part of a text may become.
 func TestRepliesInParts(t *testing.T) {
 	values := []reply.Value{reply.OK(), reply.Int(7), reply.Nil(), reply.Array(), reply.Error("ERR none"), reply.Status("PONG"), reply.Double(1.5, "1.5"), reply.Bulk("short")}
@@ -47,7 +47,7 @@ func TestRepliesInParts(t *testing.T) {
 	}
 }
 
-// TestSizeOfLongTexts: they are looked at in parts, and the size is that of the whole.
+// TestSizeOfLongTexts: long texts are measured in parts, and the sizes add up to the whole.
 func TestSizeOfLongTexts(t *testing.T) {
 	for name, text := range longTexts() {
 		text = strings.Repeat(text, yieldAbove/len(text)+1)

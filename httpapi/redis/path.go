@@ -133,7 +133,7 @@ func unescape(dst []byte, s string, form bool) ([]byte, bool) {
 	return dst, true
 }
 
-// hexDigit is the value of a hexadecimal digit, above 15 for anything else.
+// hexDigit returns the value of a hexadecimal digit, above 15 for anything else.
 func hexDigit(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// list is words for a table: each in brackets, so that empty ones and blanks show.
+// list returns words for a table: each in brackets, so that empty ones and blanks show.
 func list(argv [][]byte) string {
 	var b strings.Builder
 	for _, a := range argv {
@@ -95,7 +95,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// FuzzTarget holds the splitter against net/url, which decodes segments alike.
+// FuzzTarget compares the splitter with net/url, which decodes segments in the same way.
 func FuzzTarget(f *testing.F) {
 	for _, s := range []string{"/get/a%2Fb", "/set/k/v?EX=1&NX", "//a//", "http://h/x?_token=1", "/%", "/?+=%2b"} {
 		f.Add(s)

@@ -9,10 +9,10 @@ import (
 	"github.com/trireme-dev/trireme/internal/yield"
 )
 
-// MostWritten is how many bytes of a reply a byte of a value can become: a control character in JSON.
+// MostWritten is the most bytes of a reply that a byte of a value can become: a control character in JSON.
 const MostWritten = 6
 
-// Size is how many bytes AppendReply writes, found without writing them.
+// Size returns the number of bytes that AppendReply writes, without writing them.
 func Size(v reply.Value, f Form) int64 {
 	switch {
 	case f == RESP2:
@@ -52,11 +52,11 @@ func sizeInt(n int64) int64 {
 	return int64(len(strconv.AppendInt(b[:0], n, 10)))
 }
 
-// yieldAbove is from what length on others have their turn between the parts of a text that is looked at. It is more than
-// a view that keeps writes waiting may look at.
+// yieldAbove is the length from which on other goroutines run between the parts of a text that is measured. It is more
+// than a view that keeps writes waiting may measure.
 const yieldAbove = 1 << 20
 
-// sizeString is the length of s as appendString writes it.
+// sizeString returns the length of s as appendString writes it.
 func sizeString(s string) int64 {
 	n := int64(2)
 	if len(s) > yieldAbove {
@@ -69,7 +69,7 @@ func sizeString(s string) int64 {
 	return n + sizeEscaped(s)
 }
 
-// sizeEscaped is the length of s as appendEscaped writes it.
+// sizeEscaped returns the length of s as appendEscaped writes it.
 func sizeEscaped(s string) (n int64) {
 	for i := 0; i < len(s); {
 		if s[i] < utf8.RuneSelf {
@@ -84,7 +84,7 @@ func sizeEscaped(s string) (n int64) {
 	return n
 }
 
-// escaped is how long appendEscaped writes a byte.
+// escaped is the number of bytes that appendEscaped writes for each ASCII byte.
 var escaped = func() (t [utf8.RuneSelf]uint8) {
 	for c := range t {
 		t[c] = uint8(len(appendEscaped(nil, string(byte(c)))))
@@ -92,7 +92,7 @@ var escaped = func() (t [utf8.RuneSelf]uint8) {
 	return t
 }()
 
-// sizeRESP2 is about the length of the binary form: its strings as they are.
+// sizeRESP2 estimates the length of the binary form: its strings as they are.
 func sizeRESP2(v reply.Value) int64 {
 	n := int64(len(v.Text())) + 24
 	elems := v.Elems()

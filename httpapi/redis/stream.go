@@ -28,9 +28,9 @@ const Heartbeat = ": keep-alive\n\n"
 // MonitorOK is the first payload of a monitor: the quotes are part of it.
 const MonitorOK = `"OK"`
 
-// AppendData writes one server-sent event. A line break in the payload begins another
-// data line, in each of the forms that readers of such streams take for one: whatever a
-// message holds, it stays in its own event. Bytes that aren't UTF-8 become U+FFFD.
+// AppendData writes one server-sent event. A line break in the payload, in each form that readers of such streams
+// accept, begins another data line: so a message stays in its own event, whatever it holds. Bytes that aren't UTF-8
+// become U+FFFD.
 func AppendData(dst []byte, payload string) []byte {
 	for more := true; more; {
 		end := strings.IndexAny(payload, "\r\n")
@@ -49,8 +49,8 @@ func AppendData(dst []byte, payload string) []byte {
 	return append(dst, '\n')
 }
 
-// AppendEvent writes what a subscriber gets. count is the number of subscriptions of the
-// connection, for confirmations.
+// AppendEvent writes an event for a subscriber. count is the number of subscriptions of the connection, for
+// confirmations.
 func AppendEvent(dst []byte, e *pubsub.Event, count int) []byte {
 	var b strings.Builder
 	pattern := e.Kind == channel.Pattern

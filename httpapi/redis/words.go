@@ -32,13 +32,13 @@ func (w *Words) Reset() {
 	w.text, w.flat, w.ends, w.rows = w.text[:0], w.flat[:0], w.ends[:0], w.rows[:0]
 }
 
-// Argv are the arguments of a single command: everything read so far.
+// Argv returns the arguments of a single command: everything read so far.
 func (w *Words) Argv() [][]byte { return w.flat }
 
 // Append adds one argument, which is not copied.
 func (w *Words) Append(arg []byte) { w.flat = append(w.flat, arg) }
 
-// Rows are the commands of a batch that Batch has read.
+// Rows returns the commands of a batch that Batch has read.
 func (w *Words) Rows() [][][]byte { return w.rows }
 
 // cut makes the rows from their ends: only now does flat stay where it is.

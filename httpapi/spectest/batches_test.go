@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// rows is a batch of n commands of one word form.
+// rows returns a batch of n commands of one word form.
 func rows(n int, row string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(row+",", n), ",") + "]"
 }
@@ -53,8 +53,8 @@ var batches = []claim{
 		w.array(t, "GET", k).result(t, `"v"`)
 	}},
 	{"KV-4.5", func(t *testing.T, w *world) {
-		// Others may come between, so all that is promised is that each row counts
-		// once and that the rows keep their order.
+		// Other requests may come between, so the only promises are that each row counts once and that the rows keep
+		// their order.
 		k, pipelines, length := w.key(), 4, 500
 		var all sync.WaitGroup
 		for range pipelines {

@@ -74,7 +74,7 @@ var authentication = []claim{
 	}},
 }
 
-// tokens are the two of a database that was made or reset.
+// tokens returns the two tokens of a database that was made or reset.
 func (w *world) tokens(t *testing.T, a answer) []string {
 	t.Helper()
 	var shown struct{ Token, ReadOnlyToken string }

@@ -50,7 +50,7 @@ func (w *world) open(t testing.TB, target string) *stream {
 	return s
 }
 
-// next is the payload of the next data line.
+// next returns the payload of the next data line.
 func (s *stream) next(t testing.TB) string {
 	t.Helper()
 	select {

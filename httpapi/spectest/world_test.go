@@ -16,7 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// world is a running gateway: one node, or several of which each request takes one.
+// world is a running gateway: one node, or several, of which a random one gets each request.
 type world struct {
 	addrs  []string
 	engine httpapi.Engine // of one of the nodes
@@ -75,7 +75,7 @@ func (w *world) limited(t *testing.T, name string, commands int64) (path, token 
 	return "/db/" + name, "Authorization: Bearer " + made[0]
 }
 
-// key is a key that no other claim has.
+// key returns a key that no other claim has.
 func (w *world) key() string {
 	w.keys++
 	return fmt.Sprintf("key%d", w.keys)
@@ -104,7 +104,7 @@ func (w *world) ask(t testing.TB, method, target, body string, header ...string)
 	return w.askAt(t, w.addrs[rand.IntN(len(w.addrs))], method, target, body, header...)
 }
 
-// askAt is ask to one node.
+// askAt does what ask does, at one node.
 func (w *world) askAt(t testing.TB, addr, method, target, body string, header ...string) answer {
 	t.Helper()
 	r, err := http.NewRequest(method, "http://"+addr+target, strings.NewReader(body))
@@ -152,7 +152,7 @@ func (a answer) result(t testing.TB, result string) {
 	a.is(t, 200, `{"result":`+result+`}`)
 }
 
-// fails fails unless the reply has that status and one error that begins so.
+// fails fails the test unless the reply has that status and one error with that prefix.
 func (a answer) fails(t testing.TB, status int, prefix string) {
 	t.Helper()
 	var envelope map[string]string

@@ -33,7 +33,7 @@ func TestOldDeliveriesAreDropped(t *testing.T) {
 	}
 }
 
-// TestSinksAreBounded: a name too many is refused, and of one sink the newest requests are kept.
+// TestSinksAreBounded: one name too many is refused, and the newest requests of a sink are kept.
 func TestSinksAreBounded(t *testing.T) {
 	k := NewSinks(func() int64 { return 7 })
 	for i := range maxSinks {

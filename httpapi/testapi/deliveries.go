@@ -22,7 +22,7 @@ type Delivery struct {
 	// At is cluster time when it was sent, unix milliseconds.
 	At        int64  `json:"at"`
 	MessageID string `json:"messageId"`
-	// Retried is how many retries there were before it.
+	// Retried is the number of retries before it.
 	Retried       string      `json:"retried"`
 	WorkflowRunID string      `json:"workflowRunId,omitempty"`
 	ScheduleID    string      `json:"scheduleId,omitempty"`
@@ -30,7 +30,7 @@ type Delivery struct {
 	URL           string      `json:"url"`
 	Header        http.Header `json:"header"`
 	Body          string      `json:"body"`
-	// Status is that of the answer, 0 if there was none; Error says why.
+	// Status is the status of the answer, 0 if there was none; Error says why.
 	Status         int         `json:"status"`
 	ResponseHeader http.Header `json:"responseHeader,omitempty"`
 	ResponseBody   string      `json:"responseBody,omitempty"`
@@ -81,7 +81,7 @@ func (c *Recorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p, nil
 }
 
-// serviceHeader is the value of a header of ours under either prefix.
+// serviceHeader returns the value of a header of ours under either prefix.
 func serviceHeader(h http.Header, name string) string {
 	return cmp.Or(h.Get("Svc-"+name), h.Get("Upstash-"+name))
 }
@@ -99,7 +99,7 @@ func (c *Recorder) keep(d *Delivery) {
 	}
 }
 
-// Deliveries are those that match, the oldest first.
+// Deliveries returns the deliveries that match, oldest first.
 func (c *Recorder) Deliveries(match func(*Delivery) bool) []*Delivery {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +119,7 @@ func (c *Recorder) Reset() {
 	c.count, c.bytes, c.kept = 0, 0, nil
 }
 
-// recordedBody keeps the beginning of a body that somebody reads, and gives it to end once.
+// recordedBody keeps the beginning of a body while it is read, and passes it to end once.
 type recordedBody struct {
 	io.ReadCloser
 	head bytes.Buffer

@@ -30,7 +30,7 @@ type API struct {
 // DefaultWait bounds a request that waits for the server to settle and names no limit.
 const DefaultWait = 30 * time.Second
 
-// New is the API of a node. permitted reports whether a request bears the admin token or
+// New returns the API of a node. permitted reports whether a request bears the admin token or
 // the messages token; only deliveries to sinks need none.
 func New(s *Stepper, c *Recorder, k *Sinks, permitted func(*http.Request) bool) *API {
 	a := &API{Stepper: s, Recorder: c, Sinks: k, permitted: permitted}
@@ -109,10 +109,10 @@ type move struct {
 	To      json.RawMessage `json:"to"`      // unix milliseconds, or RFC 3339
 }
 
-// maxUnixMs is the last millisecond of the year 9999: a later one is a time in microseconds, or a slip.
+// maxUnixMs is the last millisecond of the year 9999: a later time is in microseconds, or a mistake.
 var maxUnixMs = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli() - 1
 
-// target is the moment to move to, false if the body names none.
+// target returns the moment to move to, false if the body names none.
 func (m *move) target(now int64) (unixms int64, some bool, err error) {
 	switch {
 	case m.Advance != "" && m.To != nil:
@@ -141,7 +141,7 @@ func (m *move) target(now int64) (unixms int64, some bool, err error) {
 	return 0, false, nil
 }
 
-// parseDuration is time.ParseDuration with days.
+// parseDuration does what time.ParseDuration does, and also reads days.
 func parseDuration(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)
@@ -212,7 +212,7 @@ func (a *API) waitIdle(w http.ResponseWriter, r *http.Request) {
 	a.answerClock(w)
 }
 
-// within is the context of a request that waits, by its parameter timeout.
+// within returns the context of a request that waits, by its parameter timeout.
 func within(r *http.Request) (context.Context, context.CancelFunc, error) {
 	d := DefaultWait
 	if text := r.URL.Query().Get("timeout"); text != "" {

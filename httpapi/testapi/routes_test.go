@@ -185,7 +185,7 @@ func (b *bench) deliver(method, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// TestSinkAnswersByItsScript: one reply after the other, the last of them from then on.
+// TestSinkAnswersByItsScript: it gives one reply after the other, and then the last one again and again.
 func TestSinkAnswersByItsScript(t *testing.T) {
 	b := newBench(t, nil)
 	if w := b.deliver("POST", "/test/sink/a", "x"); w.Code != 200 || w.Body.Len() != 0 {
@@ -209,7 +209,7 @@ func TestSinkAnswersByItsScript(t *testing.T) {
 	}
 }
 
-// TestSinkRefusesScripts that can't be played, as a whole.
+// TestSinkRefusesScripts: a script that can't be played is refused completely.
 func TestSinkRefusesScripts(t *testing.T) {
 	b := newBench(t, nil)
 	for body, says := range map[string]string{
@@ -293,7 +293,7 @@ func (b *bench) send(method, url, body string, header ...string) {
 
 type deliveriesAnswer struct{ Deliveries []testapi.Delivery }
 
-// TestDeliveriesAreRecorded with what was sent, what came back, and why nothing did.
+// TestDeliveriesAreRecorded: with the request, the answer, and the reason if there was none.
 func TestDeliveriesAreRecorded(t *testing.T) {
 	b := newBench(t, answers{})
 	b.send("POST", "http://a.example/200", "one", "Svc-Message-Id", "msg_1", "Svc-Retried", "0", "Svc-Schedule-Id", "s")

@@ -27,7 +27,7 @@ type Reply struct {
 	Status int               `json:"status,omitempty"`
 	Header map[string]string `json:"header,omitempty"`
 	Body   string            `json:"body,omitempty"`
-	// DelayMs is how long the answer waits, by the machine's clock.
+	// DelayMs is the delay of the answer in milliseconds, by the machine's clock.
 	DelayMs int64 `json:"delayMs,omitempty"`
 	// HangUp closes the connection without an answer.
 	HangUp bool `json:"hangUp,omitempty"`
@@ -52,7 +52,7 @@ type Received struct {
 	Body   string      `json:"body"`
 }
 
-// sink answers by its script: one reply after the other, and the last of them from then on.
+// sink answers by its script: one reply after the other, and the last of them again and again.
 type sink struct {
 	replies  []Reply
 	received []Received
@@ -81,13 +81,13 @@ type Sinks struct {
 	all map[string]*sink
 }
 
-// NewSinks has no sinks; one begins with its first request or script. now is cluster time
-// in unix milliseconds.
+// NewSinks returns an empty set of sinks; a sink begins with its first request or script. now returns cluster time in
+// unix milliseconds.
 func NewSinks(now func() int64) *Sinks { return &Sinks{now: now, all: map[string]*sink{}} }
 
 var errSinks = errors.New("too many sinks: reset the server, or use fewer names")
 
-// named is the sink of that name; the lock is held.
+// named returns the sink of that name; the lock is held.
 func (k *Sinks) named(name string) (*sink, error) {
 	s := k.all[name]
 	if s == nil {
@@ -119,7 +119,7 @@ func (k *Sinks) Script(name string, replies []Reply) error {
 	return err
 }
 
-// Received are the requests that came to a sink, the oldest first.
+// Received returns the requests that came to a sink, the oldest first.
 func (k *Sinks) Received(name string) []Received {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -129,10 +129,10 @@ func (k *Sinks) Received(name string) []Received {
 	return []Received{}
 }
 
-// sinkPath is what the paths of sinks begin with.
+// sinkPath begins the paths of sinks.
 const sinkPath = "/test/sink/"
 
-// Handler serves the sinks alone, for a server whose clock is nobody's. permitted is that of New.
+// Handler serves the sinks alone, for a server whose clock no test moves. permitted is as in New.
 func (k *Sinks) Handler(permitted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, of := strings.CutPrefix(r.URL.Path, sinkPath); of && name != "" {
@@ -143,7 +143,7 @@ func (k *Sinks) Handler(permitted func(*http.Request) bool) http.Handler {
 	})
 }
 
-// answer is that of a sink: requests come without a token; with one, GET shows what the sink has received and PUT gives it
+// answer answers for a sink. Requests come without a token; with one, GET shows what the sink has received and PUT sets
 // its script.
 func (k *Sinks) answer(w http.ResponseWriter, r *http.Request, name string, permitted bool) {
 	switch {

@@ -10,17 +10,17 @@ import (
 	"github.com/trireme-dev/trireme/internal/testclock"
 )
 
-// Node is what moves with the clock.
+// Node is the node that moves with the clock.
 type Node interface {
-	// Now is cluster time in unix milliseconds.
+	// Now returns cluster time in unix milliseconds.
 	Now() int64
-	// Tick brings the time of the state up to the clock's, and has what is due looked at.
+	// Tick brings the time of the state up to the clock's, and starts everything that is due.
 	Tick(ctx context.Context) error
-	// NextDue is the earliest time, in unix milliseconds, at which a message, a step, a wait
-	// or a schedule has something to do; false if there is none.
+	// NextDue returns the earliest time, in unix milliseconds, at which a message, a step, a wait or a schedule has
+	// something to do; ok is false if there is none.
 	NextDue() (unixms int64, ok bool)
-	// Deliveries is how many deliveries are claimed and have no result, and NextDue, both as of one
-	// moment.
+	// Deliveries returns the number of deliveries that are claimed and have no result, and the results of NextDue, both
+	// as of one moment.
 	Deliveries() (underWay int, due int64, ok bool)
 	// Changed is closed by the next change of the state.
 	Changed() <-chan struct{}
@@ -63,7 +63,7 @@ func (s *Stepper) lock(ctx context.Context) error {
 
 func (s *Stepper) unlock() { <-s.turn }
 
-// busy is what is under way or due now, nil if nothing is.
+// busy returns what is under way or due now, nil if nothing is.
 func (s *Stepper) busy() *Busy {
 	underWay, at, some := s.node.Deliveries()
 	b := Busy{UnderWay: underWay}
@@ -76,8 +76,8 @@ func (s *Stepper) busy() *Busy {
 	return &b
 }
 
-// Idle waits until nothing is under way or due, at most until ctx ends; then the error is
-// the *Busy that says what was.
+// Idle waits until nothing is under way or due, at most until ctx ends; then the error is a *Busy, which says what
+// still was.
 func (s *Stepper) Idle(ctx context.Context) error {
 	for {
 		changed := s.node.Changed()
@@ -93,10 +93,9 @@ func (s *Stepper) Idle(ctx context.Context) error {
 	}
 }
 
-// To moves cluster time to that moment, unix milliseconds, and runs everything that becomes
-// due on the way, in order. It returns when all of it has settled; if ctx ends before, time
-// has come as far as it has, and the error is a *Busy. A moment that has passed is
-// testclock.ErrBackwards.
+// To moves cluster time to that moment, unix milliseconds, and runs everything that becomes due on the way, in order.
+// It returns when all of it has settled; if ctx ends before, time has moved part of the way, and the error is a *Busy.
+// For a moment in the past the error is testclock.ErrBackwards.
 func (s *Stepper) To(ctx context.Context, unixms int64) error {
 	if err := s.lock(ctx); err != nil {
 		return err
@@ -123,7 +122,7 @@ func (s *Stepper) To(ctx context.Context, unixms int64) error {
 	}
 }
 
-// set moves cluster time to a moment and has what is due looked at.
+// set moves cluster time to a moment, and starts everything that is due.
 func (s *Stepper) set(ctx context.Context, unixms int64) error {
 	if d := unixms - s.node.Now(); d > 0 {
 		if err := s.clock.Advance(time.Duration(d) * time.Millisecond); err != nil {

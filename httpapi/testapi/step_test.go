@@ -129,7 +129,7 @@ func (a *alarms) add(after int64) {
 	a.change()
 }
 
-// TestMoveStopsAtEachDueTime: what is due runs at its own time, in order, and not at the end of the move.
+// TestMoveStopsAtEachDueTime: everything runs at its own due time, in order, and not at the end of the move.
 func TestMoveStopsAtEachDueTime(t *testing.T) {
 	clock := testclock.New(testclock.Frozen)
 	node := newAlarms(clock, 1000, 5000, 5000, 60_000)
@@ -149,8 +149,8 @@ func TestMoveStopsAtEachDueTime(t *testing.T) {
 	}
 }
 
-// handovers is a run of steps, whose delivery goes on whenever it is looked at: from due to claimed, and from claimed to the next
-// one that is due.
+// handovers is a run of steps whose delivery changes whenever it is read: from due to claimed, and from claimed to the next one
+// that is due.
 type handovers struct {
 	*alarms
 	looks, steps int
@@ -179,7 +179,7 @@ func (h *handovers) Changed() <-chan struct{} {
 	return changed
 }
 
-// TestIdleOutlastsHandovers: a delivery is at no moment neither due nor claimed, so Idle has to look at both at once.
+// TestIdleOutlastsHandovers: at every moment the delivery is either due or claimed, so Idle has to check both at once.
 func TestIdleOutlastsHandovers(t *testing.T) {
 	clock := testclock.New(testclock.Frozen)
 	node := &handovers{alarms: newAlarms(clock), steps: 5}
@@ -191,7 +191,7 @@ func TestIdleOutlastsHandovers(t *testing.T) {
 	}
 }
 
-// TestMoveBackwardsIsRefused: what was seen expired must not come back.
+// TestMoveBackwardsIsRefused: keys that were seen expired must not come back.
 func TestMoveBackwardsIsRefused(t *testing.T) {
 	clock := testclock.New(testclock.Frozen)
 	node := newAlarms(clock)
@@ -223,7 +223,7 @@ func TestMoveWaitsForDeliveries(t *testing.T) {
 	}
 }
 
-// TestMoveThatIsCutOff: the error says what was still under way, and time has come as far as it has.
+// TestMoveThatIsCutOff: the error says what was still under way, and time has moved part of the way.
 func TestMoveThatIsCutOff(t *testing.T) {
 	clock := testclock.New(testclock.Frozen)
 	node := newAlarms(clock, 1000, 2000)

@@ -7,8 +7,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Options are what answers show of the options of a message, an event, a schedule, a dead letter and the dead letter of a
-// run alike: a new option is one field here and its line in NewOptions. Members that say nothing are left out.
+// Options are the options of a message, an event, a schedule, a dead letter or the dead letter of a run, as answers show
+// them. A new option is one field here and its line in NewOptions. Empty members are left out.
 type Options struct {
 	Method               string              `json:"method"`
 	Header               map[string][]string `json:"header,omitempty"`
@@ -25,7 +25,7 @@ type Options struct {
 	CallerIP             string              `json:"callerIP,omitempty"`
 }
 
-// CallbackHeaders are the headers of callbacks, which events call otherwise.
+// CallbackHeaders are the headers of callbacks; events have other names for them.
 type CallbackHeaders struct {
 	CallbackHeader        map[string][]string `json:"callbackHeader,omitempty"`
 	FailureCallbackHeader map[string][]string `json:"failureCallbackHeader,omitempty"`

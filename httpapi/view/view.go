@@ -9,15 +9,15 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Redactor shows texts and headers. The zero value hides nothing and cuts every text to
-// nothing: Trim is -1 for whole texts.
+// Redactor shows texts and headers. The zero value hides nothing, but cuts every text to nothing: set Trim to -1 for
+// whole texts.
 type Redactor struct {
 	Hide *queue.Redaction
 	// Trim is the most bytes of a text, negative for all.
 	Trim int
 }
 
-// Text is a body of the sender itself: what it has published, outputs of its steps.
+// Text returns a body that the sender has made: a message that it has published, or the output of a step.
 func (r Redactor) Text(body []byte) string {
 	if r.hidesBody(body) {
 		return r.Hide.Redacted(string(body))
@@ -27,12 +27,12 @@ func (r Redactor) Text(body []byte) string {
 
 func (r Redactor) hidesBody(body []byte) bool { return len(body) > 0 && r.Hide != nil && r.Hide.Body }
 
-// Answer is the answer of an endpoint, which is never hidden.
+// Answer returns the answer of an endpoint, which is never hidden.
 func (r Redactor) Answer(body []byte) string {
 	return string(r.Cut([]byte(strings.ToValidUTF8(string(body), "\uFFFD"))))
 }
 
-// Cut is the beginning of a body, of at most Trim bytes. The last letter of a text stays whole or goes.
+// Cut returns the beginning of a body, of at most Trim bytes. It does not cut through a letter of a text.
 func (r Redactor) Cut(body []byte) []byte {
 	if r.Trim < 0 || len(body) <= r.Trim {
 		return body
@@ -44,7 +44,7 @@ func (r Redactor) Cut(body []byte) []byte {
 	return body[:cut]
 }
 
-// Size returns the number of bytes to show of a body of so many.
+// Size returns the number of bytes to show of a body with that many.
 func (r Redactor) Size(body int) int {
 	if r.Trim < 0 {
 		return body
@@ -55,7 +55,7 @@ func (r Redactor) Size(body int) int {
 // All is the Trim that shows whole bodies.
 const All = -1
 
-// Body is a body as text, or in base64 if it is none.
+// Body returns a body as text, or in base64 if it is none.
 func (r Redactor) Body(body []byte) (text, coded string) {
 	if utf8.Valid(body) || r.hidesBody(body) {
 		return r.Text(body), ""
@@ -63,7 +63,7 @@ func (r Redactor) Body(body []byte) (text, coded string) {
 	return "", base64.StdEncoding.EncodeToString(r.Cut(body))
 }
 
-// Header is the sender's header by canonical names; nil if there is none.
+// Header returns the sender's header by canonical names; nil if there is none.
 func (r Redactor) Header(list ...[]queue.Field) map[string][]string {
 	var m map[string][]string
 	for _, header := range list {
@@ -88,8 +88,8 @@ func (r Redactor) hides(name string) bool {
 	return slices.ContainsFunc(r.Hide.Names, func(hidden string) bool { return strings.EqualFold(hidden, name) })
 }
 
-// Redact is a header with what is to be hidden, but for the names by which clients find the
-// run of a workflow.
+// Redact returns a header in which the redacted fields are hidden, except those by which clients find the run of a
+// workflow.
 func (r Redactor) Redact(header map[string][]string) map[string][]string {
 	m := make(map[string][]string, len(header))
 	for name, values := range header {
@@ -105,10 +105,10 @@ func (r Redactor) Redact(header map[string][]string) map[string][]string {
 	return m
 }
 
-// Header is the header of an endpoint's answer by canonical names; nil if there is none.
+// Header returns the header of an endpoint's answer by canonical names; nil if there is none.
 func Header(header []queue.Field) map[string][]string { return Redactor{}.Header(header) }
 
-// First is the first of some texts, empty if there is none.
+// First returns the first of some texts, empty if there is none.
 func First(list []string) string {
 	if len(list) == 0 {
 		return ""
@@ -116,7 +116,7 @@ func First(list []string) string {
 	return list[0]
 }
 
-// CallbackInfo is how a failure callback went.
+// CallbackInfo describes the outcome of a failure callback.
 type CallbackInfo struct {
 	State           string              `json:"state"`
 	ResponseStatus  int                 `json:"responseStatus,omitempty"`

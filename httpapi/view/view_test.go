@@ -174,7 +174,7 @@ func TestCallbackInfo(t *testing.T) {
 	}
 }
 
-// TestFirst is the first label, which old clients read.
+// TestFirst checks the first label, which old clients read.
 func TestFirst(t *testing.T) {
 	if view.First(nil) != "" || view.First([]string{"a", "b"}) != "a" {
 		t.Error("the first text is another")

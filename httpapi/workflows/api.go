@@ -34,7 +34,7 @@ var errNoPath = &messages.Error{Status: http.StatusNotFound, Text: "this version
 
 var errMethod = &messages.Error{Status: http.StatusMethodNotAllowed, Text: "method not allowed"}
 
-// Routes are the rows of workflows in the table of routes.
+// Routes returns the rows of workflows in the table of routes.
 func (a *API) Routes() []messages.Route {
 	row := func(method, path string, serve func(*request) error) messages.Route {
 		return messages.NewRoute(method, path, func(m *messages.API, w http.ResponseWriter, r *http.Request, t *messages.Target) error {
@@ -108,15 +108,15 @@ func show[T any](f func(*request) (T, error)) func(*request) error {
 	}
 }
 
-// parameters are those of the query string.
+// parameters returns the parameters of the query string.
 func (q *request) parameters() url.Values {
-	v, _ := url.ParseQuery(q.Query) // what can't be read is not there
+	v, _ := url.ParseQuery(q.Query) // parameters that can't be read are left out
 	return v
 }
 
 func (q *request) body() ([]byte, error) { return q.ReadBody(q.w, q.r) }
 
-// json is the body that is to be read as JSON of at most so many values.
+// json returns the body that is to be read as JSON of at most so many values.
 func (q *request) json(most jsonbody.Bounds) ([]byte, error) { return q.ReadJSON(q.w, q.r, most) }
 
 func (q *request) answer(status int, v any) { q.Answer(q.w, q.r, status, v) }

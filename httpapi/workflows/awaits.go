@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// await is something outside of the run that has to happen.
+// await is an event outside of the run that has to happen.
 type await struct {
 	// Type is event, webhook, call, invoke or sleep.
 	Type     string `json:"type"`
@@ -24,7 +24,7 @@ type await struct {
 	Curl string `json:"curl,omitempty"`
 }
 
-// awaits returns what the run waits for from outside.
+// awaits lists what the run waits for from outside.
 func (e *explainer) awaits() {
 	for _, w := range e.store.WaitersOf(e.run.No) {
 		e.awaitEvent(w)
@@ -114,8 +114,7 @@ func (e *explainer) scan() (done map[uint32]bool, called []*workflow.Entry) {
 	return done, called
 }
 
-// steps are the numbers of steps that may be under way: those that are planned, and the
-// one behind the last.
+// steps iterates over the numbers of the steps that may be under way: the planned ones, and the one after the last.
 func (e *explainer) steps() func(func(uint32) bool) {
 	return func(yield func(uint32) bool) {
 		highest, going := uint32(0), true

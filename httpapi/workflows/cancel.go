@@ -19,7 +19,7 @@ import (
 // the query in a body.
 type params map[string][]string
 
-// selection reads them. An empty body says nothing; numbers and truth values of a body are read as texts.
+// selection reads the parameters of a selection. An empty body has none; numbers and truth values of a body are read as texts.
 func (q *request) selection() (params, error) {
 	v := params(q.parameters())
 	body, err := q.json(jsonbody.Bounds{Values: jsonbody.MaxSelected})
@@ -51,7 +51,7 @@ func (q *request) selection() (params, error) {
 	return v, nil
 }
 
-// list are the values of a name, each of which may be a comma-separated list.
+// list returns the values of a name, each of which may be a comma-separated list.
 func (v params) list(name string) (list []string) {
 	for _, one := range v[name] {
 		for part := range strings.SplitSeq(one, ",") {
@@ -63,7 +63,7 @@ func (v params) list(name string) (list []string) {
 	return list
 }
 
-// whole are the values of a name that may hold commas.
+// whole returns the values of a name that may hold commas.
 func (v params) whole(name string) (list []string) {
 	for _, one := range v[name] {
 		if one = strings.TrimSpace(one); one != "" {
@@ -82,7 +82,7 @@ func (v params) get(name string) string {
 
 func (v params) truth(name string) bool { return strings.EqualFold(v.get(name), "true") }
 
-// number is a whole number of 0 or more; 0 if the name is not there.
+// number returns the value of a name, a whole number of 0 or more; 0 if the name is not there.
 func (v params) number(name string) (int64, error) {
 	text := v.get(name)
 	if text == "" {
@@ -105,8 +105,8 @@ func (v params) nothing(names ...string) bool {
 	return false
 }
 
-// cancel answers DELETE /v2/workflows/runs. Runs that are named are cancelled when it answers; those that filters choose,
-// or all without a filter, by a bulk action.
+// cancel answers DELETE /v2/workflows/runs. Named runs are cancelled when it answers; a bulk action cancels those that
+// filters select, or all without a filter.
 func (q *request) cancel() error {
 	v, err := q.selection()
 	if err != nil {
@@ -135,8 +135,8 @@ func (q *request) cancel() error {
 	return nil
 }
 
-// cancellation reads which runs are to be cancelled; none reports that something is named, but nothing by it, which must
-// not mean everything. A count is taken and ignored, as the reference does: all that match are cancelled.
+// cancellation reads which runs are to be cancelled. none reports that a parameter is given but names no run, which must
+// not mean every run. A count is taken and ignored, as the reference does: all that match are cancelled.
 func (v params) cancellation() (none, async bool, n workflow.Cancellation, err error) {
 	for name := range v {
 		if name != "count" && name != "cursor" && name != "async" && !slices.Contains(filterNames(false), name) {
@@ -151,7 +151,7 @@ func (v params) cancellation() (none, async bool, n workflow.Cancellation, err e
 	return v.nothing(filterNames(false)...), async, n, err
 }
 
-// bulkOf are the bulk actions of runs; a start cancels those that f chooses.
+// bulkOf returns the bulk actions of runs; a start cancels those that f chooses.
 func (q *request) bulkOf(f *workflow.Filter) *messages.Bulk {
 	return &messages.Bulk{
 		Table:  func(v *fsm.View) *queue.BulkTable { return v.Workflows().Bulk() },

@@ -17,7 +17,7 @@ import (
 // endpoint is left to fetch the log.
 const maxCurlBody = 16 << 10
 
-// target is where an entry is delivered.
+// target returns the URL to which an entry is delivered.
 func (e *explainer) target(at *workflow.Entry) string {
 	if at.URL != "" {
 		return at.URL
@@ -25,9 +25,8 @@ func (e *explainer) target(at *workflow.Entry) string {
 	return e.run.URL
 }
 
-// curl is a line that repeats the delivery of an entry by hand, without a signature. What
-// it makes the endpoint submit is recorded at most once, as with any delivery. Values
-// that are redacted in logs are so here.
+// curl returns a line that repeats the delivery of an entry by hand, without a signature. What the endpoint then
+// submits is recorded at most once, as with any delivery. Values that logs redact are redacted here too.
 func (e *explainer) curl(at *workflow.Entry) string {
 	if at.Kind == workflow.CallEntry {
 		return e.curlCall(at)
@@ -67,7 +66,7 @@ func (e *explainer) curlCall(at *workflow.Entry) string {
 	return curlLine(method, at.URL, header, show.Text(at.Body.Bytes()))
 }
 
-// prefix is the body of the delivery of an entry, empty if it is too long, or not to be
+// prefix returns the body of the delivery of an entry, empty if it is too long, or not to be
 // seen.
 func (e *explainer) prefix(at *workflow.Entry) string {
 	if at.Kind != workflow.StepEntry || e.run.Redact != nil && e.run.Redact.Body {
@@ -94,12 +93,12 @@ func (e *explainer) prefix(at *workflow.Entry) string {
 	return string(text)
 }
 
-// ask is a curl line that asks this server; the token is that of the shell.
+// ask returns a curl line that asks this server; the shell's variable has the token.
 func (e *explainer) ask(method, path, body string) string {
 	return curlLine(method, e.origin+path, map[string][]string{"Authorization": {"Bearer $QSTASH_TOKEN"}}, body)
 }
 
-// curlLine is a line for a POSIX shell. Everything is quoted, but for the variable with
+// curlLine returns a line for a POSIX shell. Everything is quoted, except the variable with
 // the token.
 func curlLine(method, target string, header map[string][]string, body string) string {
 	line := []string{"curl", "-sS", "-X", quote(method), quote(target)}

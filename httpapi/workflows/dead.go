@@ -27,13 +27,13 @@ type deadLetter struct {
 	ResponseHeader     map[string][]string `json:"responseHeader,omitempty"`
 	ResponseBody       string              `json:"responseBody"`
 	ResponseBodyBase64 string              `json:"responseBodyBase64,omitempty"`
-	// Error says why there was no answer. It is ours.
+	// Error says why there was no answer. It is a Trireme extension.
 	Error                string             `json:"error,omitempty"`
 	FailureCallbackInfo  *view.CallbackInfo `json:"failureCallbackInfo,omitempty"`
 	FailureFunctionState string             `json:"failureFunctionState,omitempty"`
 }
 
-// renderDead returns the dead letter of a run, with at most trim bytes of each body. Its failure callback may be that of the message that failed.
+// renderDead returns the dead letter of a run, with at most trim bytes of each body. Its failure callback may be the one of the message that failed.
 func renderDead(store *workflow.Store, r *workflow.Run, prefix string, trim int) *deadLetter {
 	show := view.Redactor{Hide: r.Redact, Trim: trim}
 	n := &deadLetter{
@@ -81,8 +81,8 @@ type deadPage struct {
 	Messages []*deadLetter `json:"messages"`
 }
 
-// listDead answers a page of dead letters, the oldest failure first. One read looks at a
-// bounded number of them, so that a page may take several.
+// listDead answers a page of dead letters, the oldest failure first. One read looks at a bounded number of them, so a
+// page may take several reads.
 func (q *request) listDead() (*deadPage, error) {
 	s, err := q.readDeadQuery()
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// startHeader is the header of the request that would start a run as it was started: what is forwarded, by its own names
-// as deliveries have it, and before it the service headers that configure the run, under the prefix that clients read.
+// startHeader returns the header of the request that would start a run as it was started: first the service headers
+// that configure the run, under the prefix that clients read, then the forwarded headers by their own names, as
+// deliveries have them.
 func startHeader(r *workflow.Run, failure *queue.Callback, prefix string) []queue.Field {
 	header := []queue.Field{}
 	add := func(name, value string) {
@@ -35,7 +36,7 @@ func startHeader(r *workflow.Run, failure *queue.Callback, prefix string) []queu
 	return append(header, r.Header...)
 }
 
-// configure adds what options say, but for the retries, by names that begin with before.
+// configure adds the options, except the retries, by names that begin with before.
 func configure(before string, o *queue.Options, add func(name, value string)) {
 	if o.RetryDelay != "" {
 		add(before+"Retry-Delay", o.RetryDelay)
@@ -52,7 +53,7 @@ func configure(before string, o *queue.Options, add func(name, value string)) {
 	}
 }
 
-// flowValue is a Flow-Control-Value.
+// flowValue returns a Flow-Control-Value.
 func flowValue(f *queue.FlowControl) string {
 	var parts []string
 	if f.Parallelism > 0 {

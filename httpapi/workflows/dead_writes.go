@@ -132,7 +132,7 @@ func (q *request) deleteDead(id string) error {
 	return nil
 }
 
-// callback calls a failure callback once more (POST), or cancels it (DELETE), of which the documented success is 302.
+// callback calls a failure callback once more (POST), or cancels it (DELETE). The documented success of a cancellation is 302.
 func (q *request) callback(id string) error {
 	n := workflow.CallbackChange{Cancel: q.r.Method == http.MethodDelete}
 	var ok bool

@@ -32,10 +32,10 @@ type runEvent struct {
 	CallerIP                 string              `json:"callerIp,omitempty"`
 }
 
-// stepStates are the states of steps that events may be chosen by, beside those of runs.
+// stepStates are the states of steps by which events may be selected, in addition to the states of runs.
 var stepStates = []string{stepSuccess, stepRetry, stepFailed, stepProgress, stepCanceled}
 
-// runEvents are the events of a run, the newest first.
+// runEvents returns the events of a run, the newest first.
 func runEvents(store *workflow.Store, run *workflow.Run, now int64, trim int) []*runEvent {
 	log := renderRun(store, run, now, trim)
 	base := runEvent{
@@ -86,7 +86,7 @@ func stepEvents(step *stepLog, group string, add func(int64, string) *runEvent) 
 	}
 }
 
-// size is about how much an event adds to a page, in bytes.
+// size estimates how much an event adds to a page, in bytes.
 func (e *runEvent) size() int {
 	n := 512 + len(e.ResponseBody)
 	if e.StepInfo == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// maxEvents is the most events of a page, and how many it has without a count.
+// maxEvents is the most events of a page, and their number if the request gives no count.
 const maxEvents = 1000
 
 // eventPage is a page of events.
@@ -41,8 +41,7 @@ func (q *request) events() (*eventPage, error) {
 	return page, cmp.Or(err, broken)
 }
 
-// readEventQuery reads what a list of events is to show. Their states are those of runs and
-// of steps.
+// readEventQuery reads what a list of events is to show. The states are states of runs and of steps.
 func (q *request) readEventQuery() (c *listQuery, states []string, err error) {
 	given := q.parameters()
 	var ends []workflow.RunState
@@ -69,9 +68,9 @@ func (q *request) readEventQuery() (c *listQuery, states []string, err error) {
 	return c, states, err
 }
 
-// gather takes in the runs that a filter chooses. Its dates are those of events.
+// gather adds the runs that a filter selects. Its dates are dates of events.
 func (t *timeline) gather(f workflow.Filter) {
-	if len(f.Exact) == 0 { // which nothing else counts beside
+	if len(f.Exact) == 0 { // with Exact no other filter counts
 		t.from, t.to = f.From, f.To
 	}
 	f.From, f.To = 0, 0
@@ -85,8 +84,8 @@ func (t *timeline) gather(f workflow.Filter) {
 	heap.Init(t)
 }
 
-// fill takes events of some states, or of all, as long as there is place. It ends with the context's error when the client no longer
-// waits for the page.
+// fill takes events of some states, or of all, as long as the page has room. It ends with the context's error when the client no
+// longer waits for the page.
 func (p *eventPage) fill(ctx context.Context, t *timeline, limit int, states []string) error {
 	for size := 0; ; {
 		e, at, ok := t.next()

@@ -21,24 +21,24 @@ type explanation struct {
 	Text   string `json:"text"`
 	// Step is the step that the run stands at, and the entry that leads to it.
 	Step *stepLog `json:"step,omitempty"`
-	// Since is when the waiting began, Next when something happens at the latest; both in
-	// unix milliseconds. Without Next it takes an event.
+	// Since is the time at which the waiting began, Next the latest time at which something happens; both in unix
+	// milliseconds. Without Next only an event ends the waiting.
 	Since int64 `json:"since,omitempty"`
 	Next  int64 `json:"next,omitempty"`
-	// LastAttempt is the last call that failed, and ErrorStepName the step that threw, if
-	// the SDK has named it; Attempts counts those of the entry that is being delivered,
-	// one that is under way too, and Allowed how many there may be.
+	// LastAttempt is the last call that failed, and ErrorStepName the step that threw, if the SDK has named it.
+	// Attempts counts the calls of the entry that is being delivered, including one under way, and Allowed is their
+	// limit.
 	LastAttempt   *stepError `json:"lastAttempt,omitempty"`
 	ErrorStepName string     `json:"errorStepName,omitempty"`
 	Attempts      int        `json:"attempts,omitempty"`
 	Allowed       int        `json:"allowed,omitempty"`
-	// Delivery says what keeps the message that is due, if one is.
+	// Delivery says what holds up the message that is due, if there is one.
 	Delivery *delivery `json:"delivery,omitempty"`
 	Awaits   []await   `json:"awaits,omitempty"`
 	// Mismatches name what the endpoint and this server don't agree on.
 	Mismatches []mismatch `json:"mismatches,omitempty"`
-	// Curl repeats by hand the call of the endpoint, or of the third party, that is explained;
-	// Resume has a failed run go on.
+	// Curl repeats by hand the call of the endpoint, or of the third party, that is explained; Resume makes a failed
+	// run go on.
 	Curl   string `json:"curl,omitempty"`
 	Resume string `json:"resume,omitempty"`
 }
@@ -56,8 +56,7 @@ type delivery struct {
 	running        bool
 }
 
-// explain answers why a run is where it is. Created tells apart runs of one id; 0 means
-// the newest.
+// explain answers why a run is in its state. created distinguishes runs of one id; 0 means the newest.
 func (q *request) explain(id string, created int64) (n *explanation, err error) {
 	err = q.view(func(v *fsm.View) {
 		if r := v.Workflows().Find(id, created); r != nil {
@@ -71,7 +70,7 @@ func (q *request) explain(id string, created int64) (n *explanation, err error) 
 	return n, err
 }
 
-// explainer explains one run. origin is how this server was asked, for curl lines.
+// explainer explains one run. origin is the address by which this server was asked, for curl lines.
 type explainer struct {
 	store    *workflow.Store
 	messages *queue.Store
@@ -97,8 +96,8 @@ func (e *explainer) explain() *explanation {
 	return e.out
 }
 
-// currentEntry is the entry whose delivery tells most: the one that failed, else the newest
-// that is still to be delivered (one that is being retried first), else the last one.
+// currentEntry returns the entry whose delivery explains most: the one that failed, else the newest that is still to be
+// delivered (preferably one that is being retried), else the last one.
 func (e *explainer) currentEntry() (at *workflow.Entry, pos uint32) {
 	rank := func(n *workflow.Entry) int {
 		switch n.State {
@@ -121,7 +120,7 @@ func (e *explainer) currentEntry() (at *workflow.Entry, pos uint32) {
 	return at, pos
 }
 
-// describe tells of an entry and its delivery.
+// describe adds the facts of an entry and its delivery.
 func (e *explainer) describe(at *workflow.Entry, pos uint32) {
 	b := newBuilder(e.store, e.run, e.now, view.Redactor{Hide: e.run.Redact, Trim: maxExplained})
 	step := b.entryStep(at)
@@ -146,7 +145,7 @@ func (e *explainer) describe(at *workflow.Entry, pos uint32) {
 	}
 }
 
-// attempts counts those of an entry, and says when the next one comes.
+// attempts counts the attempts of an entry, and says when the next one comes.
 func (e *explainer) attempts(at *workflow.Entry) {
 	n := e.out
 	if !at.State.Open() && at.State != workflow.Undeliverable {
@@ -166,10 +165,10 @@ func (e *explainer) attempts(at *workflow.Entry) {
 	}
 }
 
-// maxExplained is the most of a text that an explanation shows, in bytes.
+// maxExplained is the most bytes of a text that an explanation shows.
 const maxExplained = 4 << 10
 
-// deliveryOf says where the message is by which an entry is delivered, nil if there is none.
+// deliveryOf describes the message that delivers an entry, nil if there is none.
 func (e *explainer) deliveryOf(at *workflow.Entry) *delivery {
 	x, ok := e.messages.Explain(at.ID, e.now)
 	if !ok {

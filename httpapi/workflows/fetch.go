@@ -13,7 +13,7 @@ func noRun(id string) *messages.Error {
 }
 
 // fetch answers GET /v2/workflows/runs/{id}: the whole log, for an endpoint whose delivery was too large for a body. An SDK
-// that gets 404 gives the run up, so that is the answer only when the run is over.
+// that gets 404 gives up the run, so 404 is answered only when the run is over.
 func (q *request) fetch(id string) error {
 	var text []byte
 	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxRuns is the most runs of a page of logs, and how many it has without a count.
+	// maxRuns is the most runs of a page of logs, and their number if the request gives no count.
 	maxRuns = 10
 	// maxDeadLetters is the most dead letters of a page.
 	maxDeadLetters = 100
@@ -19,19 +19,19 @@ const (
 	maxPageBytes = 8 << 20
 )
 
-// listQuery is what a list shows.
+// listQuery selects the content of a list.
 type listQuery struct {
 	filter workflow.DeadFilter
 	limit  int
 	cursor string
-	// dead are the dead letters that are named; none: something is named that can't be.
+	// dead are the dead letters that are named; none says that a name can't be that of a dead letter.
 	dead []queue.Stamp
 	none bool
 	// trim is the most bytes of a text, negative for all.
 	trim int
 }
 
-// Names of parameters that lists know besides those of filters.
+// Names of parameters of lists in addition to those of filters.
 var (
 	listNames     = append([]string{"count", "cursor"}, filterNames(false)...)
 	runNames      = append([]string{"groupBy", "trimBody"}, listNames...)
@@ -39,7 +39,7 @@ var (
 	deadNames     = append([]string{"dlqIds", "source", "count", "cursor"}, filterNames(true)...)
 )
 
-// readListQuery reads what a list is to show, at most so many a page. An unknown name is refused.
+// readListQuery reads what a list is to show, with most elements on a page at most. An unknown name is refused.
 func (q *request) readListQuery(known []string, most int) (*listQuery, params, error) {
 	v, err := q.selection()
 	if err != nil {
@@ -66,7 +66,7 @@ func (q *request) readListQuery(known []string, most int) (*listQuery, params, e
 	return c, v, nil
 }
 
-// size reads how much a page shows; a count above the most is the most.
+// size reads the size of a page; a count above most counts as most.
 func (c *listQuery) size(v params, most int) error {
 	count, err := v.number("count")
 	if err != nil {
@@ -109,7 +109,7 @@ func (q *request) readDeadQuery() (*listQuery, error) {
 	return c, nil
 }
 
-// stamp is the cursor of a list of dead letters.
+// stamp returns the cursor of a list of dead letters.
 func (c *listQuery) stamp() (queue.Stamp, error) {
 	t, ok := queue.ParseStamp(c.cursor)
 	if c.cursor != "" && !ok {

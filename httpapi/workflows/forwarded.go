@@ -7,11 +7,11 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// sender says whose headers a submission forwards, which decides what of them is meant.
+// sender says whose headers a submission forwards, which decides which of them are intended.
 type sender uint8
 
 const (
-	// ofCaller: whoever starts a run. What it forwards is meant, also a handshake that it asks for by hand.
+	// ofCaller: the client that starts a run. Everything that it forwards is intended, also a handshake that it asks for by hand.
 	ofCaller sender = iota
 	// ofStep: an SDK that answers a delivery. It sends back what it was sent under a prefix that it does not know, as if
 	// that were the user's.
@@ -27,7 +27,7 @@ var serverOwned = map[string]bool{
 	"workflow-runid": true, "workflow-createdat": true, "workflow-url": true, "workflow-init": true, "workflow-calltype": true,
 }
 
-// handshake asks the SDK of an endpoint to start the run once more. Sent back by an SDK it would ask again.
+// handshake asks the SDK of an endpoint to start the run once more. If an SDK sent it back, it would ask again.
 const handshake = "workflow-unknown-sdk"
 
 // connection are headers of the request in which an SDK received what it forwards. Those of the connection itself are

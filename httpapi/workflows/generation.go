@@ -8,11 +8,11 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// sdkName is how the published client for JavaScript names itself in a telemetry header, before its version.
+// sdkName is the name of the published client for JavaScript in a telemetry header; its version follows.
 const sdkName = "@upstash/workflow@v"
 
 // singletonSDK is the first release of that client which expects a refusal when it starts a run whose id is taken by a run
-// that lives. Earlier ones, and those for Python and Go, which don't name themselves, expect that the answer says
+// that lives. Earlier releases, and the clients for Python and Go, which don't name themselves, expect an answer that says
 // deduplicated.
 var singletonSDK = [2]int{1, 4}
 
@@ -28,7 +28,7 @@ func olderSDK(h *messages.Headers) bool {
 	return true
 }
 
-// olderThan compares the first two numbers of a version such as 1.3.2 or 1.4.0-rc.1. One that can't be read is not older.
+// olderThan compares the first two numbers of a version such as 1.3.2 or 1.4.0-rc.1. A version that can't be read is not older.
 func olderThan(version string, than [2]int) bool {
 	parts := strings.SplitN(version, ".", 3)
 	for i, limit := range than {

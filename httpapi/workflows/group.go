@@ -29,8 +29,7 @@ type runBuilder struct {
 	groups []*stepGroup
 	slots  map[uint32]slot // of the branches of blocks, by their step
 	calls  map[uint32]*workflow.Entry
-	// last is the entry whose delivery the run goes on with, and highest the greatest
-	// number of a step that is done.
+	// last is the entry whose delivery continues the run, and highest the greatest number of a finished step.
 	last    *workflow.Entry
 	highest uint32
 	// block is the parallel group that is being planned; lastPlan its newest plan.
@@ -118,7 +117,7 @@ func asleep(e *workflow.Entry, now int64) bool {
 	return (e.Type == workflow.SleepFor || e.Type == workflow.SleepUntil) && e.State == workflow.Pending && e.FirstAt > now
 }
 
-// details adds what the store knows of a step beside its entry.
+// details adds what the store knows of a step in addition to its entry.
 func (b *runBuilder) details(n *stepLog, step uint32) {
 	if call := b.calls[step]; call != nil && step > 0 {
 		answer, _ := b.store.AnswerTo(b.run.No, step)
@@ -129,7 +128,7 @@ func (b *runBuilder) details(n *stepLog, step uint32) {
 	}
 }
 
-// branches says of the branches that have no result how far they are.
+// branches sets the state of the branches that have no result.
 func (b *runBuilder) branches() {
 	waiting := b.waiters()
 	for step, at := range b.slots { // unordered: each fills a slot of its own
@@ -156,7 +155,7 @@ func (b *runBuilder) waiters() map[uint32]*workflow.Waiter {
 	return m
 }
 
-// status says how the delivery of an entry goes, as the state of what it was to do.
+// status sets the state of a step from the delivery of its entry.
 func (b *runBuilder) status(n *stepLog, e *workflow.Entry) {
 	n.State, n.Errors = b.stateOf(e), attemptErrors(b.Redactor, e.Errors)
 	if n.State == stepRetry {
@@ -188,7 +187,7 @@ func (b *runBuilder) callStatus(n *stepLog, call *workflow.Entry) {
 	b.status(n, at)
 }
 
-// ending adds what the run is doing now, unless a parallel block says it.
+// ending adds what the run is doing now, unless a parallel block shows it.
 func (b *runBuilder) ending() {
 	step := b.highest + 1
 	_, planned := b.slots[step]

@@ -12,8 +12,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// optionsOf reads a map of publish-style headers, as they stand in bodies. Names may occur twice in different case; the
-// last form of a name in the order of names counts.
+// optionsOf reads a map of publish-style headers, as bodies have them. Names may occur twice in different case; the
+// last of them in the order of names counts.
 func (a *API) optionsOf(m map[string][]string) (queue.Options, error) {
 	h := http.Header{}
 	for _, name := range sortedNames(m) {
@@ -22,7 +22,7 @@ func (a *API) optionsOf(m map[string][]string) (queue.Options, error) {
 	return a.runOptions(a.Parser.ReadHeaders(h))
 }
 
-// runOptions are the options of a message of a run, which is delivered at once.
+// runOptions returns the options of a message of a run, which is delivered at once.
 func (a *API) runOptions(h *messages.Headers) (queue.Options, error) {
 	o, err := h.Options()
 	if err != nil {
@@ -34,7 +34,7 @@ func (a *API) runOptions(h *messages.Headers) (queue.Options, error) {
 	return o, nil
 }
 
-// openObject is a JSON object in compact form without its closing brace, for the state machine to add members to.
+// openObject returns a JSON object in compact form without its closing brace, for the state machine to add members to.
 func openObject(text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	if err := json.Compact(&b, text); err != nil {

@@ -15,10 +15,10 @@ import (
 // hookEvent is the form of the event ids that webhooks reach.
 var hookEvent = regexp.MustCompile(`^evt_[A-Za-z0-9_-]{15}$`)
 
-// errNoHook is every miss alike, so that nothing can be learnt from it.
+// errNoHook is the same for every miss, so that nothing can be learnt from it.
 var errNoHook = &messages.Error{Status: http.StatusNotFound, Text: "webhook not found"}
 
-// hookCall is what a wait for a webhook gives to the workflow.
+// hookCall is the result of a wait for a webhook, as the workflow gets it.
 type hookCall struct {
 	Method string              `json:"method"`
 	Header map[string][]string `json:"header"`
@@ -67,8 +67,8 @@ func (q *request) hook() error {
 	return nil
 }
 
-// hookIn finds the database in which a run has made a webhook. Its address is a secret that names no database unless the
-// client's base URL did, so it is looked for in all of them; only the database of the run learns of the call.
+// hookIn finds the database in which a run has made a webhook. Its address is a secret, and names no database unless the
+// client's base URL did, so it is looked up in all of them; only the database of the run is told of the call.
 func hookIn(v *fsm.View, db, user, run, event string) (at messages.Access, made bool) {
 	if db != "" {
 		at = messages.Access{DB: db, Number: v.Database(db)}
@@ -100,7 +100,7 @@ func madeHook(s *workflow.Store, user, run, event string) (made bool) {
 	return made
 }
 
-// hookURL is the address of a webhook that a run has made, empty if it has made none of that event.
+// hookURL returns the address of a webhook that a run has made, empty if it has made none of that event.
 func hookURL(s *workflow.Store, r *workflow.Run, event string) (found string) {
 	s.Log(r.No, func(_ uint32, e *workflow.Entry) bool {
 		if e.Type != workflow.CreateWebhook || e.Kind != workflow.StepEntry {
@@ -119,7 +119,7 @@ func hookURL(s *workflow.Store, r *workflow.Run, event string) (found string) {
 	return found
 }
 
-// hookTarget is the path and the query that were called, also of a target in absolute form.
+// hookTarget returns the path and the query that were called, also of a target in absolute form.
 func hookTarget(r *http.Request) string {
 	if strings.HasPrefix(r.RequestURI, "/") {
 		return r.RequestURI

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Webhooks need no token, so one address may call so many of them a second, with bursts as long.
+// Webhooks need no token, so the calls of one address in a second are bounded.
 const (
 	hooksPerSecond = 100
 	hookAddresses  = 10_000

@@ -38,7 +38,7 @@ func (q *request) logs() (*runPage, error) {
 	return page, nil
 }
 
-// runSize is about how much a run adds to a page, in bytes.
+// runSize estimates how much a run adds to a page, in bytes.
 func runSize(store *workflow.Store, r *workflow.Run, trim int) (n int) {
 	size := view.Redactor{Trim: trim}.Size
 	store.Log(r.No, func(_ uint32, e *workflow.Entry) bool {
@@ -57,9 +57,9 @@ func runSize(store *workflow.Store, r *workflow.Run, trim int) (n int) {
 	return n + size(r.Result.Len())
 }
 
-// eachRun visits a page of the runs that s chooses and returns the cursor of the next page,
-// empty after the last. visit says false for a run that has no place any more. One read
-// looks at a bounded number of runs, so that a page may take several.
+// eachRun visits a page of the runs that s chooses and returns the cursor of the next page, empty after the last. visit
+// returns false for a run for which the page has no room. One read looks at a bounded number of runs, so a page may
+// take several reads.
 func (q *request) eachRun(s *listQuery, visit func(*fsm.View, *workflow.Run) bool) (string, error) {
 	after, err := readCursor(s.cursor)
 	if err != nil || s.none {

@@ -11,7 +11,7 @@ import (
 
 // mismatch is something that the endpoint and this server don't agree on.
 type mismatch struct {
-	// Code is a word for programs, Text says what is wrong and what mends it.
+	// Code is a word for programs, Text says what is wrong and how to mend it.
 	Code string `json:"code"`
 	Text string `json:"text"`
 }
@@ -26,10 +26,10 @@ func sdkHeader(header []queue.Field, name string) string {
 	return ""
 }
 
-// errorStep is the step that an SDK says has thrown.
+// errorStep returns the step that an SDK says has thrown.
 func errorStep(a *workflow.Attempt) string { return sdkHeader(a.Header, "Error-Step-Name") }
 
-// protocolVersion is what SDKs say of themselves, and what this server speaks.
+// protocolVersion is the version of the protocol that this server speaks and that SDKs name.
 const protocolVersion = "1"
 
 // mismatchRule is a rule by which an attempt that failed shows a mismatch; empty if it doesn't.
@@ -48,7 +48,7 @@ type failedAttempt struct {
 
 func (c *failedAttempt) from() string { return sdkHeader(c.Header, "Workflow-Sdk-Version") }
 
-// says is a rule about the text of an SDK's error.
+// says returns a rule about the text of an SDK's error.
 func says(part, text string) func(*failedAttempt) string {
 	return func(c *failedAttempt) string {
 		if strings.Contains(c.message, part) {
@@ -58,7 +58,7 @@ func says(part, text string) func(*failedAttempt) string {
 	}
 }
 
-// hasStatus is a rule about statuses of answers that are no SDK's.
+// hasStatus returns a rule about statuses of answers that don't come from an SDK.
 func hasStatus(text string, list ...int) func(*failedAttempt) string {
 	return func(c *failedAttempt) string {
 		for _, status := range list {

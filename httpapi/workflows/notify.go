@@ -32,7 +32,7 @@ func (a *API) renderWaiter(n *workflow.Waiter) waiter {
 	}
 }
 
-// fieldMap is a header by names.
+// fieldMap returns a header by names.
 func fieldMap(header []queue.Field) map[string][]string {
 	m := make(map[string][]string, len(header))
 	for _, f := range header {

@@ -72,7 +72,7 @@ var filters = []filter{
 	{"responseStatus", true, "status of the last answer", readStatuses},
 }
 
-// filterNames are the names of filters, with those for dead letters only or without.
+// filterNames returns the names of filters, with those for dead letters only or without.
 func filterNames(dead bool) (names []string) {
 	for _, f := range filters {
 		if dead || !f.dead {

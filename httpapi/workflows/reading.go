@@ -13,7 +13,7 @@ func (q *request) view(fn func(*fsm.View)) error {
 	return err
 }
 
-// origin is the address by which this server was asked.
+// origin returns the address by which this server was asked.
 func (q *request) origin() string {
 	scheme := "http"
 	if q.r.TLS != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// reason says in a word and a sentence why the run is where it is.
+// reason sets the word and the sentence that explain the run's state.
 func (e *explainer) reason(at *workflow.Entry) {
 	n := e.out
 	switch {
@@ -38,7 +38,7 @@ func (e *explainer) reason(at *workflow.Entry) {
 	}
 }
 
-// failure says how a run has failed, and adds what has it go on.
+// failure says how a run has failed, and adds the command that makes it go on.
 func (e *explainer) failure(at *workflow.Entry) string {
 	text := "the run has failed for good"
 	if f := e.run.Fault; f != nil {
@@ -75,7 +75,7 @@ func (e *explainer) retrying(at *workflow.Entry) string {
 	return text
 }
 
-// outcome is an attempt that failed in few words.
+// outcome describes a failed attempt in few words.
 func outcome(a *workflow.Attempt) string {
 	switch {
 	case a.Status == 0:
@@ -86,7 +86,7 @@ func outcome(a *workflow.Attempt) string {
 	return fmt.Sprintf("with status %d", a.Status)
 }
 
-// several is a number of something.
+// several returns a number with its noun, one for 1 and more for any other.
 func several(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one

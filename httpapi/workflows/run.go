@@ -31,7 +31,7 @@ type invokerLog struct {
 	WorkflowRunCreatedAt int64  `json:"workflowRunCreatedAt"`
 }
 
-// failureLog is the call of the failure function or failure URL, and what it was about.
+// failureLog is the call of the failure function or failure URL, and its subject.
 type failureLog struct {
 	MessageID        string              `json:"messageId"`
 	URL              string              `json:"url"`
@@ -70,7 +70,7 @@ func renderRun(store *workflow.Store, run *workflow.Run, now int64, trim int) *r
 	return n
 }
 
-// deadID is the id of the run's dead letter, empty if it has none.
+// deadID returns the id of the run's dead letter, empty if it has none.
 func deadID(run *workflow.Run) string {
 	if run.Dead == (queue.Stamp{}) {
 		return ""
@@ -78,8 +78,8 @@ func deadID(run *workflow.Run) string {
 	return run.Dead.String()
 }
 
-// renderFailure is nil if nothing was called, or if there was nothing to call
-// .
+// renderFailure renders the call of a run's failure callback; nil if nothing was called, or if there was nothing to
+// call.
 func renderFailure(store *workflow.Store, run *workflow.Run, show view.Redactor) *failureLog {
 	c, to := run.Callback, store.FailureCallback(run)
 	if c == nil || c.NotFound || to == nil {

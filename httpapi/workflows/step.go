@@ -22,9 +22,8 @@ const (
 	stepCanceled = "STEP_CANCELED"
 )
 
-// stepLog is a step of a run's log. Members that a type of step doesn't have are left
-// out. Of the names that the specification doesn't show, those are taken that existing
-// clients read.
+// stepLog is a step of a run's log. Members that a type of step doesn't have are left out. Where the specification
+// doesn't show a name, the name that existing clients read is taken.
 type stepLog struct {
 	StepID           uint32              `json:"stepId,omitempty"`
 	StepName         string              `json:"stepName,omitempty"`
@@ -66,7 +65,7 @@ type stepLog struct {
 	Errors []stepError `json:"errors,omitempty"`
 }
 
-// stepBody is what the JSON of a step says beside what the state machine knows of it.
+// stepBody holds the members of a step's JSON that the state machine doesn't keep.
 type stepBody struct {
 	Out         json.RawMessage `json:"out"`
 	SleepFor    json.RawMessage `json:"sleepFor"`
@@ -92,8 +91,8 @@ func (b *runBuilder) entryStep(e *workflow.Entry) *stepLog {
 	return n
 }
 
-// headers are those that the endpoint gets: the run's, and over them those of a message. Only the first delivery of a run
-// has what asks for the handshake.
+// headers returns the headers that the endpoint gets: the run's, overridden by a message's own. Only the first delivery
+// of a run has those that ask for the handshake.
 func (b *runBuilder) headers(own *queue.Options, first bool) map[string][]string {
 	m := b.Header(b.run.Header)
 	if !first {
@@ -135,7 +134,7 @@ func (b *runBuilder) readBody(n *stepLog, e *workflow.Entry) {
 	}
 }
 
-// out is the output of a step: the text that the SDK sent, or the JSON that stood there
+// out returns the output of a step: the text that the SDK sent, or the JSON that stood there
 // instead; nil if there was none.
 func (b *runBuilder) out(raw json.RawMessage) *string {
 	if len(raw) == 0 || string(raw) == "null" {
@@ -145,7 +144,7 @@ func (b *runBuilder) out(raw json.RawMessage) *string {
 	return &out
 }
 
-// rawText is the text of a JSON string, or the JSON of another value.
+// rawText returns the text of a JSON string, or the JSON of another value.
 func rawText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -156,8 +155,8 @@ func rawText(raw json.RawMessage) string {
 
 var unitMillis = map[byte]float64{'s': 1000, 'm': 60_000, 'h': 3_600_000, 'd': 86_400_000}
 
-// durationText is a sleep in milliseconds: a number of seconds, or groups of a number and
-// a unit; 0 for what is neither.
+// durationText returns a sleep in milliseconds, from a number of seconds or from groups of a number and a unit; 0 for
+// anything else.
 func durationText(raw json.RawMessage) int64 {
 	text := strings.TrimSpace(rawText(raw))
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
@@ -207,7 +206,7 @@ func (b *runBuilder) call(n *stepLog, call, answer *workflow.Entry) {
 	n.CallResponseStatus, n.CallResponseHeaders, n.CallResponseBody = a.Status, view.Header(a.Header), &text
 }
 
-// toldBody is the body of an answer that is kept in the result of its step alone.
+// toldBody returns the body of an answer that is kept only in the result of its step.
 func (b *runBuilder) toldBody(answer *workflow.Entry) []byte {
 	result, ok := b.store.ResultOf(b.run.No, answer.Step.Number())
 	if !ok {
@@ -223,8 +222,8 @@ func (b *runBuilder) toldBody(answer *workflow.Entry) []byte {
 	return plainBytes(rawText(out.Body))
 }
 
-// plainBytes undoes that SDKs read the bytes of an answer as characters, one for each; a
-// text that can't have come about that way is what it is.
+// plainBytes restores the bytes of an answer that an SDK has read as one character for each byte. A text that can't
+// have come about that way is returned as it is.
 func plainBytes(text string) []byte {
 	plain := make([]byte, 0, len(text))
 	for _, r := range text {

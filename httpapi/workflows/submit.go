@@ -23,8 +23,8 @@ type submitted struct {
 	Created      int64  `json:"workflowCreatedAt,omitempty"`
 }
 
-// Submit takes in messages with workflow headers. Steps are taken all or answered by what refuses the first: an SDK sends
-// those of one call together. Of several starts each has its own answer.
+// Submit accepts messages with workflow headers. Steps, of which an SDK sends those of one call together, are all
+// accepted, or the answer is the refusal of the first refused one. Several starts have an answer each.
 func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, err error) {
 	n := workflow.Submissions{Items: make([]workflow.Submission, len(items))}
 	for i := range items {
@@ -50,7 +50,7 @@ func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, 
 	return answers, nil
 }
 
-// ofItem says which of some items an error is about, unless there is one alone.
+// ofItem adds to an error the number of its item, unless there is only one.
 func ofItem(items, at int, err error) error {
 	if items == 1 {
 		return err
@@ -123,14 +123,14 @@ func (a *API) readStart(n *workflow.Submission, h *messages.Headers) error {
 	return err
 }
 
-// refused is an answer upon which an SDK fails the step, visibly; by a 400 it would take the run for one that is over.
+// refused returns an answer upon which an SDK visibly fails the step; after a 400 it would take the run for finished.
 func refused(format string, args ...any) error {
 	e := messages.Invalid(format, args...)
 	e.Status = http.StatusPreconditionFailed
 	return e
 }
 
-// readInvoke takes the payload of an invoked run and the step that waits for it out of what was sent.
+// readInvoke reads the payload of an invoked run, and the step that waits for it.
 func (a *API) readInvoke(n *workflow.Submission) error {
 	var in struct {
 		Body    *string             `json:"body"`
@@ -195,7 +195,7 @@ func number(text string) uint32 {
 	return uint32(n)
 }
 
-// step is what is read of a step's JSON.
+// step holds what is read from a step's JSON.
 type step struct {
 	workflow.Step
 	// until is sleepUntil in unix milliseconds.
@@ -234,5 +234,5 @@ func readStep(text []byte) (s step, err error) {
 	return s, nil
 }
 
-// prefix is the one of service headers that endpoints read.
+// prefix returns the prefix of service headers that endpoints read.
 func (a *API) prefix() string { return a.Parser.Prefixes[len(a.Parser.Prefixes)-1] }

@@ -10,21 +10,21 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// moment is a place in the order of events, the newest first: of those of one time, those of the newer run come first,
-// and of one run as its log tells them. left is how many events of that time and run there still are, so that what comes
-// in front of it does not move it.
+// moment is a place in the order of events, the newest first. Events of one time are ordered by run, the newer first,
+// and events of one run as in its log. left is the number of events of that time and run that remain, so that new events
+// before it do not move it.
 type moment struct {
 	time int64
 	run  uint64
 	left int
 }
 
-// compareMoments is negative if a is newer than b, as far as time and run tell.
+// compareMoments returns a negative number if a is newer than b, judged by time and run.
 func compareMoments(a, b moment) int {
 	return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(b.run, a.run))
 }
 
-// String is the moment as a cursor.
+// String returns the moment as a cursor.
 func (m moment) String() string {
 	return strconv.FormatInt(m.time, 36) + "." + strconv.FormatUint(m.run, 36) + "." + strconv.Itoa(m.left)
 }
@@ -48,14 +48,14 @@ func parseMoment(text string) (m moment, err error) {
 	return m, nil
 }
 
-// source returns the events of one run. They are made of its log when their turn may have come, and made again if they had
-// to make room.
+// source holds the events of one run. They are made from its log when their turn may have come, and made again if they
+// were dropped to make room.
 type source struct {
 	run *workflow.Run
-	// at is when its next event was; as long as counted is not set, no event is later.
+	// at is the time of its next event; until counted is set, it is an upper bound.
 	at      int64
 	counted bool
-	// left is how many events there still are, list those of them that are made.
+	// left is the number of events that remain, list those of them that are made.
 	left int
 	list []*runEvent
 }
@@ -65,11 +65,11 @@ type timeline struct {
 	store *workflow.Store
 	now   int64
 	trim  int
-	// from and to bound the time of events (0 = unbounded); begin is where a page before this one has ended.
+	// from and to bound the time of events (0 = unbounded); begin is the place at which the page before this one has ended.
 	from, to int64
 	begin    moment
 	sources  []*source
-	// room is for the events that sources have made, which take that much; both in bytes.
+	// room bounds the size of the events that sources have made, made is their size; both in bytes.
 	room, made int
 }
 
@@ -96,7 +96,7 @@ func (t *timeline) Pop() any {
 	return s
 }
 
-// add has the timeline tell the events of a run too. After the last one comes heap.Init.
+// add adds the events of a run. heap.Init must be called after the last run.
 func (t *timeline) add(r *workflow.Run) {
 	at := r.Latest()
 	for _, bound := range []int64{t.to, t.begin.time} {
@@ -109,7 +109,7 @@ func (t *timeline) add(r *workflow.Run) {
 	}
 }
 
-// next returns the next event and where it stands; false if there is none.
+// next returns the next event and its place; false if there is none.
 func (t *timeline) next() (*runEvent, moment, bool) {
 	for len(t.sources) > 0 {
 		s := t.sources[0]
@@ -132,7 +132,7 @@ func (t *timeline) next() (*runEvent, moment, bool) {
 	return nil, moment{}, false
 }
 
-// count finds out which events of the first source are to be told, and when the first of them was.
+// count finds out which events of the first source are to be shown, and the time of the first of them.
 func (t *timeline) count(s *source) {
 	list := t.events(s.run)
 	list = list[t.passed(s.run.No, list):]
@@ -141,7 +141,7 @@ func (t *timeline) count(s *source) {
 	t.settle(s)
 }
 
-// events are those of a run that are not too old.
+// events returns the events of a run that are not too old.
 func (t *timeline) events(r *workflow.Run) []*runEvent {
 	list := runEvents(t.store, r, t.now, t.trim)
 	for t.from > 0 && len(list) > 0 && list[len(list)-1].Time < t.from {
@@ -150,7 +150,7 @@ func (t *timeline) events(r *workflow.Run) []*runEvent {
 	return list
 }
 
-// passed is how many events of a run, from the newest on, are too new, or were told on a page before.
+// passed returns the number of events of a run, from the newest on, that are too new or were on an earlier page.
 func (t *timeline) passed(run uint64, list []*runEvent) (n int) {
 	for n < len(list) && (t.to > 0 && list[n].Time > t.to || t.begin.time > 0 && compareMoments(moment{time: list[n].Time, run: run}, t.begin) < 0) {
 		n++
@@ -162,7 +162,7 @@ func (t *timeline) passed(run uint64, list []*runEvent) (n int) {
 	return n + max(ties-t.begin.left, 0)
 }
 
-// hold keeps events of a source. If all hold too much, the others have to make theirs again.
+// hold keeps events of a source. If all sources together hold too much, the others drop theirs and make them again later.
 func (t *timeline) hold(s *source, list []*runEvent) {
 	size := 0
 	for _, e := range list {
@@ -177,7 +177,7 @@ func (t *timeline) hold(s *source, list []*runEvent) {
 	s.list, t.made = list, t.made+size
 }
 
-// take has the first source go on to its next event.
+// take moves the first source on to its next event.
 func (t *timeline) take(s *source) {
 	t.made -= s.list[0].size()
 	s.list, s.left = s.list[1:], s.left-1

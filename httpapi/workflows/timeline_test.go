@@ -45,7 +45,7 @@ func TestTimeline(t *testing.T) {
 	})
 }
 
-// word is an event in few words.
+// word describes an event in few words.
 func word(e *runEvent) string {
 	text := fmt.Sprintf("%d %s %s", e.Time, e.WorkflowRunID, e.State)
 	if e.StepInfo != nil {
@@ -54,7 +54,7 @@ func word(e *runEvent) string {
 	return text
 }
 
-// past is what has happened to some runs.
+// past is a random history of some runs.
 type past struct {
 	t     *rapid.T
 	flows *workflow.Store
@@ -113,7 +113,7 @@ func (p *past) good(err error) {
 	}
 }
 
-// date is a bound of events, or none.
+// date draws a bound of events, or none.
 func (p *past) date(name string) int64 {
 	if rapid.Bool().Draw(p.t, name+" given") {
 		return 0
@@ -121,7 +121,7 @@ func (p *past) date(name string) int64 {
 	return rapid.Int64Range(firstDay-1, p.now+1).Draw(p.t, name)
 }
 
-// sorted are all events between the filter's dates, the newest first.
+// sorted returns all events between the filter's dates, the newest first.
 func (p *past) sorted(f *workflow.Filter) []string {
 	var all []*runEvent
 	runs, _, _ := p.flows.Runs(&workflow.Filter{}, workflow.Page{Limit: 1000})

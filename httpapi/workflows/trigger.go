@@ -97,7 +97,7 @@ func (q *request) triggerBatch() error {
 	return nil
 }
 
-// plainStart is a start without an SDK: as if the caller had sent what an SDK sends.
+// plainStart returns the submission of a start without an SDK, as if the caller had sent what an SDK sends.
 func (q *request) plainStart(url string, h *messages.Headers, body []byte) (n workflow.Submission, err error) {
 	o, err := h.Options()
 	if err != nil {

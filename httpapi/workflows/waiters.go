@@ -5,8 +5,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
-// waiters answers those that wait for an event, in the order in which they began. It is
-// exact: a listed waiter has not been woken, and the next notify wakes it.
+// waiters answers with the waiters for an event, in the order in which they began. It is exact: a listed waiter has not
+// been woken, and the next notify wakes it.
 func (q *request) waiters() ([]waiter, error) {
 	event := q.Plain(1)
 	list := []waiter{}

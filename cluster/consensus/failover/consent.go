@@ -103,7 +103,7 @@ func (w *Watcher) Answer(q Ask) Answer {
 	return Answer{Granted: true}
 }
 
-// last is the term and index of the last entry that this node holds.
+// last returns the term and index of the last entry that this node holds.
 func last(r *raft.Raft) (term, index uint64) {
 	s := r.Stats()
 	n := func(k string) uint64 { v, _ := strconv.ParseUint(s[k], 10, 64); return v }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// RetryWithin has votes asked again for so long, until the test ends.
+// RetryWithin sets the time within which votes are asked again, until the test ends.
 func RetryWithin(t *testing.T, d time.Duration) {
 	before := retryWithin
 	retryWithin = d

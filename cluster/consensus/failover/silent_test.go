@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/consensus/failover"
 )
 
-// hearing gives members a say in whether they hear their leader. They hear it until the flag is set.
+// hearing returns a flag for each member, which hears its leader until the flag is set.
 func (n *nodes) hearing(ids ...string) map[string]*atomic.Bool {
 	silent := map[string]*atomic.Bool{}
 	for _, id := range ids {
@@ -42,7 +42,8 @@ func TestSilentLeaderIsReplaced(t *testing.T) {
 	}
 }
 
-// TestVoterHearsNothing: a voter agrees without a dial if it hears nothing itself, and never for silence alone if it hears the leader.
+// TestVoterHearsNothing: a voter agrees without a dial if it hears nothing itself. If it hears the leader it never agrees for
+// another's silence alone.
 func TestVoterHearsNothing(t *testing.T) {
 	n := start(t, 3)
 	silent := n.hearing("n2")

@@ -30,8 +30,8 @@ type Config struct {
 	// Watch opens an idle connection to a cluster port, which that port keeps open
 	// until its process ends. A refused dial must be recognizable as ECONNREFUSED.
 	Watch func(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error)
-	// Silent reports whether this node hears nothing of the leader that it follows, for as long as raft would
-	// wait at least. Nil: only leaders that are dead are replaced.
+	// Silent reports whether this node hears nothing from the leader that it follows, for as long as raft would wait at
+	// least. With nil only dead leaders are replaced.
 	Silent func() bool
 	Jitter time.Duration // longest random pause between two tries; 40 ms
 	Budget int           // most campaigns in 10 s; 5
@@ -107,7 +107,7 @@ func (w *Watcher) run() {
 	}
 }
 
-// sleep is false when the watcher is stopped.
+// sleep returns false when the watcher is stopped.
 func (w *Watcher) sleep(d time.Duration) bool {
 	select {
 	case <-w.stop:
@@ -208,9 +208,8 @@ func (w *Watcher) listen(leader raft.Server, term uint64) {
 
 func (w *Watcher) silent() bool { return w.c.Silent != nil && w.c.Silent() }
 
-// dead reports whether the process that led in term has certainly ended: its port refuses,
-// or a new process behind it says that it does not lead. A connection is
-// returned if the leader is there. Neither means: not known.
+// dead reports whether the process that led in term has certainly ended: its port refuses, or a new process behind it
+// says that it does not lead. It returns a connection if the leader is there. With neither it is not known.
 func (w *Watcher) dead(leader raft.Server, term uint64) (bool, net.Conn) {
 	conn, err := w.c.Watch(leader.Address, dialTime)
 	if err != nil {
@@ -227,8 +226,8 @@ func (w *Watcher) dead(leader raft.Server, term uint64) (bool, net.Conn) {
 // campaign runs until there is a leader or raft itself has taken over, or a leader that was only silent is heard.
 func (w *Watcher) campaign(leader raft.Server, term uint64, silent bool) {
 	r, watched := w.c.Raft, term
-	// What the leader sent last is still being stored here and there; who asks
-	// for votes before it is may find the other ahead, and be stuck.
+	// The voters still store what the leader sent last. A candidate that asks for votes before that may find another
+	// ahead of it, and be stuck.
 	if !w.sleep(poll) {
 		return
 	}

@@ -182,13 +182,13 @@ func (n *nodes) watch(ids ...string) {
 	}
 }
 
-// timeoutNow makes the node behind t campaign in the next term, whatever its state.
+// timeoutNow makes the node that t reaches campaign in the next term, whatever its state.
 func timeoutNow(t raft.Transport, id raft.ServerID) error {
 	h := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}
 	return t.TimeoutNow(id, t.LocalAddr(), &raft.TimeoutNowRequest{RPCHeader: h}, &raft.TimeoutNowResponse{})
 }
 
-// election has one member campaign, and waits until all follow it.
+// election makes one member campaign, and waits until all follow it.
 func (n *nodes) election(id string, transport raft.Transport) {
 	n.t.Helper()
 	if err := timeoutNow(transport, raft.ServerID(id)); err != nil {
@@ -203,7 +203,7 @@ func (n *nodes) election(id string, transport raft.Transport) {
 	}
 }
 
-// leader is whom a member takes for the leader.
+// leader returns the id of the leader as a member sees it, empty if it knows none.
 func (n *nodes) leader(m *member) string {
 	_, id := m.raft.LeaderWithID()
 	return string(id)
@@ -286,7 +286,7 @@ func TestLivingLeaderStays(t *testing.T) {
 	}
 }
 
-// ask is a question of n3 about the leader n1, as of now.
+// ask returns the question of n3 about the leader n1, as of now.
 func (n *nodes) ask() failover.Ask {
 	r := n.all["n3"].raft
 	return failover.Ask{From: "n3", Leader: "n1", Term: r.CurrentTerm(), LastTerm: r.CurrentTerm(), LastIndex: r.LastIndex()}

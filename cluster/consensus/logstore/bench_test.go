@@ -18,7 +18,7 @@ func benchBatch(size int) []*raft.Log {
 	return logs
 }
 
-// A batch of 16 entries, with sync: ours beside the plain store below it.
+// A batch of 16 entries, with sync: this store, compared with the plain store below it.
 func BenchmarkAppend(b *testing.B) {
 	for _, size := range []int{200, 4000} {
 		plain, err := boltdb.New(boltdb.Options{Path: dbPath(b.TempDir()), BoltOptions: boltOptions(0)})

@@ -9,8 +9,9 @@ import (
 const (
 	cacheEntries = 1024
 	cacheBytes   = 8 << 20
-	// cacheNewest is how many of the newest entries stay whatever their size. Raft asks for the entry before the one that it
-	// sends, for its term alone, once for each follower: large entries would be read from the disk for it.
+	// cacheNewest is the number of the newest entries that stay whatever their size. Raft asks for the entry before the one
+	// that it sends, for its term alone, once for each follower; otherwise large entries would be read from the disk for
+	// that.
 	cacheNewest = 4
 )
 
@@ -24,7 +25,7 @@ const (
 // reply of the last thousand entries in memory too.
 type cache struct {
 	store raft.LogStore
-	limit int // bytes of data, beside the cacheNewest newest entries
+	limit int // bytes of data, in addition to the cacheNewest newest entries
 
 	mu        sync.RWMutex
 	ring      []raft.Log // by index modulo length
@@ -111,7 +112,7 @@ func (c *cache) forget(from, to uint64) {
 	}
 }
 
-// clear empties the cache; next is where it will go on.
+// clear empties the cache; next is the index of the next entry.
 func (c *cache) clear(next uint64) {
 	clear(c.ring)
 	c.low, c.high, c.bytes = next, next-1, 0

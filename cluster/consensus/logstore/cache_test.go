@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The cache never answers otherwise than the store below it, and stays within
-// its limits, whatever is appended, deleted and read.
+// The cache always answers like the store below it, and stays within its limits, whatever is appended, deleted and
+// read.
 func TestCacheAnswersAsTheStore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		below := raft.NewInmemStore()
@@ -68,7 +68,7 @@ func TestCacheAnswersAsTheStore(t *testing.T) {
 	})
 }
 
-// counting is a store of which the entries that are read are counted.
+// counting is a store that counts the entries that are read.
 type counting struct {
 	raft.LogStore
 	reads int
@@ -104,7 +104,7 @@ func TestCacheKeepsTheNewestWhateverTheirSize(t *testing.T) {
 	}
 }
 
-// What failed to be stored is not served, and the error keeps its kind.
+// Entries that failed to be stored are not served, and the error keeps its kind.
 func TestCacheKeepsNothingOfAFailedAppend(t *testing.T) {
 	s, f := openFailing(t, quiet(t.TempDir(), &deaths{}))
 	c := s.LogStore()

@@ -16,7 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
-// closedNode is a node stopped in good order: entries 21..200, the term is 2
+// closedNode returns a node stopped in good order: entries 21..200, the term is 2
 // from 101 on, a vote.
 func closedNode(t *testing.T) string {
 	t.Helper()
@@ -40,7 +40,7 @@ func copyNode(t *testing.T, from string) string {
 	return to
 }
 
-// intact says whether a store holds exactly what closedNode wrote.
+// intact reports whether a store holds exactly what closedNode wrote.
 func intact(s *Store) bool {
 	first, err := s.FirstIndex()
 	last, err2 := s.LastIndex()
@@ -158,7 +158,7 @@ func TestEveryBitOfTheTreeShape(t *testing.T) {
 	t.Logf("%d flips passed, without effect", passed)
 }
 
-// shapeBytes are the byte ranges of the meta records and of the headers and row
+// shapeBytes returns the byte ranges of the meta records and of the headers and row
 // tables of all pages in use.
 func shapeBytes(t *testing.T, b []byte, good *tree) (ranges [][2]int64) {
 	t.Helper()

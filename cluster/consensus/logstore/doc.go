@@ -2,8 +2,8 @@
 // raft-boltdb behind a wrapper that detects damage which the database itself does not detect.
 //
 // The database checks nothing but its two meta records, and silently falls back
-// to the older one. Here every value carries a checksum, every page is looked at before the database opens the file, and a
-// high-water mark beside it shows an older file. What does not fit, there or in the log, is refused with
+// to the older one. Here every value carries a checksum, every page is checked before the database opens the file, and a
+// high-water mark in another file reveals an older one. Damage, there or in the log, is refused with
 // ErrDamaged; it is never repaired in place.
 //
 // The order is raft, then the cache, then this wrapper, then the log and the database.

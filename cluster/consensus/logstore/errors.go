@@ -46,7 +46,7 @@ func damaged(path, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %w; %s", ErrDamaged, path, fmt.Errorf(format, args...), wayOut)
 }
 
-// told is an error as an operator sees it: damage of the log with what to do.
+// told returns an error as an operator sees it: an error about damage of the log says what to do.
 func told(err error) error {
 	if errors.Is(err, wal.ErrDamaged) && !errors.Is(err, ErrDamaged) {
 		return fmt.Errorf("%w: %w; %s", ErrDamaged, err, wayOut)
@@ -68,7 +68,7 @@ func catch(err *error, path string, old bool) {
 	}
 }
 
-// severity is what an error of the database means for the process.
+// severity classifies the errors of the database by what the process must do.
 type severity int
 
 const (

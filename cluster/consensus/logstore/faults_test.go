@@ -13,12 +13,12 @@ import (
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
-// failing has writes of the database and of the log's files fail on demand.
+// failing makes writes of the database and of the log's files fail on demand.
 type failing struct {
 	stable
 	mu   sync.Mutex
 	next []error // of the next writes and syncs; nil entries succeed
-	// written is how many bytes were written to the log's files.
+	// written counts the bytes that were written to the log's files.
 	written int64
 }
 
@@ -97,7 +97,7 @@ func writeError(errno syscall.Errno) error {
 	return &os.PathError{Op: "write", Path: "raft.db", Err: errno}
 }
 
-// TestFailedAppendIsNotServed: what a failed append left behind is neither served nor kept.
+// TestFailedAppendIsNotServed: the remains of a failed append are neither served nor kept.
 func TestFailedAppendIsNotServed(t *testing.T) {
 	dir, d := t.TempDir(), &deaths{}
 	s, f := openFailing(t, quiet(dir, d))
@@ -256,7 +256,7 @@ func TestLastRecordIsWrittenAgainAfterAnUncleanEnd(t *testing.T) {
 	}
 }
 
-// TestPanicOfTheDatabaseEndsTheProcess with a reason, not with a stack.
+// TestPanicOfTheDatabaseEndsTheProcess: it ends with a reason, not with a stack.
 func TestPanicOfTheDatabaseEndsTheProcess(t *testing.T) {
 	d := &deaths{}
 	o := quiet(t.TempDir(), d)

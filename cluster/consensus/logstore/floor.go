@@ -12,7 +12,7 @@ type Floor struct {
 const (
 	defaultFloorShare = 0.05
 	defaultFloorMost  = 8 << 30
-	// alarmFloors is how many floors must be free for a disk not to raise the alarm.
+	// alarmFloors is the number of floors that must be free for a disk not to raise the alarm.
 	alarmFloors = 4
 )
 

@@ -37,7 +37,7 @@ const (
 )
 
 // elsewhere is the high-water mark that stays in the former format's place. A binary of that version would take the directory for
-// one of an empty log and vote with it; so it refuses it, for the log has less than it had.
+// one of an empty log and vote with it; with this mark it refuses the directory, because the log has less than the mark says.
 const elsewhere = math.MaxUint64
 
 // isFormer reports whether the directory is in the former format.
@@ -51,8 +51,8 @@ func (s *Store) isFormer() (bool, error) {
 }
 
 // upgrade brings a directory of the former format into this one: the log first, under another name until it is whole. With the mark
-// the directory is one of this format; then the former entries go. A crash before the mark has all of it done again, for the
-// former version may have gone on meanwhile; one after it has the rest done.
+// the directory is one of this format; then the former entries go. After a crash before the mark all of it is done again, because
+// the former version may have gone on meanwhile; after a crash later only the rest is done.
 func (s *Store) upgrade(t *tree) error {
 	former, err := s.isFormer()
 	if err != nil {
@@ -136,7 +136,7 @@ type formerCopy struct {
 	bytes               int
 }
 
-// all copies the entries of the database, and those of the journal that are behind them.
+// all copies the entries of the database, and the later ones of the journal.
 func (c *formerCopy) all(b *boltdb.BoltStore, t *tree, waiting *leftover) error {
 	for i := t.first; i <= t.last && i != 0; i++ {
 		l := &raft.Log{}
@@ -225,7 +225,7 @@ func (s *Store) writeFormerMark(index, term uint64) error {
 	return replaceFile(path+".new", path)
 }
 
-// formerSum is the checksum of an entry in the former format.
+// formerSum returns the checksum of an entry in the former format.
 func formerSum(l *raft.Log, ext []byte, place uint32) uint32 {
 	le := binary.LittleEndian
 	h := le.AppendUint64(nil, l.Index)
@@ -255,7 +255,7 @@ func unseal(l *raft.Log) bool {
 	return binary.LittleEndian.Uint32(tail[4:]) == formerSum(l, ext, binary.LittleEndian.Uint32(tail))
 }
 
-// seal is the opposite of unseal, for an entry that is a batch of its own.
+// seal reverses unseal, for an entry that is a batch of its own.
 func seal(l *raft.Log) {
 	sum := formerSum(l, l.Extensions, 0)
 	b := append(slices.Clone(l.Extensions), 0, 0, 0, 0)

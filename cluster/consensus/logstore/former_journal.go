@@ -30,7 +30,7 @@ const (
 	entryHead     = 37
 )
 
-// leftover has the entries that an unclean end left in the journal.
+// leftover holds the entries that an unclean end left in the journal.
 type leftover struct {
 	logs  []*raft.Log // in order, without gaps
 	epoch uint64      // the highest in the file
@@ -43,8 +43,8 @@ func (o *leftover) last() uint64 {
 	return o.logs[len(o.logs)-1].Index
 }
 
-// readFormerJournal reads what is not yet in the database. After an orderly end that is
-// nothing, and the file is not looked at.
+// readFormerJournal reads what is not yet in the database. After an orderly end there is nothing, and the file is not
+// read.
 func (s *Store) readFormerJournal(t *tree) (*leftover, error) {
 	if string(t.conf[formerCleanKey]) == "1" {
 		return nil, nil
@@ -109,9 +109,9 @@ func scanJournal(b []byte, moved uint64) (*leftover, error) {
 	return out, nil
 }
 
-// scan reads the records of a half up to the first block that begins none. What lies
-// there may be an append that was cut off, and so was never acknowledged; a sound
-// record behind it shows that it was, since each was synced before the next was begun.
+// scan reads the records of a half up to the first block that begins none. That block may be an append that was cut
+// off, and so was never acknowledged. A sound record after it proves damage instead, since each record was synced
+// before the next was begun.
 func (o *leftover) scan(b []byte, salt uint64) error {
 	at := int64(0)
 	for want := uint32(0); at < int64(len(b)); want++ {
@@ -153,7 +153,7 @@ func (o *leftover) take(body []byte) error {
 
 func blocks(n int64) int64 { return (n + journalBlock - 1) / journalBlock * journalBlock }
 
-// recordSum is over head and body but for the sum's own place.
+// recordSum returns the checksum of head and body without the place of the sum itself.
 func recordSum(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:20], castagnoli), castagnoli, b[recordHead:])
 }
@@ -172,7 +172,7 @@ func record(b []byte, salt uint64) (seq uint32, body []byte, ok bool) {
 	return le.Uint32(b[16:]), b[recordHead:], le.Uint32(b[20:]) == recordSum(b)
 }
 
-// decodeEntry reads one entry and returns what is behind it.
+// decodeEntry reads one entry and returns the bytes after it.
 func decodeEntry(b []byte, l *raft.Log) (rest []byte, ok bool) {
 	if len(b) < entryHead {
 		return nil, false

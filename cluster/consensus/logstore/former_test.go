@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// former is a copy of a directory that version 0.2.0 has left: entries 21..205, of term 2 from 101 on, a term and a vote; closed in
-// order, or killed with the newest entries in the journal.
+// former returns a copy of a directory that version 0.2.0 has left: entries 21..205, of term 2 from 101 on, a term and
+// a vote; closed in order, or killed with the newest entries in the journal.
 func former(t *testing.T, kind string) string {
 	t.Helper()
 	return copyNode(t, filepath.Join("testdata", "former", kind))

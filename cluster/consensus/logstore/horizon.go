@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// horizon is what the snapshots say about the log.
+// horizon sums up what the snapshots say about the log.
 type horizon struct {
 	known       bool      // false: the caller gave no list
 	any         bool      // there is at least one, sound or not
@@ -59,7 +59,7 @@ func (s *Store) fit(h horizon) error {
 	return s.setAside(h.broken)
 }
 
-// stale says whether the newest sound snapshot replaces the whole log: it is
+// stale reports whether the newest sound snapshot replaces the whole log: it is
 // ahead of it, or of another history (a crash came between the arrival of the
 // snapshot and the emptying of the log).
 func (s *Store) stale(h horizon) bool {

@@ -12,13 +12,13 @@ import (
 // snapshot, which also drops a follower's conflicting entries (raft issue 697).
 func (s *Store) IsMonotonic() bool { return true }
 
-// FirstIndex is the lowest index in the log, 0 when it is empty.
+// FirstIndex returns the lowest index in the log, 0 when it is empty.
 func (s *Store) FirstIndex() (uint64, error) {
 	first, _, err := s.bounds()
 	return first, err
 }
 
-// LastIndex is the highest index in the log, 0 when it is empty. Entries of an
+// LastIndex returns the highest index in the log, 0 when it is empty. Entries of an
 // append that failed are not counted.
 func (s *Store) LastIndex() (uint64, error) {
 	_, last, err := s.bounds()

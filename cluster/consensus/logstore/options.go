@@ -13,8 +13,7 @@ import (
 // Options says where the store is and what it does about faults. Dir and Fatal
 // are required; for everything else zero means the default named below.
 type Options struct {
-	// Dir holds the log, raft.db and the store's small files beside it. It is made if
-	// it is missing.
+	// Dir holds the log, raft.db and the store's small files. It is made if it is missing.
 	Dir string
 	// Fatal is called once, from any goroutine, when the process must end:
 	// damage, a failed sync, a stalled disk. It must not wait for the store or
@@ -30,11 +29,9 @@ type Options struct {
 	CheckEntry func(data []byte) (more bool, err error)
 	// Heartbeat is raft's heartbeat timeout.
 	Heartbeat time.Duration
-	// Stall is how long a call on the disk may be stuck before the disk counts
-	// as stalled: max(2 s, 4 heartbeats).
+	// Stall is the time after which a disk with a stuck call counts as stalled. The default is max(2 s, 4 heartbeats).
 	Stall time.Duration
-	// LockTimeout is how long Open waits for another process to let go of the
-	// directory: 3 s.
+	// LockTimeout bounds how long Open waits for another process to release the directory. The default is 3 s.
 	LockTimeout time.Duration
 	// Space says how much free disk the node wants.
 	Space Space
@@ -47,7 +44,7 @@ type Options struct {
 	ScrubEvery time.Duration
 	// Hooks observe; nil ones are skipped.
 	Hooks Hooks
-	// Logger gets what happens at open and what goes wrong; nil is silence.
+	// Logger logs what happens at open and what goes wrong; nil logs nothing.
 	Logger *slog.Logger
 
 	ticks func(every time.Duration) (c <-chan time.Time, stop func()) // tests
@@ -90,7 +87,7 @@ func realTicks(every time.Duration) (<-chan time.Time, func()) {
 	return t.C, t.Stop
 }
 
-// boltOptions are the database's settings. The free list is not written: it
+// boltOptions returns the database's settings. The free list is not written: it
 // grows with every burst and is part of every commit otherwise.
 func boltOptions(timeout time.Duration) *bbolt.Options {
 	return &bbolt.Options{

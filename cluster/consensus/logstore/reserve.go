@@ -15,7 +15,7 @@ type reserve struct {
 	size int64
 }
 
-// held says whether the file is there with all its blocks.
+// held reports whether the file is there with all its blocks.
 func (r *reserve) held() bool {
 	st, err := os.Stat(r.path)
 	if err != nil || st.Size() != r.size {

@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Snapshot is what CheckSnapshots found out about one snapshot.
+// Snapshot describes one snapshot, as CheckSnapshots found it.
 type Snapshot struct {
 	ID    string // the name of its directory
 	Path  string // its directory

@@ -30,10 +30,9 @@ type SnapshotStore struct {
 	dir   string // of the snapshots
 }
 
-// OpenSnapshots opens or makes the snapshot store below dir, and removes
-// snapshots that were never finished (the library leaves them for ever).
-// retain is how many are kept, at least 2, so that a damaged newest one can be
-// replaced by an older one and the log.
+// OpenSnapshots opens or makes the snapshot store below dir, and removes snapshots that were never finished (the
+// library leaves them for ever). retain is the number of snapshots to keep, at least 2, so that an older one and the
+// log can replace a damaged newest one.
 func OpenSnapshots(dir string, retain int, logger hclog.Logger) (*SnapshotStore, error) {
 	if retain < 2 {
 		return nil, fmt.Errorf("snapshot store: retain is %d, must be at least 2", retain)
@@ -128,8 +127,7 @@ func (s *checkedSink) Cancel() error {
 
 const snapshotMagic = "TRISNAP1"
 
-// snapshotHeader is what stands before the state: the facts that raft keeps in
-// the JSON file.
+// snapshotHeader returns the bytes that precede the state: the facts that raft keeps in the JSON file.
 func snapshotHeader(m *raft.SnapshotMeta) []byte {
 	conf := raft.EncodeConfiguration(m.Configuration)
 	b := []byte(snapshotMagic)

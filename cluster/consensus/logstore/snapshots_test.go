@@ -233,8 +233,7 @@ func checkAside(t *testing.T, dir, bad string, older uint64) {
 	}
 }
 
-// Rule 3: a log that the newest snapshot replaces is emptied; one that begins
-// behind it cannot be.
+// Rule 3: a log that the newest snapshot replaces is emptied; one that begins after it cannot be.
 func TestLogAgainstASoundSnapshot(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to, term uint64 // log

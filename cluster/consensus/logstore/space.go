@@ -27,7 +27,7 @@ func (l Level) String() string {
 // Space says how much free disk the node wants. A bolt file never shrinks while
 // it is open, so room that is gone does not come back by itself.
 type Space struct {
-	// Floor is how much must be free for writes to be accepted.
+	// Floor is the free space that writes require.
 	Floor Floor
 	// Reserve is the size of the reserve file in bytes, 0 = defaultReserve. Negative: none.
 	Reserve int64
@@ -111,7 +111,7 @@ func (s *Store) Accepting() error {
 	return fmt.Errorf("%w: %s has %d of %d bytes free; at least %d must be free before writes are accepted again", ErrLowSpace, s.opts.Dir, free, total, s.space.needed(total))
 }
 
-// needed is how much must be free before writes are accepted again.
+// needed returns the number of bytes that must be free before writes are accepted again.
 func (p *space) needed(total uint64) uint64 {
 	floor := p.opts.Floor.Of(total)
 	floor += floor / 10

@@ -29,7 +29,7 @@ type Append struct {
 	Err     error
 }
 
-// Stats are figures since Open, but for those that say "now" or "last".
+// Stats are figures since Open, except those that say "now" or "last".
 type Stats struct {
 	Appends       uint64        // batches stored
 	Entries       uint64        // entries in them
@@ -51,7 +51,7 @@ type Stats struct {
 	SpareBytes    int64         // size of files that wait to be used for the log, now
 }
 
-// counters are the moving part of Stats.
+// counters are the parts of Stats that change.
 type counters struct {
 	appends, entries, bytes, failures, full atomic.Uint64
 	reads, deletes, sets, scrubs            atomic.Uint64

@@ -16,13 +16,13 @@ const (
 	dbFile = "raft.db"
 	// logDir is the folder of the log's segments.
 	logDir = "log"
-	// stableMark has the newest transaction of the database.
+	// stableMark holds the number of the database's newest transaction.
 	stableMark = "stable.mark"
-	// raftLog is the number of raft's log among those of the segments.
+	// raftLog is the number of raft's log among the logs of the segments.
 	raftLog = 0
 )
 
-// stable has the calls that the store makes of the database of stable values.
+// stable has the methods of the database of stable values that the store calls.
 type stable interface {
 	raft.StableStore
 	Close() error
@@ -58,7 +58,7 @@ var (
 	_ raft.MonotonicLogStore = (*Store)(nil)
 )
 
-// LogStore is the store to give raft as its log: this one behind a cache of the
+// LogStore returns the store to give raft as its log: this one behind a cache of the
 // newest entries, up to cacheEntries and cacheBytes. The cache lies above the checks, so what raft and the
 // state machine read from it are the very entries that were appended.
 func (s *Store) LogStore() raft.LogStore { return s.cache }
@@ -89,7 +89,7 @@ func first(errs ...error) error {
 	return nil
 }
 
-// usable says whether calls still go through.
+// usable reports whether calls still go through.
 func (s *Store) usable() error {
 	if s.closed.Load() {
 		return ErrClosed
@@ -130,7 +130,7 @@ func (s *Store) fail(err error) {
 	}
 }
 
-// MakeRoom gives up what is kept on the disk for later, and reports whether there was any.
+// MakeRoom releases the space that is reserved on the disk, and reports whether there was any.
 func (s *Store) MakeRoom() bool {
 	spares := s.wal != nil && s.wal.DropSpares()
 	return s.space.releaseReserve() || spares

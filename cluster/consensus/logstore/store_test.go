@@ -12,7 +12,7 @@ import (
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 )
 
-// deaths collects what Options.Fatal was told.
+// deaths collects the reasons that Options.Fatal was given.
 type deaths struct {
 	mu  sync.Mutex
 	all []error
@@ -30,7 +30,7 @@ func (d *deaths) list() []error {
 	return d.all
 }
 
-// quiet are options for tests that want no background work and a small reserve.
+// quiet returns options for tests that want no background work and a small reserve.
 func quiet(dir string, d *deaths) Options {
 	return Options{Dir: dir, Fatal: d.fatal, ProbeEvery: -1, ScrubEvery: -1, SegmentSize: 64 << 10, Space: Space{Reserve: -1, Floor: Floor{Bytes: 1}}}
 }
@@ -45,7 +45,7 @@ func mustOpen(t *testing.T, o Options) *Store {
 	return s
 }
 
-// open is a store of its own that must not die.
+// open returns a store of its own that must not die.
 func open(t *testing.T, dir string) *Store {
 	t.Helper()
 	d := &deaths{}
@@ -57,7 +57,7 @@ func open(t *testing.T, dir string) *Store {
 	return mustOpen(t, quiet(dir, d))
 }
 
-// entry is a function of index and term, so that a reader needs no copy.
+// entry returns an entry that depends only on index and term, so that a reader needs no copy.
 func entry(index, term uint64) *raft.Log {
 	l := &raft.Log{Index: index, Term: term, Type: raft.LogCommand, AppendedAt: time.Unix(1_700_000_000, int64(index)).UTC()}
 	l.Data = bytes.Repeat(fmt.Appendf(nil, "%d/%d;", index, term), 1+int(index%7)*4)

@@ -20,8 +20,7 @@ func valueSum(key, value []byte) uint32 {
 	return crc32.Update(c, castagnoli, value)
 }
 
-// sealValue is what is stored for a stable value: the value, then the sum of
-// key and value.
+// sealValue returns the bytes to store for a stable value: the value, then the sum of key and value.
 func sealValue(key, value []byte) []byte {
 	b := make([]byte, 0, len(value)+valueTail)
 	b = append(b, value...)

@@ -11,5 +11,5 @@ import (
 // cache; os.File.Sync asks for F_FULLFSYNC there.
 func sysDatasync(f *os.File) error { return f.Sync() }
 
-// sysAllocate is not supported here: the caller writes zeros.
+// sysAllocate fails because this system has no such call: the caller writes zeros.
 func sysAllocate(*os.File, int64) error { return syscall.EOPNOTSUPP }

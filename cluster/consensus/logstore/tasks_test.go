@@ -34,7 +34,7 @@ func TestProbeTriesTheDiskAndTells(t *testing.T) {
 	}
 }
 
-// A probe that does not come back ends a node that has nothing to write.
+// A probe that does not return ends a node that has nothing to write.
 func TestStuckProbeIsFatal(t *testing.T) {
 	h := handTicks{time.Minute: make(chan time.Time), watchEvery: make(chan time.Time)}
 	died := make(chan error, 1)

@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// tree is what a look at the database's pages finds, without the database.
+// tree holds what is found by reading the database's pages directly, without opening the database.
 type tree struct {
 	meta  meta
 	live  uint64 // pages in use, both meta pages included
@@ -31,7 +31,7 @@ var (
 	confBucket = []byte("conf")
 )
 
-// readTreeOf is readTree of a file.
+// readTreeOf does what readTree does, for a file.
 func readTreeOf(path string) (*tree, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -242,8 +242,8 @@ func (w *walker) read(id uint64) ([]byte, error) {
 	return p, err
 }
 
-// elements parses the rows of a page. The database writes the rows' data behind
-// the row table without holes and in order; used is where it ends.
+// elements parses the rows of a page. The database writes the rows' data after the row table, without holes and in
+// order; used is the position of its end.
 func elements(p []byte) (rows []element, used int, err error) {
 	count, leaf := int(binary.LittleEndian.Uint16(p[10:])), binary.LittleEndian.Uint16(p[8:]) == leafFlag
 	used = pageHeader + count*elementLen

@@ -20,8 +20,7 @@ const (
 	minStall = 2 * time.Second
 )
 
-// gauge counts the calls of one kind that are under way and those that came
-// back.
+// gauge counts the calls of one kind that are under way and those that have returned.
 type gauge struct {
 	pending atomic.Int64
 	done    atomic.Uint64
@@ -57,8 +56,7 @@ func (w *watchdog) add(name string, g *gauge) {
 	w.kinds = append(w.kinds, &watched{name: name, calls: g})
 }
 
-// tick looks once. Only ticks that were seen count, each for the time that was
-// meant to pass between two.
+// tick checks the calls once. Only ticks that were seen count, each for the nominal time between two.
 func (w *watchdog) tick(now time.Time) error {
 	gap := now.Sub(w.last)
 	w.last = now

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// clock is a watchdog with its time in the test's hand.
+// clock is a watchdog whose time the test moves.
 type clock struct {
 	*watchdog
 	t   *testing.T
@@ -85,7 +85,7 @@ func TestWatchdogRestartsAfterAGap(t *testing.T) {
 	}
 }
 
-// Late ticks count for what they were meant to be, not for what passed.
+// Late ticks count for their nominal time, not for the time that has passed.
 func TestWatchdogCountsOnlyTicksItSaw(t *testing.T) {
 	dog, w, _ := newClock(t, 500*time.Millisecond)
 	w.enter()
@@ -94,7 +94,7 @@ func TestWatchdogCountsOnlyTicksItSaw(t *testing.T) {
 	}
 }
 
-// The whole way: a write that does not come back ends the process.
+// The whole path: a write that does not return ends the process.
 func TestStalledStoreIsFatal(t *testing.T) {
 	died := make(chan error, 1)
 	ticks := make(chan time.Time)

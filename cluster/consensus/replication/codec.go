@@ -88,7 +88,7 @@ func readTime(r *wire.Reader) time.Time {
 	return time.Time{}
 }
 
-// optional is b, or nil if it is empty: entries without extensions have none.
+// optional returns b, or nil if it is empty: entries without extensions have none.
 func optional(b []byte) []byte {
 	if len(b) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// example is an append with an entry of each kind.
+// example returns an append with an entry of each kind.
 func example() *raft.AppendEntriesRequest {
 	addr := []byte("127.0.0.1:7001")
 	return &raft.AppendEntriesRequest{
@@ -79,7 +79,7 @@ func TestResponseRoundTrip(t *testing.T) {
 	}
 }
 
-// FuzzRequest: an append that is read is what it is when it is sent on, and takes no more memory than its bytes.
+// FuzzRequest: an append that was read stays the same when it is encoded and read again, and takes no more memory than its bytes.
 func FuzzRequest(f *testing.F) {
 	b, err := AppendRequest(nil, example())
 	if err != nil {

@@ -4,7 +4,7 @@
 //
 // raft's own transport encodes an append by reflection, once for each follower, and is given an entry only after the
 // leader's disk has it, so the syncs of leader and follower follow one another. Here an append has a format of its own
-// (EncodeAppend), and the leader's entries leave before its own disk has them.
+// (AppendRequest), and the leader's entries leave before its own disk has them.
 //
 // # Stages of an entry
 //
@@ -21,9 +21,9 @@
 // # Invariants
 //
 //   - A node counts for a commit only with what its disk has: the leader's vote is counted by raft after StoreLogs, a
-//     follower's answer comes after its sync. Entries sent early that the leader's disk refuses are what entries of a
-//     leader that died are: their outcome is unknown, and a later leader may commit them. Their term is never used
-//     for others: raft steps down when its log store fails.
+//     follower's answer comes after its sync. Entries that were sent early and that the leader's disk refuses are like
+//     entries of a leader that died: their outcome is unknown, and a later leader may commit them. Their term is never
+//     used for others: raft steps down when its log store fails.
 //   - An answer is given to raft for an append only if it covers it: same term, same last index. By raft's log
 //     matching a follower that has taken the last entry from this leader has all before it.
 //   - Calls leave in the order of the log, on one connection, so an early append never overtakes the one before it.

@@ -8,10 +8,10 @@ type Log struct {
 	sender *Sender
 }
 
-// Log is store, for raft.
+// Log returns store, for raft.
 func (s *Sender) Log(store raft.LogStore) Log { return Log{store, s} }
 
-// IsMonotonic is that of the store.
+// IsMonotonic reports whether the store is monotonic.
 func (l Log) IsMonotonic() bool {
 	m, ok := l.LogStore.(raft.MonotonicLogStore)
 	return ok && m.IsMonotonic()
@@ -20,8 +20,8 @@ func (l Log) IsMonotonic() bool {
 // StoreLog stores one entry.
 func (l Log) StoreLog(e *raft.Log) error { return l.StoreLogs([]*raft.Log{e}) }
 
-// StoreLogs returns when the entries are on this node's disk. It is called by raft's main loop, so what raft is does not
-// change meanwhile.
+// StoreLogs returns when the entries are on this node's disk. Raft's main loop calls it, so raft's role does not change
+// meanwhile.
 func (l Log) StoreLogs(logs []*raft.Log) error {
 	l.sender.early(l.LogStore, logs)
 	return l.LogStore.StoreLogs(logs)

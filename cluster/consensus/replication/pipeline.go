@@ -12,7 +12,7 @@ import (
 
 const (
 	maxCalls      = 4       // unanswered before raft waits
-	maxBytes      = 8 << 20 // of them, but for one call
+	maxBytes      = 8 << 20 // of them, except one call
 	maxEarlyCalls = 2       // that raft has not asked for yet
 	maxEarlyBytes = 1 << 20 // unanswered before nothing is sent early
 	chunkBytes    = 1 << 20 // of entries from which a call is split
@@ -61,7 +61,7 @@ type call struct {
 	future     *future // nil until raft asks for it
 }
 
-// future is what raft gets for an append.
+// future is the result of an append for raft: Error waits until it is known.
 type future struct {
 	request  *raft.AppendEntriesRequest
 	response *raft.AppendEntriesResponse
@@ -154,7 +154,7 @@ func (p *pipeline) AppendEntries(q *raft.AppendEntriesRequest, a *raft.AppendEnt
 	}
 }
 
-// chunk takes the first entries of q off, some chunkBytes of them: calls have a largest size.
+// chunk removes the first entries of q, about chunkBytes, and returns them in an append: the size of calls is limited.
 func chunk(q *raft.AppendEntriesRequest) raft.AppendEntriesRequest {
 	part, size := *q, 0
 	for i, l := range q.Entries {
@@ -169,7 +169,7 @@ func chunk(q *raft.AppendEntriesRequest) raft.AppendEntriesRequest {
 	return part
 }
 
-// attach answers raft's append with the early call that covers it. It is false if there is none.
+// attach answers raft's append with the early call that covers it. It returns false if there is none.
 func (p *pipeline) attach(f *future) bool {
 	n := len(f.request.Entries)
 	if n == 0 {
@@ -233,8 +233,8 @@ func (p *pipeline) sendEarly(first, last, term uint64, payload []byte) {
 	}
 }
 
-// send puts a call on the connection; sending is held. It never waits for the socket, and the answer may come before it
-// returns: that of a connection that has ended.
+// send puts a call on the connection; sending is held. It never waits for the socket. The answer may come before it
+// returns, if the connection has ended.
 func (p *pipeline) send(c *call, payload []byte) {
 	p.mu.Lock()
 	if p.calls == 0 {

@@ -149,7 +149,7 @@ func TestEarlyAnswerCoversAllBefore(t *testing.T) {
 	w.silent(t, "all was sent early")
 }
 
-// TestOtherEntriesAreNotTakenForThem: an early answer counts for no other term and no other last entry.
+// TestOtherEntriesAreNotTakenForThem: an early answer does not count for another term or another last entry.
 func TestOtherEntriesAreNotTakenForThem(t *testing.T) {
 	for name, q := range map[string]*raft.AppendEntriesRequest{
 		"another term": request(3, 5, 5, 10), "more entries": request(2, 5, 6, 10), "fewer entries": request(2, 4, 4, 10),

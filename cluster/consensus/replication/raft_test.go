@@ -116,7 +116,7 @@ func (m *member) carried() int {
 	return m.calls
 }
 
-// Consumer is what raft takes calls from: those of its own transport, and ours.
+// consumer is a transport from whose channel raft takes calls: those of its own transport, and ours.
 type consumer struct {
 	replication.Transport
 	c <-chan raft.RPC
@@ -243,7 +243,7 @@ func pipelined(t *testing.T, all []*member) {
 func TestFollowersSyncWhileTheLeaderDoes(t *testing.T) {
 	all := start(t)
 	pipelined(t, all)
-	await(t, "everything on both followers", func() bool { // one that is behind gets nothing early
+	await(t, "everything on both followers", func() bool { // a follower that is behind gets nothing early
 		last := all[0].raft.LastIndex()
 		return all[1].raft.LastIndex() == last && all[2].raft.LastIndex() == last
 	})

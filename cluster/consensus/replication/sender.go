@@ -35,7 +35,7 @@ func (t Transport) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress
 	return p, err // after an error raft sends single appends, and tries again
 }
 
-// Sender has the pipelines to this node's followers.
+// Sender holds the pipelines to this node's followers.
 type Sender struct {
 	Kind transport.Kind // of the calls
 	// Unknown is the text with which nodes answer calls that they don't understand.
@@ -51,10 +51,10 @@ type Sender struct {
 	pipelines map[*pipeline]bool
 }
 
-// Over is t with the sender's pipelines.
+// Over returns t with the sender's pipelines.
 func (s *Sender) Over(t failover.Transport) Transport { return Transport{t, s} }
 
-// Started tells the sender its raft. Nothing is sent early before.
+// Started tells the sender its raft. Before that nothing is sent early.
 func (s *Sender) Started(r *raft.Raft) { s.raft.Store(r) }
 
 // open opens a pipeline to a server. The error is errOlder if the server can't have one.
@@ -97,7 +97,7 @@ func (t tracked) Close() error {
 	return t.pipeline.Close()
 }
 
-// all is the open pipelines, in no order.
+// all returns the open pipelines, in no order.
 func (s *Sender) all() []*pipeline {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +108,8 @@ func (s *Sender) all() []*pipeline {
 	return list
 }
 
-// Answer passes an append to this node's raft and answers with what becomes of it. It returns then, so that the appends of
-// a connection reach raft one by one. A call without an append is the probe.
+// Answer passes an append to this node's raft, and answers with its result. It returns only then, so that the appends of a
+// connection reach raft one by one. A call without an append is the probe.
 func Answer(ctx context.Context, toRaft chan<- raft.RPC, payload []byte, answer func([]byte, error)) {
 	q, err := DecodeRequest(payload)
 	if err != nil {

@@ -8,7 +8,7 @@ const emailClaim = "email"
 // maxName is the longest name of a person in bytes: it travels in the session's cookie.
 const maxName = 200
 
-// nameOf is what people call somebody: an address, a user name, or the subject.
+// nameOf returns a name of the person for people: an address, a user name, or the subject.
 func nameOf(claims map[string]any, subject string) string {
 	for _, claim := range [...]string{emailClaim, "preferred_username", "name"} {
 		if name, _ := claims[claim].(string); name != "" {
@@ -25,7 +25,7 @@ func clip(name string) string {
 	return strings.ToValidUTF8(name, "")
 }
 
-// groupsOf are the texts of a claim: a list or one. A claim of that very name counts before a
+// groupsOf returns the texts of a claim: a list or one. A claim of that very name counts before a
 // path into objects.
 func groupsOf(claims map[string]any, claim string) (groups []string) {
 	value, found := claims[claim]

@@ -20,7 +20,7 @@ import (
 // DefaultGroupsClaim is the claim with the groups unless an operator names another one.
 const DefaultGroupsClaim = "groups"
 
-// DefaultScopes are asked for unless an operator names others.
+// DefaultScopes returns the scopes that are asked for unless an operator names others.
 func DefaultScopes() []string { return []string{oidc.ScopeOpenID, "profile", "email"} }
 
 const (
@@ -28,9 +28,9 @@ const (
 	timeout = 10 * time.Second
 	// maxAnswer is the most bytes of an answer that are read.
 	maxAnswer = 1 << 20
-	// discoverEvery is how long what discovery has said counts.
+	// discoverEvery is the time for which the result of discovery counts.
 	discoverEvery = time.Hour
-	// retryAfter is how long a failure of discovery counts.
+	// retryAfter is the time for which a failure of discovery counts.
 	retryAfter = 2 * time.Second
 )
 
@@ -38,7 +38,7 @@ const (
 type Options struct {
 	// Issuer is the URL at which the provider describes itself.
 	Issuer string
-	// ClientID and ClientSecret are those of the registered client; a public one has no secret.
+	// ClientID and ClientSecret are the registered client's; a public client has no secret.
 	ClientID, ClientSecret string
 	// Scopes default to DefaultScopes; openid is always among them.
 	Scopes []string
@@ -95,7 +95,7 @@ func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// discover is what the provider says of itself.
+// discover returns the provider's description of itself.
 func (p *Provider) discover() (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +122,7 @@ func (p *Provider) config(found *oidc.Provider, a console.Attempt) *oauth2.Confi
 	return &oauth2.Config{ClientID: p.o.ClientID, ClientSecret: p.o.ClientSecret, Endpoint: found.Endpoint(), RedirectURL: a.Redirect, Scopes: p.o.Scopes}
 }
 
-// AuthURL is where the browser signs in. It fails if the provider can't be reached.
+// AuthURL returns the URL at which the browser signs in. It fails if the provider can't be reached.
 func (p *Provider) AuthURL(_ context.Context, a console.Attempt) (string, error) {
 	found, err := p.discover()
 	if err != nil {

@@ -79,7 +79,7 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// TestDiscoveryRefusesAnotherIssuer: whoever answers at the URL must be who it says.
+// TestDiscoveryRefusesAnotherIssuer: the issuer that answers must name itself by the configured URL.
 func TestDiscoveryRefusesAnotherIssuer(t *testing.T) {
 	idp := oidctest.Start(t)
 	p := oidc.New(oidc.Options{Issuer: idp.URL + "/", ClientID: oidctest.ClientID})

@@ -18,7 +18,7 @@ import (
 
 var signIn = console.Attempt{Redirect: "http://node.example/console/oidc/callback", State: "state", Nonce: "nonce", Verifier: strings.Repeat("v", 43)}
 
-// way is the way to the provider: it counts what is asked for, and answers a path itself where that is set.
+// way is a transport to the provider: it counts requests, and answers a path itself if that is set.
 type way struct {
 	answers map[string]func() (*http.Response, error)
 	asked   map[string]int
@@ -99,7 +99,7 @@ func TestClaimsOfTheToken(t *testing.T) {
 	}
 }
 
-// TestProviderThatFails: an answer that proves nothing is told apart from none, after which the provider may be asked again.
+// TestProviderThatFails: an answer that proves nothing is distinguished from no answer, after which the provider may be asked again.
 func TestProviderThatFails(t *testing.T) {
 	idp, p, w := through(t)
 	idp.SignIn(nil)
@@ -140,8 +140,8 @@ func (c counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestDiscovery: what the provider has said of itself counts for an hour, a failure for two seconds, and what was known before for
-// as long as nothing new is learned.
+// TestDiscovery: the result of discovery counts for an hour, a failure for two seconds, and an older result as long as no new one
+// comes.
 func TestDiscovery(t *testing.T) {
 	_, p, w := through(t)
 	failing := func() (*http.Response, error) { return nil, io.ErrUnexpectedEOF }

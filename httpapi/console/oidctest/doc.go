@@ -1,5 +1,5 @@
 // Package oidctest is an identity provider of OpenID Connect for tests: discovery, keys, authorization and tokens, with
-// whatever is wrong about them that a test wants. Only tests import it.
+// the faults that a test asks for. Only tests import it.
 //
-// Start begins one; its fields say whom it signs in.
+// Start begins one; its fields describe the person that it signs in.
 package oidctest

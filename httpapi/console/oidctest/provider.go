@@ -70,7 +70,7 @@ func (p *Provider) SignIn(claims map[string]any) {
 	p.claims, p.deny = claims, ""
 }
 
-// Deny has the provider sign nobody in, for a reason such as access_denied.
+// Deny makes the provider refuse sign-ins, for a reason such as access_denied.
 func (p *Provider) Deny(reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +122,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-// token trades a code, once, for the token of whoever signed in.
+// token trades a code, once, for the token of the person who signed in.
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// text is a value as JSON.
+// text returns a value as JSON.
 func text(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -107,7 +107,7 @@ var states = []claim{
 	}},
 }
 
-// found are the ids of the messages whose events a query chooses, each once, in order.
+// found returns the ids of the messages whose events a query chooses, each once, in order.
 func (w *world) found(t testing.TB, query string) string {
 	t.Helper()
 	var all []string

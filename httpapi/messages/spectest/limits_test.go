@@ -17,7 +17,7 @@ func (w *world) with(t *testing.T, change string) {
 	t.Cleanup(func() { w.ask(t, "POST", "/admin/settings/messages", before.body, asAdmin).is(t, 200, before.body) })
 }
 
-// over fails unless a publish with a header is refused for a limit, and goes without it.
+// over fails the test unless a publish with a header is refused because of a limit, and succeeds without it.
 func (w *world) over(t *testing.T, limit, target, header string) {
 	t.Helper()
 	w.ask(t, "POST", target, "", header).fails(t, 412, "quota "+limit+" exceeded")

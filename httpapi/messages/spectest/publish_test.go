@@ -82,7 +82,7 @@ var destinations = []claim{
 	}},
 }
 
-// decoded is the body of a callback.
+// decoded returns the body of a callback.
 func decoded(t testing.TB, d delivered) (v record) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(d.body), &v); err != nil {
@@ -159,7 +159,7 @@ var publishing = []claim{
 	{"MS-10.23", func(t *testing.T, w *world) {
 		to, once := w.to("ok"), "Svc-Deduplication-Id: "+w.name()
 		first := w.publish(t, to, "a", once)
-		for _, other := range []string{to, w.to("ok")} { // the id is what counts, not the destination
+		for _, other := range []string{to, w.to("ok")} { // the id counts, not the destination
 			want(t, "again", w.ask(t, "POST", "/v2/publish/"+other, "b", once).object(t).text("messageId"), first)
 		}
 	}},

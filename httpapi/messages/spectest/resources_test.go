@@ -21,7 +21,7 @@ var intro = []claim{
 		m := w.message(t, id)
 		want(t, "label", m.text("label"), "a")
 		want(t, "retries", m.number("maxRetries"), 2)
-		// Of two different values that of existing clients wins.
+		// Of two different values the one of existing clients wins.
 		id = w.publish(t, w.to("ok"), "", "Svc-Delay: 1h", "Svc-Retries: 1", "Upstash-Retries: 2")
 		want(t, "retries", w.message(t, id).number("maxRetries"), 2)
 	}},

@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// sink is the destination. What it answers is in the first segment of the path: ok is
-// 200, N that status, failN refuses N requests with 503 first, never is 489 with the
-// header of what is not to be repeated, plain489 is 489 without, binary is 500 with bytes
-// that are no text, after answers Retry-After: 0 with 503, hang answers nothing.
+// sink is the destination. The first segment of the path selects its answer: ok is 200, N that status, failN refuses N
+// requests with 503 first, never is 489 with the header that forbids a retry, plain489 is 489 without it, binary is 500
+// with bytes that are no text, after answers Retry-After: 0 with 503, hang answers nothing.
 type sink struct {
 	url string
 
@@ -107,7 +106,7 @@ func (s *sink) arrived(t testing.TB, target string, n int) []delivered {
 	}
 }
 
-// times is how often a URL was asked so far.
+// times returns how often a URL was asked so far.
 func (s *sink) times(target string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

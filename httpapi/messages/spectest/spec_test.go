@@ -12,7 +12,7 @@ type claim struct {
 	run func(*testing.T, *world)
 }
 
-// claims are all of them, in the order of the specification.
+// claims returns all claims, in the order of the specification.
 func claims() []claim {
 	var all []claim
 	for _, part := range [][]claim{intro, keys, deadLetters, events, published, states, eventFilters, destinations, publishing, callbacks, times, limits, routing, errorTexts, delivery, resources} {
@@ -21,7 +21,7 @@ func claims() []claim {
 	return all
 }
 
-// TestSpec runs the claims. Those of parts that are not built are skipped as open.
+// TestSpec runs the claims. Claims about parts that are not built are skipped as open.
 func TestSpec(t *testing.T) {
 	index := readIndex(t)
 	w := startWorld(t)
@@ -33,7 +33,7 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// ids are those of the claims.
+// ids returns the ids of the claims.
 func ids() (all []string) {
 	for _, c := range claims() {
 		all = append(all, c.id)

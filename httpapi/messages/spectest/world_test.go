@@ -47,13 +47,13 @@ func startWorld(t *testing.T) *world {
 	return w
 }
 
-// name is a name that no other claim has.
+// name returns a name that no other claim has.
 func (w *world) name() string {
 	w.names++
 	return fmt.Sprintf("name%d", w.names)
 }
 
-// to is the URL of a path of the destination that no other claim has, see sink.
+// to returns the URL of a path of the destination that no other claim has, see sink.
 func (w *world) to(behaviour string) string { return w.sink.url + "/" + behaviour + "/" + w.name() }
 
 // answer is a reply that was read to its end.
@@ -108,8 +108,7 @@ func (a answer) is(t testing.TB, status int, body string) {
 	}
 }
 
-// fails fails unless the reply has that status and is an error of that text, which is not
-// looked at if it is empty.
+// fails fails the test unless the reply has that status and is an error with that text; an empty text is not compared.
 func (a answer) fails(t testing.TB, status int, text string) {
 	t.Helper()
 	var envelope map[string]string
@@ -124,7 +123,7 @@ func (a answer) fails(t testing.TB, status int, text string) {
 // record is an object of an answer.
 type record map[string]any
 
-// object is the body as an object.
+// object returns the body as an object.
 func (a answer) object(t testing.TB) (v record) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), &v); err != nil || a.status > 299 {
@@ -133,7 +132,7 @@ func (a answer) object(t testing.TB) (v record) {
 	return v
 }
 
-// list is the body as a list of objects.
+// list returns the body as a list of objects.
 func (a answer) list(t testing.TB) (v []record) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), &v); err != nil || a.status > 299 {
@@ -142,10 +141,10 @@ func (a answer) list(t testing.TB) (v []record) {
 	return v
 }
 
-// text is a member that is a string, empty if it isn't there.
+// text returns a member that is a string, empty if it isn't there.
 func (r record) text(name string) string { s, _ := r[name].(string); return s }
 
-// number is a member that is a number, -1 if it isn't there.
+// number returns a member that is a number, -1 if it isn't there.
 func (r record) number(name string) int64 {
 	if n, is := r[name].(float64); is {
 		return int64(n)
@@ -153,13 +152,13 @@ func (r record) number(name string) int64 {
 	return -1
 }
 
-// in is a member that is an object.
+// in returns a member that is an object.
 func (r record) in(name string) record { m, _ := r[name].(map[string]any); return m }
 
 // has reports whether there is a member of that name.
 func (r record) has(name string) bool { _, there := r[name]; return there }
 
-// list is a member that is a list of objects.
+// list returns a member that is a list of objects.
 func (r record) list(name string) (all []record) {
 	list, _ := r[name].([]any)
 	for _, v := range list {
@@ -210,7 +209,7 @@ func (w *world) eventsOf(t testing.TB, id, state string) []record {
 	return v.list("events")
 }
 
-// states are those of events, in their order.
+// stateNames returns the states of events, in their order.
 func stateNames(list []record) string {
 	var all []string
 	for _, v := range list {
@@ -234,7 +233,7 @@ func (w *world) deadLetterOf(t testing.TB, id string) record {
 // query escapes a value of a query string.
 func query(text string) string { return url.QueryEscape(text) }
 
-// want compares a value with what it has to be.
+// want compares a value with the expected one.
 func want[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if got != want {

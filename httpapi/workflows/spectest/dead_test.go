@@ -158,7 +158,7 @@ var revivals = []claim{
 		for id := range ids {
 			w.state(id, "RUN_FAILED")
 		}
-		// What is resumed waits, all but one: it would fail again and be found by the second.
+		// All resumed runs except one wait: otherwise they would fail again, and the second resume would find them.
 		held := map[string]string{"upstash-flow-control-key": label, "upstash-flow-control-value": "rate=1, period=1d", "Content-Type": "application/json"}
 		first := w.ask(200, "POST", "/v2/workflows/dlq/resume?count=100&label="+label, held, "")
 		second := w.ask(200, "POST", "/v2/workflows/dlq/resume", held, fmt.Sprintf(`{"label":%q,"cursor":%q}`, label, first.at("cursor")))
@@ -249,7 +249,7 @@ var revivals = []claim{
 	}},
 }
 
-// count is the length of a list, as a value.
+// count returns the length of a list, as a value.
 func (v value) count() value { return value{fmt.Sprint(v.len())} }
 
 // breakRun starts a run whose third step fails for good as long as it is broken, by its

@@ -12,7 +12,7 @@ const (
 	ofStep                 // one for a step
 	ofCallback             // one that tells of a call
 	ofFailure              // that of the failure callback
-	ofCall                 // the call of a third party, whose header is that of the call
+	ofCall                 // the call of a third party, which gets the call's own header
 	toEndpoint = ofStart | ofStep | ofCallback | ofFailure
 )
 
@@ -24,26 +24,26 @@ var forwarded = []struct {
 }{
 	// The sender's own.
 	{"X-User", toEndpoint | ofCall},
-	// What an SDK or its user says to the endpoint.
+	// Headers of an SDK or its user for the endpoint.
 	{"%Label", toEndpoint | ofCall}, {"%Workflow-Invoke-Count", toEndpoint | ofCall}, {"%Workflow-Something-New", toEndpoint | ofCall},
 	// The handshake is asked for once.
 	{"%Workflow-Unknown-Sdk", ofStart | ofCall},
-	// What the server says of a run and of a delivery is never the sender's. A third party is told nothing of a run, so there
-	// the names of a run are the sender's: the third party may start runs itself.
+	// The server's headers of a run and of a delivery are never the sender's. A third party gets no headers of a run, so
+	// there the names of a run are the sender's: the third party may start runs itself.
 	{"%Workflow-RunId", ofCall}, {"%Workflow-CreatedAt", ofCall}, {"%Workflow-Url", ofCall}, {"%Workflow-Init", ofCall}, {"%Workflow-CallType", ofCall},
 	{"%Signature", 0}, {"%Message-Id", 0}, {"%Retried", 0}, {"%Region", 0}, {"%Caller-Ip", 0}, {"%Topic-Name", 0}, {"%Schedule-Id", 0},
-	// What configures a message is for a destination that is such a service itself.
+	// Headers that configure a message are for a destination that is such a service itself.
 	{"%Forward-X-User", toEndpoint | ofCall}, {"%Callback", toEndpoint | ofCall}, {"%Failure-Callback-Retries", toEndpoint | ofCall}, {"%Retries", toEndpoint | ofCall},
-	// What belongs to a connection, by its name or because Connection names it. An SDK forwards the Accept-Encoding that it was
+	// Headers of a connection, by their names or because Connection names them. An SDK forwards the Accept-Encoding that it was
 	// sent; a call's is its own.
 	{"Connection", 0}, {"X-Hop", 0}, {"Keep-Alive", 0}, {"Te", 0}, {"Trailer", 0}, {"Upgrade", 0}, {"Transfer-Encoding", 0}, {"Proxy-Connection", 0}, {"Proxy-Authorization", 0},
 	{"Expect", 0}, {"Host", 0}, {"Content-Length", 0}, {"Accept-Encoding", ofCall},
 }
 
-// sendersValue is that of every forwarded header, so that Connection names X-Hop.
+// sendersValue is the value of every forwarded header, so that Connection names X-Hop.
 const sendersValue = "x-hop"
 
-// passedOn sends each header with each kind of submission, in both spellings, and looks where it arrives.
+// passedOn sends each header with each kind of submission, in both spellings, and checks where it arrives.
 func passedOn(t *testing.T, w *world) {
 	for _, prefix := range []string{"svc-", "upstash-"} {
 		with := func(families ...string) map[string]string {

@@ -120,7 +120,7 @@ var logs = []claim{
 		w.is("invokedWorkflowRunBody", invoke.at("invokedWorkflowRunBody"), `{"n":1}`)
 		w.true(invoke.at("invokedWorkflowRunHeaders").v != nil, "%v", invoke)
 	}},
-	{"WP-14.3", func(t *testing.T, w *world) { // the type of the last group while somebody else has to finish
+	{"WP-14.3", func(t *testing.T, w *world) { // the type of the last group while another party has to finish
 		id := w.start("m/ok", "", nil)
 		w.delivery(id, 1)
 		w.submit(id, "m/ok", run(1))
@@ -173,7 +173,7 @@ var logs = []claim{
 	}},
 }
 
-// stepFields are the claims about what steps of a log tell, by type.
+// stepFields are the claims about the fields of steps in logs, by type.
 var stepFields = []claim{
 	{"WS-ST.1", func(t *testing.T, w *world) { // every step
 		id := w.start("m/ok", "the payload", map[string]string{"upstash-forward-x-mine": "yes", "upstash-retries": "2"})
@@ -294,7 +294,7 @@ var states = []claim{
 	{"WS-R.2", func(t *testing.T, w *world) { // RUN_FAILED after all retries, and in the DLQ
 		id, l := w.fail("bad", "", map[string]string{"upstash-retries": "2"})
 		w.true(l.at("dlqId").v != nil, "%v", l)
-		// One of them may have been lost on its way if the leader changed; it counts all the same.
+		// One of them may have been lost on its way if the leader changed; it counts nevertheless.
 		last := -1
 		for _, d := range w.deliveries(id) {
 			n, err := strconv.Atoi(d.header.Get("Upstash-Retried"))
@@ -359,7 +359,7 @@ var states = []claim{
 	}},
 }
 
-// events holds single events of several runs to the order of time, in one page and in many, and dates to events.
+// events checks that single events of several runs are in the order of time, in one page and in many, and that dates select events.
 func (w *world) events() {
 	w.Helper()
 	label := "events-" + w.id()
@@ -403,7 +403,7 @@ func (w *world) events() {
 	w.is("ends and beginnings", list("&state=RUN_SUCCESS,RUN_STARTED").at("events").count(), "4")
 }
 
-// explainCall has a run explain a third party that fails, and that this says nothing about the app.
+// explainCall: a run explains that a third party fails, and that this says nothing about the app.
 func (w *world) explainCall(explain func(string) value) {
 	w.Helper()
 	id := w.start("m/ok", "", nil)
@@ -419,7 +419,7 @@ func (w *world) explainCall(explain func(string) value) {
 	w.true(strings.Contains(x.at("awaits", 0, "curl").String(), "/out/never/"+id), "%v", x.at("awaits"))
 }
 
-// explainFlow has a run explain that it waits for its flow-control key.
+// explainFlow: a run explains that it waits for its flow-control key.
 func (w *world) explainFlow(explain func(string) value) {
 	w.Helper()
 	key := "explain-" + w.id()

@@ -11,7 +11,7 @@ import (
 
 // once are the rows of the protocol's section 16, and how deliveries carry the log.
 var once = []claim{
-	{"WP-5.3", func(t *testing.T, w *world) { // a delivery carries the log up to its entry, and nothing behind it
+	{"WP-5.3", func(t *testing.T, w *world) { // a delivery carries the log up to its entry, and nothing after it
 		id := w.start("m/ok", "p", nil)
 		w.delivery(id, 1)
 		for n := 1; n <= 3; n++ {
@@ -26,7 +26,7 @@ var once = []claim{
 			}
 		}
 	}},
-	{"WP-2.3", passedOn}, // the trigger's headers come with every delivery, but for those of the connection
+	{"WP-2.3", passedOn}, // the trigger's headers come with every delivery, except those of the connection
 	{"WP-16.1", func(t *testing.T, w *world) { // a trigger repeated
 		id := w.start("m/ok", "first", nil)
 		again := w.startAs(id, "m/ok", "second", nil)
@@ -226,7 +226,7 @@ var once = []claim{
 	}},
 }
 
-// callHeaders are those of the call of a run's first step.
+// callHeaders returns the headers of the call of a run's first step.
 func (w *world) callHeaders(id string) map[string]string {
 	h := w.stepHeaders(id, "m/ok")
 	delete(h, "upstash-forward-upstash-workflow-sdk-version")
@@ -241,7 +241,7 @@ func (w *world) callHeaders(id string) map[string]string {
 	return h
 }
 
-// callback is the delivery by which a run is told of a call, nil if none has come.
+// callback returns the delivery by which a run is told of a call, nil if none has come.
 func (w *world) callback(id string) *delivery {
 	for _, d := range w.deliveries(id) {
 		if d.header.Get("Upstash-Workflow-Callback") == "true" {

@@ -12,7 +12,7 @@ type claim struct {
 	run func(*testing.T, *world)
 }
 
-// claims are all of them.
+// claims returns all claims.
 func claims() (all []claim) {
 	for _, part := range [][]claim{starts, waits, deadLetters, revivals, logs, stepFields, states, settings, once} {
 		all = append(all, part...)
@@ -33,7 +33,7 @@ func TestSpec(t *testing.T) {
 	})
 }
 
-// ids are those of the claims.
+// ids returns the ids of the claims.
 func ids() (all []string) {
 	for _, c := range claims() {
 		all = append(all, c.id)

@@ -129,7 +129,7 @@ var waits = []claim{
 	}},
 }
 
-// run is the JSON of the result of a step.
+// run returns the JSON of the result of a step.
 func run(n int) string {
 	return fmt.Sprintf(`{"stepId":%d,"stepName":"s%d","stepType":"Run","out":"\"out %d\"","concurrent":1}`, n, n, n)
 }

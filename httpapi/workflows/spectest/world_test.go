@@ -19,9 +19,8 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// world is three nodes that deliver, and an app. Its endpoints below /m/ only keep what
-// they get, and answer as their name says; what a run does next the test submits itself.
-// Those below /flows/ run workflows.
+// world is three nodes that deliver, and an app. Its endpoints below /m/ only keep their requests, and answer as their
+// names say; the test itself submits the next steps of a run. Those below /flows/ run workflows.
 type world struct {
 	*testing.T
 	*office
@@ -184,7 +183,7 @@ func thirdParty(w http.ResponseWriter, rest string, nth int) {
 	io.WriteString(w, "third party")
 }
 
-// url is that of an endpoint of the app.
+// url returns the URL of an endpoint of the app.
 func (w *world) url(path string) string { return w.app.URL + "/" + path }
 
 // id makes a run id.
@@ -213,7 +212,7 @@ func (w *world) try(method, path string, headers map[string]string, body string)
 	return p.StatusCode, string(answer)
 }
 
-// ask is try of what has to answer a status, and returns the JSON.
+// ask does what try does, fails the test unless the status is want, and returns the JSON.
 func (w *world) ask(want int, method, path string, headers map[string]string, body string) value {
 	w.Helper()
 	status, text := w.try(method, path, headers, body)
@@ -240,8 +239,7 @@ func (w *world) parse(text string) value {
 	return value{v}
 }
 
-// at goes down by names and places; nothing is found below what is not there. A place
-// below 0 is counted from the end.
+// at follows names and places down; below a missing value it finds nothing. A place below 0 is counted from the end.
 func (v value) at(path ...any) value {
 	for _, one := range path {
 		switch one := one.(type) {
@@ -286,7 +284,7 @@ func (v value) len() int {
 	return len(list)
 }
 
-// is holds values to texts.
+// is compares values with texts.
 func (w *world) is(what string, got value, want string) {
 	w.Helper()
 	if got.String() != want {
@@ -341,7 +339,7 @@ func (w *world) batch(want int, destination string, headers map[string]string, b
 	return w.ask(want, "POST", "/v2/batch", map[string]string{"Content-Type": "application/json"}, string(item))
 }
 
-// stepHeaders are those of a message of a run.
+// stepHeaders returns the headers of a message of a run.
 func (w *world) stepHeaders(id, path string) map[string]string {
 	return map[string]string{
 		"content-type": "application/json", "upstash-method": "POST", "upstash-workflow-init": "false", "upstash-workflow-runid": id,
@@ -356,7 +354,7 @@ func (w *world) submit(id, path, step string) value {
 	return w.batch(200, w.url(path), w.stepHeaders(id, path), step).at(0)
 }
 
-// wait has a step wait for an event.
+// wait makes a step wait for an event.
 func (w *world) wait(id, path, event, timeout string, step int, kind string) (status int, text string) {
 	w.Helper()
 	h := w.stepHeaders(id, path)
@@ -366,7 +364,7 @@ func (w *world) wait(id, path, event, timeout string, step int, kind string) (st
 	return w.try("POST", "/v2/wait/"+event, h, body)
 }
 
-// waits is wait that has to be accepted.
+// waits does what wait does, and fails the test unless it is accepted.
 func (w *world) waits(id, path, event, timeout string, step int) {
 	w.Helper()
 	if status, text := w.wait(id, path, event, timeout, step, "Wait"); status/100 != 2 {
@@ -380,7 +378,7 @@ func (w *world) end(id, result string) {
 	w.ask(200, "DELETE", "/v2/workflows/runs/"+id+"?cancel=false", map[string]string{"Content-Type": "text/plain"}, result)
 }
 
-// deliveries are those of a run so far, and delivery waits for the nth.
+// deliveries returns the deliveries of a run so far; delivery waits for the nth.
 func (w *world) deliveries(id string) []*delivery {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -393,7 +391,7 @@ func (w *world) delivery(id string, nth int) *delivery {
 	return w.deliveries(id)[nth-1]
 }
 
-// log is a run as logs tell it.
+// log returns a run as logs show it.
 func (w *world) log(id string) value {
 	w.Helper()
 	return w.ask(200, "GET", "/v2/workflows/logs?workflowRunId="+id, nil, "").at("runs", 0)
@@ -423,7 +421,7 @@ func (w *world) fail(mode string, payload string, own map[string]string) (string
 	return id, w.state(id, "RUN_FAILED")
 }
 
-// letter is the dead letter of a failed run.
+// letter returns the dead letter of a failed run.
 func (w *world) letter(id string) value {
 	w.Helper()
 	return w.ask(200, "GET", "/v2/workflows/dlq/"+w.log(id).at("dlqId").String(), nil, "")
@@ -449,7 +447,7 @@ func (o *office) breaks(name string, broken bool) {
 	o.broken[name] = broken
 }
 
-// workflows are those below /flows/.
+// workflows returns the workflows below /flows/.
 func (o *office) workflows() map[string]endpoint.Workflow {
 	run := func(c *endpoint.Context, name string) endpoint.Lazy {
 		return endpoint.Run(name, func() any { return o.did(c.RunID + "/" + name) })

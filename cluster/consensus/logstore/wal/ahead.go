@@ -16,7 +16,7 @@ type ahead struct {
 	wg         sync.WaitGroup
 }
 
-// failedPause lies between two tries to make a segment ahead of time on a disk that takes none.
+// failedPause is the pause between two tries to make a segment ahead of time on a disk without room.
 const failedPause = time.Second
 
 func (w *WAL) startAhead() {
@@ -65,7 +65,7 @@ func (w *WAL) makeAhead() error {
 	return nil
 }
 
-// nextSegment returns the segments up to one that has room for n bytes behind its header. Those before it stay empty.
+// nextSegment returns the segments up to one that has room for n bytes after its header. Those before it stay empty.
 func (w *WAL) nextSegment(n int64) (all []*segment, err error) {
 	a := &w.ahead
 	a.mu.Lock()

@@ -45,7 +45,7 @@ func (f *watched) Datasync() error {
 	return f.File.Datasync()
 }
 
-// TestReadsHoldTheSegment: while an entry is read nobody can give its segment away.
+// TestReadsHoldTheSegment: while an entry is read, its segment can't be reused.
 func TestReadsHoldTheSegment(t *testing.T) {
 	var w *WAL
 	seen := 0
@@ -161,8 +161,8 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// TestRecordOfTwoTries mixes what two records of one place left, as a power cut may that comes while the second is written: the head of one
-// with the entries of the other is neither.
+// TestRecordOfTwoTries mixes the bytes of two records at one place, as a power cut during the second write may: the head of one with the
+// entries of the other is neither.
 func TestRecordOfTwoTries(t *testing.T) {
 	dir := t.TempDir()
 	w := open(t, dir)

@@ -1,7 +1,7 @@
 // Package wal keeps raft logs in one sequence of segment files: append, read by index, drop the end, drop the beginning.
 //
-// Several logs share the files, and a batch of entries of several logs takes one write and one sync. What is dropped is noted in
-// a record, too, so the files are only ever appended to; a segment that no log has entries in is used again for a new one.
+// Several logs share the files, and a batch of entries of several logs takes one write and one sync. A record notes each drop,
+// too, so the files are only ever appended to. A segment in which no log has entries is used again for a new one.
 //
 // Every record has a checksum, a number, and the checksum of the record before, and every entry a checksum of its own. Open reads
 // everything. It takes a record that does not fit for an append that was cut off, if nothing sound follows it, and otherwise

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// File has the calls that a segment makes of its file. Tests put their own in between.
+// File has the methods of a file that segments call. Tests put their own in between.
 type File interface {
 	io.ReaderAt
-	// WriteParts writes parts one behind the other, from at on.
+	// WriteParts writes the parts one after another, beginning at offset at.
 	WriteParts(parts [][]byte, at int64) error
 	// Datasync makes durable what was written. Its error is the bare errno.
 	Datasync() error
@@ -31,7 +31,7 @@ func (f diskFile) Datasync() error {
 	}
 }
 
-// WriteParts writes parts one behind the other.
+// WriteParts writes the parts one after another.
 func (f diskFile) WriteParts(parts [][]byte, at int64) error {
 	if len(parts) > 1 {
 		return writeParts(f.File, parts, at)

@@ -28,7 +28,7 @@ type span struct {
 // termRun is the term of the entries from an index on, up to the next run.
 type termRun struct{ from, term uint64 }
 
-// last is the index of the last entry, 0 if there is none; the lock is held.
+// last returns the index of the last entry, 0 if there is none; the lock is held.
 func (l *Log) last() uint64 {
 	if len(l.spans) == 0 {
 		return 0
@@ -56,7 +56,7 @@ func (l *Log) Term(index uint64) uint64 {
 	return l.termAt(index)
 }
 
-// termAt is the term of an entry that is there; the lock is held.
+// termAt returns the term of an entry that is there; the lock is held.
 func (l *Log) termAt(index uint64) uint64 {
 	i, found := slices.BinarySearchFunc(l.terms, index, func(r termRun, index uint64) int {
 		switch {
@@ -98,7 +98,7 @@ func (l *Log) Read(index uint64, out *raft.Log) error {
 // Append appends entries and returns when they are synced; see WAL.Append.
 func (l *Log) Append(entries []*raft.Log) error { return l.w.Append(Batch{l, entries}) }
 
-// Cut drops the entry at an index and all behind it, durably.
+// Cut drops the entry at an index and all later ones, durably.
 func (l *Log) Cut(from uint64) error {
 	return l.w.note(cut, l, from)
 }

@@ -16,11 +16,11 @@ const (
 	markLen    = 20 // magic, number, sum
 )
 
-// Mark is a high-water mark beside other files: a number that they have reached, such as that of the last record. Without it files of
-// which the newest part is missing look whole.
+// Mark is a high-water mark of other files: a number that they have reached, such as the number of the last record. Without it files
+// whose newest part is missing look complete.
 //
-// It never stands above sound files: it is written after their sync, and without one of its own. A power cut may leave it
-// lower, which costs sharpness and nothing else.
+// It is never higher than the number that sound files have reached: it is written after their sync, and without one of
+// its own. A power cut may leave it lower; then it only detects less.
 type Mark struct {
 	f      *os.File
 	number uint64
@@ -57,10 +57,10 @@ func (m *Mark) load(path string) error {
 	return nil
 }
 
-// Number returns the number that the mark stands at.
+// Number returns the mark's number.
 func (m *Mark) Number() uint64 { return m.number }
 
-// Raise follows what was synced. A failure leaves the mark lower, which is allowed.
+// Raise raises the mark to a number that was synced. A failure leaves the mark lower, which is allowed.
 func (m *Mark) Raise(number uint64) {
 	if m.write(number) == nil {
 		m.number = number

@@ -78,7 +78,7 @@ func (w *WAL) open() (err error) {
 	return w.activate(last)
 }
 
-// firstRecord is the number of the oldest record, 0 if there is none.
+// firstRecord returns the number of the oldest record, 0 if there is none.
 func firstRecord(all []*found) uint64 {
 	for _, f := range all {
 		if f.first.number != 0 {
@@ -88,7 +88,7 @@ func firstRecord(all []*found) uint64 {
 	return 0
 }
 
-// activate leaves as the last segment the one that takes the next record; those behind it are empty.
+// activate makes the segment that takes the next record the last one in use; those after it are empty.
 func (w *WAL) activate(last *found) error {
 	if len(w.segments) == 0 {
 		s, err := w.makeSegment(1, w.opts.SegmentSize)

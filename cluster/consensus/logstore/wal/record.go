@@ -39,7 +39,7 @@ const (
 	closed                 // the files were closed in order
 )
 
-// copiedData is the largest data that is copied into the record's own memory; larger data is written from where it is.
+// copiedData is the largest data that is copied into the record's own memory; larger data is written from its own memory.
 const copiedData = 16 << 10
 
 // keptMemory bounds the memory that is kept for the next record.
@@ -47,7 +47,7 @@ const keptMemory = 4 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// saltSum is the sum that those of a segment begin with.
+// saltSum returns the sum with which the checksums of a segment's records begin.
 func saltSum(salt uint64) uint32 {
 	return crc32.Checksum(binary.LittleEndian.AppendUint64(nil, salt), castagnoli)
 }
@@ -63,7 +63,7 @@ type record struct {
 	sum    uint32 // of the record
 }
 
-// room returns the most bytes that a record of entries takes.
+// room returns the most bytes that a record of these batches takes.
 func room(batches []Batch) int64 {
 	n := int64(recordHead)
 	for _, b := range batches {
@@ -74,7 +74,7 @@ func room(batches []Batch) int64 {
 	return n
 }
 
-// begin makes an empty record for a segment. The memory has to have room for what is copied, for parts point into it.
+// begin makes an empty record for a segment. Its memory must have room for everything that is copied, because parts point into it.
 func (r *record) begin(copied int, salt uint64) {
 	if cap(r.memory) < copied || cap(r.memory) > keptMemory {
 		r.memory = make([]byte, 0, max(copied, 4096))
@@ -168,7 +168,7 @@ func readHead(b []byte, seed uint32) (h head, ok bool) {
 	return h, h.sum == crc32.Update(seed, castagnoli, b[:24])
 }
 
-// item has the fields of an item of a record, but for an entry's data.
+// item holds the fields of an item of a record, except an entry's data.
 type item struct {
 	kind   kind
 	log    uint32
@@ -180,7 +180,7 @@ type item struct {
 // errItem says that an item does not fit.
 var errItem = errors.New("an item of it does not fit its checksum")
 
-// readItems calls visit with each item of a body and its place there. It says whether the body is that of the head.
+// readItems calls visit with each item of a body and its place there. It reports whether the body belongs to the head.
 func readItems(h head, body []byte, seed uint32, visit func(i item, at int64)) error {
 	heads := seed
 	for at := int64(0); at < int64(len(body)); {

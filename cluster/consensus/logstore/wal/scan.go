@@ -11,14 +11,14 @@ import (
 	"sync"
 )
 
-// found has the items of a segment's file.
+// found holds the items of a segment's file.
 type found struct {
 	segment *segment
 	items   []foundItem
 	first   head // of the records that follow each other from the beginning; zero if there is none
 	last    head
 	lastAt  int64
-	beyond  uint64 // number of a sound record behind what is not one; 0: none
+	beyond  uint64 // number of a sound record after a damaged one; 0: none
 }
 
 type foundItem struct {
@@ -89,8 +89,9 @@ func readAll(f *os.File) ([]byte, error) {
 	return b, nil
 }
 
-// read reads the records up to the first that does not fit. That may be an append that was cut off, and so was never
-// acknowledged; a sound record behind it shows that it was, since each is synced before the next is begun.
+// read reads the records up to the first that does not fit. That one may be an append that was cut off, and so was
+// never acknowledged. A sound record after it proves damage instead, since each record is synced before the next is
+// begun.
 func (f *found) read(b []byte) error {
 	s := f.segment
 	for {
@@ -126,7 +127,7 @@ func (f *found) read(b []byte) error {
 	return nil
 }
 
-// link puts what the segments hold together, and refuses what is not one sequence of records.
+// link joins the contents of the segments, and refuses them if they are not one sequence of records.
 func (w *WAL) link(all []*found) error {
 	for _, f := range all {
 		path := f.segment.path
@@ -149,7 +150,7 @@ func (w *WAL) link(all []*found) error {
 	return nil
 }
 
-// replay does what an item says.
+// replay applies an item.
 func (w *WAL) replay(s *segment, i foundItem) error {
 	l := w.logOf(i.log)
 	w.closed = i.kind == closed
@@ -177,8 +178,8 @@ func (w *WAL) replay(s *segment, i foundItem) error {
 	return nil
 }
 
-// settle writes the last record again over itself and syncs it: after a sync that failed the page cache may show what the disk does
-// not have.
+// settle writes the last record again over itself and syncs it: after a failed sync the page cache may show bytes that the disk
+// does not have.
 func (f *found) settle() error {
 	b := make([]byte, f.segment.end-f.lastAt)
 	if _, err := f.segment.f.ReadAt(b, f.lastAt); err != nil {

@@ -35,7 +35,7 @@ func segmentPath(dir string, number uint32) string {
 	return filepath.Join(dir, fmt.Sprintf("%010d%s", number, segmentSuffix))
 }
 
-// encodeHeader is a segment's first block.
+// encodeHeader returns a segment's first block.
 func encodeHeader(number uint32, salt uint64) []byte {
 	b := append(make([]byte, 0, headerRoom), headerMagic...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(number))
@@ -56,8 +56,8 @@ func decodeHeader(b []byte, number uint32) (salt uint64, err error) {
 	return le.Uint64(b[16:]), nil
 }
 
-// makeSegment makes an empty segment of a size: of a spare file, if there is one of that size, which needs no new blocks, or of a new one
-// with all its blocks. Either way an append takes no room on the disk, and its sync never writes the file's own description.
+// makeSegment makes an empty segment of a size: from a spare file of that size, which needs no new blocks, or from a new file with all
+// its blocks. Either way an append takes no room on the disk, and its sync never writes the file's own description.
 func (w *WAL) makeSegment(number uint32, size int64) (*segment, error) {
 	from := w.takeSpare(size)
 	temp := from
@@ -87,8 +87,8 @@ func (w *WAL) makeSegment(number uint32, size int64) (*segment, error) {
 	return s, nil
 }
 
-// fillStep bytes of a new file are written between two syncs: what waits for the disk stays little, so that an append of
-// another segment does not wait for it.
+// fillStep is the number of bytes of a new file that are written between two syncs. So few bytes wait for the disk, and
+// an append to another segment does not wait for them.
 const fillStep = 1 << 20
 
 func fill(f File, size int64) error {
@@ -116,8 +116,8 @@ func (w *WAL) takeSpare(size int64) string {
 	return path
 }
 
-// retire closes segments that no log needs, the oldest first. Some stay as spare files. The folder is synced after each: what a crash
-// leaves has no gap.
+// retire closes segments that no log needs, the oldest first. Some stay as spare files. The folder is synced after each, so that a
+// crash leaves no gap.
 func (w *WAL) retire(segments []*segment) error {
 	for _, s := range segments {
 		s.f.Close()

@@ -13,9 +13,9 @@ import (
 const (
 	// segmentSize is the default size of a segment in bytes.
 	segmentSize = 8 << 20
-	// spares is by default how many segments that nobody needs stay to be used again: as much as a log keeps behind a snapshot.
+	// spares is the default number of unused segments that are kept for reuse: as much as a log keeps behind a snapshot.
 	spares = 32
-	// controlRoom stays free behind the entries of a segment, so that a log can be shortened on a full disk.
+	// controlRoom is the space in bytes that stays free after the entries of a segment, so that a log can be shortened on a full disk.
 	controlRoom = 4 << 10
 	// mostRecord bounds a record: places and lengths have 32 bits.
 	mostRecord = math.MaxUint32 - headerRoom - controlRoom
@@ -25,13 +25,13 @@ const (
 type Options struct {
 	// Dir is the folder of the segments. It is made if it is missing.
 	Dir string
-	// SegmentSize is the size of a segment in bytes: segmentSize. A larger record gets a larger segment.
+	// SegmentSize is the size of a segment in bytes. 0 is the default, segmentSize. A larger record gets a larger segment.
 	SegmentSize int64
-	// Spares is the number of segments that stay to be used again: spares. Negative: none.
+	// Spares is the number of unused segments that are kept for reuse. 0 is the default, spares; negative keeps none.
 	Spares int
 	// Wrap comes between a segment and its file, for tests.
 	Wrap func(File) File
-	// Logger gets what goes wrong in the background; nil is silence.
+	// Logger logs what goes wrong in the background; nil logs nothing.
 	Logger *slog.Logger
 }
 
@@ -51,7 +51,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// WAL is the segments of a node's logs. All methods may be called from any goroutine.
+// WAL keeps the logs of a node in segments. All methods may be called from any goroutine.
 type WAL struct {
 	opts Options
 
@@ -75,7 +75,7 @@ type WAL struct {
 	closed bool // the last record says that the files were closed in order
 }
 
-// Batch is entries of one log that are appended together with those of others.
+// Batch holds entries of one log that are appended together with those of others.
 type Batch struct {
 	Log     *Log
 	Entries []*raft.Log
@@ -97,12 +97,12 @@ func (w *WAL) logOf(id uint32) *Log {
 	return l
 }
 
-// segment is the segment of a number, which has to be there; the lock is held.
+// segment returns the segment of a number, which has to be there; the lock is held.
 func (w *WAL) segment(number uint32) *segment { return w.segments[number-w.segments[0].number] }
 
-// Append appends entries to one or several logs, as one record with one sync, and returns when that is done. The entries of a log
-// follow its last one; in an empty log they may begin anywhere. After an error nothing is appended for who reads, but the record may be there
-// after a restart, unless another was written since. The entries are not kept.
+// Append appends entries to one or several logs, as one record with one sync, and returns when that is done. The entries of a log follow its
+// last one; in an empty log they may begin anywhere. After an error readers see none of the entries, but the record may be there after a
+// restart, unless another was written since. The entries are not kept.
 func (w *WAL) Append(batches ...Batch) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -184,8 +184,8 @@ func (w *WAL) write(s *segment, publish func()) error {
 	return nil
 }
 
-// forget overwrites the head of a record that could not be written, unless the next one takes its place: a restart would find two of
-// one number.
+// forget overwrites the head of a record that could not be written, unless the next one takes its place: otherwise a restart would
+// find two records of one number.
 func (w *WAL) forget(next *segment) error {
 	if w.torn == nil || w.torn == next {
 		return nil
@@ -196,7 +196,7 @@ func (w *WAL) forget(next *segment) error {
 	return w.torn.f.Datasync()
 }
 
-// note writes an item that shortens a log, and lets go of the segments that no log needs any more.
+// note writes an item that shortens a log, and releases the segments that no log needs any more.
 func (w *WAL) note(k kind, l *Log, index uint64) error {
 	if err := w.control(k, l, index); err != nil {
 		return err
@@ -240,7 +240,7 @@ func (w *WAL) control(k kind, l *Log, index uint64) error {
 	})
 }
 
-// needless takes the oldest segments that hold no entry of any log out of the list.
+// needless removes from the list the oldest segments that hold no entry of any log, and returns them.
 func (w *WAL) needless() []*segment {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -256,7 +256,7 @@ func (w *WAL) needless() []*segment {
 	return old
 }
 
-// roomFor is the segment that has room for so many bytes: the one in use, or the next.
+// roomFor returns the segment that has room for so many bytes: the one in use, or the next.
 func (w *WAL) roomFor(n int64) (*segment, error) {
 	s := w.segments[len(w.segments)-1] // only writers append to the list
 	if s.end+n <= s.size {
@@ -272,7 +272,7 @@ func (w *WAL) roomFor(n int64) (*segment, error) {
 	return next[len(next)-1], nil
 }
 
-// Close notes the orderly end if the caller says so, and lets go of the files.
+// Close notes an orderly end if the caller says so, and closes the files.
 func (w *WAL) Close(orderly bool) error {
 	w.stopAhead()
 	var err error

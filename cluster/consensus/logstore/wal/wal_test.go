@@ -33,7 +33,7 @@ func shut(t testing.TB, w *WAL, orderly bool) {
 	}
 }
 
-// made is an entry whose content follows from its log, index and term.
+// made returns an entry whose content follows from its log, index and term.
 func made(log uint32, index, term uint64) *raft.Log {
 	r := rand.New(rand.NewPCG(uint64(log)<<32+index, term))
 	n := r.IntN(300)
@@ -50,7 +50,7 @@ func made(log uint32, index, term uint64) *raft.Log {
 	return l
 }
 
-// model is what the logs hold: the term of each entry.
+// model is the expected content of the logs: the terms of the entries from first on.
 type model map[uint32]*struct {
 	first uint64
 	terms []uint64
@@ -148,7 +148,7 @@ func newModel(logs int) model {
 	return m
 }
 
-// TestLogsAreTheModel appends, cuts, trims and starts again at random, and holds the logs against a model.
+// TestLogsAreTheModel appends, cuts, trims and starts again at random, and compares the logs with a model.
 func TestLogsAreTheModel(t *testing.T) {
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -168,7 +168,7 @@ func TestLogsAreTheModel(t *testing.T) {
 	}
 }
 
-// filled is a folder with logs, closed as after a crash, and the file and place of its last record.
+// filled returns a folder with logs, closed as after a crash, and the file and place of its last record.
 func filled(t *testing.T) (dir string, m model, path string, at, end int64) {
 	t.Helper()
 	dir, m = t.TempDir(), newModel(2)
@@ -329,7 +329,7 @@ func TestMissingFiles(t *testing.T) {
 }
 
 // TestDamagedBeginning breaks the only record of the oldest segment, of a new log and of one that has dropped segments: nothing in the
-// segments behind it says which record they begin with.
+// later segments says with which record they begin.
 func TestDamagedBeginning(t *testing.T) {
 	for _, dropped := range []uint64{0, 3} {
 		dir := t.TempDir()
@@ -417,8 +417,8 @@ func (f *faulty) WriteParts(parts [][]byte, at int64) error {
 	return errFaulty
 }
 
-// TestFailedWrites has appends fail after any number of bytes, and goes on with others of any length: only what succeeded is there,
-// and after a restart too.
+// TestFailedWrites makes appends fail after any number of bytes, and goes on with others of any length: only what succeeded is
+// there, and after a restart too.
 func TestFailedWrites(t *testing.T) {
 	for seed := range uint64(10) {
 		var mu sync.Mutex
