@@ -30,16 +30,24 @@ func (n *Node) leadingNow() (term uint64, release func(), err error) {
 	return term, n.changing.Unlock, nil
 }
 
-// answerJoin adds a node, if this node leads.
-func (n *Node) answerJoin(payload []byte, answer func([]byte, error)) {
+// answerRequest decodes a request for a change of the servers and answers it by what apply returns, in a goroutine that ends within
+// changeWork.
+func answerRequest[R any](payload []byte, answer func([]byte, error), apply func(context.Context, R) ([]byte, error)) {
 	go func() {
-		var q joinRequest
+		var q R
 		if err := json.Unmarshal(payload, &q); err != nil {
 			answer(nil, err)
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), changeWork)
 		defer cancel()
+		answer(apply(ctx, q))
+	}()
+}
+
+// answerJoin adds a node, if this node leads.
+func (n *Node) answerJoin(payload []byte, answer func([]byte, error)) {
+	answerRequest(payload, answer, func(ctx context.Context, q joinRequest) ([]byte, error) {
 		var a joinAnswer
 		switch err := n.addNode(ctx, q); {
 		case errors.Is(err, ErrNotJoined):
@@ -47,8 +55,8 @@ func (n *Node) answerJoin(payload []byte, answer func([]byte, error)) {
 		case err != nil:
 			a.Later = err.Error()
 		}
-		answer(json.Marshal(a))
-	}()
+		return json.Marshal(a)
+	})
 }
 
 // noJoin returns a rejection for good.
@@ -200,16 +208,7 @@ func (n *Node) readdress(ctx context.Context, s consensus.Server, addr string) e
 // answerMoved takes note of a server's new address, if this node leads and finds it
 // there.
 func (n *Node) answerMoved(payload []byte, answer func([]byte, error)) {
-	go func() {
-		var q joinRequest
-		if err := json.Unmarshal(payload, &q); err != nil {
-			answer(nil, err)
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), changeWork)
-		defer cancel()
-		answer(nil, n.moved(ctx, q))
-	}()
+	answerRequest(payload, answer, func(ctx context.Context, q joinRequest) ([]byte, error) { return nil, n.moved(ctx, q) })
 }
 
 func (n *Node) moved(ctx context.Context, q joinRequest) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +40,11 @@ func (n *Node) Servers() (all []Peer) {
 		all = append(all, Peer{ID: s.ID, Addr: s.Addr})
 	}
 	return all
+}
+
+// others returns the servers of raft's configuration without this node.
+func (n *Node) others() []consensus.Server {
+	return slices.DeleteFunc(n.consensus.Servers(), func(s consensus.Server) bool { return s.ID == n.opts.NodeID })
 }
 
 // server returns a server of raft's configuration.
@@ -85,10 +91,7 @@ func (n *Node) alive(ctx context.Context) map[string]peerStatus {
 	there := map[string]peerStatus{n.opts.NodeID: n.self()}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for _, s := range n.consensus.Servers() {
-		if s.ID == n.opts.NodeID {
-			continue
-		}
+	for _, s := range n.others() {
 		wg.Go(func() {
 			h, err := n.peers.status(ctx, s.Addr)
 			if err != nil || h.Node != s.ID || h.Cluster != n.clusterID() || h.Phase != phaseStarted {

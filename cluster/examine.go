@@ -67,10 +67,8 @@ type Reach struct {
 // whether it reaches this node, and looks at its clock, version and gossip key.
 func (n *Node) Examine(ctx context.Context) []PeerReport {
 	var others []PeerReport
-	for _, s := range n.consensus.Servers() {
-		if s.ID != n.opts.NodeID {
-			others = append(others, PeerReport{ID: s.ID, Addr: s.Addr, Suffrage: s.Suffrage()})
-		}
+	for _, s := range n.others() {
+		others = append(others, PeerReport{ID: s.ID, Addr: s.Addr, Suffrage: s.Suffrage()})
 	}
 	return n.examine(ctx, others)
 }

@@ -161,10 +161,7 @@ func (n *Node) keepAddress(ctx context.Context) {
 		if err != nil {
 			continue
 		}
-		for _, s := range n.consensus.Servers() {
-			if s.ID == n.opts.NodeID {
-				continue
-			}
+		for _, s := range n.others() {
 			ask, cancel := context.WithTimeout(ctx, joinTimeout)
 			_, err := n.peers.ask(ask, s.Addr, callMoved, body)
 			cancel()

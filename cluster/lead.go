@@ -277,10 +277,7 @@ func (n *Node) commonLevel(ctx context.Context) env.Level {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	level := fsm.MaxLevel
-	for _, s := range n.consensus.Servers() {
-		if s.ID == n.identity.NodeID {
-			continue
-		}
+	for _, s := range n.others() {
 		h, err := n.peers.status(ctx, s.Addr)
 		if err != nil {
 			return 0

@@ -83,11 +83,9 @@ func (n *Node) hearRemoved(from transport.Hello) {
 	n.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(n.mux.Context(), askTimeout)
 		defer cancel()
-		for _, s := range n.consensus.Servers() {
-			if s.ID != n.opts.NodeID {
-				// If the server rejects this node, the transport reports it to excluded.
-				_, _ = n.peers.statusOf(ctx, s.ID, s.Addr, askTimeout)
-			}
+		for _, s := range n.others() {
+			// If the server rejects this node, the transport reports it to excluded.
+			_, _ = n.peers.statusOf(ctx, s.ID, s.Addr, askTimeout)
 		}
 	})
 }

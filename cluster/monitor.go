@@ -14,10 +14,8 @@ const monitorTimeout = 4 * time.Second
 
 // Others returns the ids of the other servers of the cluster.
 func (n *Node) Others() (ids []string) {
-	for _, s := range n.consensus.Servers() {
-		if s.ID != n.opts.NodeID {
-			ids = append(ids, s.ID)
-		}
+	for _, s := range n.others() {
+		ids = append(ids, s.ID)
 	}
 	return ids
 }

@@ -35,10 +35,7 @@ func (n *Node) fetchPayloads(ctx context.Context, want []payload.Digest) [][]byt
 	for i := range want {
 		w.Fixed(want[i][:])
 	}
-	for _, s := range n.consensus.Servers() {
-		if s.ID == n.opts.NodeID {
-			continue
-		}
+	for _, s := range n.others() {
 		b, err := n.peers.ask(ctx, s.Addr, callPayloads, w.B)
 		if err != nil {
 			n.log.Warn("another node could not be asked for a payload", "peer", s.ID, "error", err)

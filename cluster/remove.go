@@ -120,16 +120,9 @@ func (a changeAnswer) error() error {
 
 // answerChange answers another node that asks for a change.
 func (n *Node) answerChange(kind transport.Kind, payload []byte, answer func([]byte, error)) {
-	go func() {
-		var q changeRequest
-		if err := json.Unmarshal(payload, &q); err != nil {
-			answer(nil, err)
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), changeWork)
-		defer cancel()
-		answer(json.Marshal(answerOf(n.change(ctx, kind, q))))
-	}()
+	answerRequest(payload, answer, func(ctx context.Context, q changeRequest) ([]byte, error) {
+		return json.Marshal(answerOf(n.change(ctx, kind, q)))
+	})
 }
 
 // change begins a change of servers; the keeper goes on with it.

@@ -91,10 +91,7 @@ func (n *Node) appliedEverywhere(ctx context.Context) bool {
 	question := reachedQuestion(p.Index)
 	var behind atomic.Bool
 	var wg sync.WaitGroup
-	for _, s := range n.consensus.Servers() {
-		if s.ID == n.opts.NodeID {
-			continue
-		}
+	for _, s := range n.others() {
 		wg.Go(func() {
 			if _, err := n.peers.ask(ctx, s.Addr, callReached, question); err != nil {
 				behind.Store(true)

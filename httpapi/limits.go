@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -48,27 +49,13 @@ const (
 )
 
 func (l *Limits) complete() {
-	if l.HeaderBytes == 0 {
-		l.HeaderBytes = DefaultHeaderBytes
-	}
-	if l.StrangerBytes == 0 {
-		l.StrangerBytes = DefaultStrangerBytes
-	}
-	if l.ReplyBytes == 0 {
-		l.ReplyBytes = DefaultReplyBytes
-	}
-	if l.BufferedBytes == 0 {
-		l.BufferedBytes = DefaultBufferedBytes
-	}
-	if l.HeaderTime == 0 {
-		l.HeaderTime = DefaultHeaderTime
-	}
-	if l.BodyTime == 0 {
-		l.BodyTime = DefaultBodyTime
-	}
-	if l.ReplyTime == 0 {
-		l.ReplyTime = DefaultReplyTime
-	}
+	l.HeaderBytes = cmp.Or(l.HeaderBytes, DefaultHeaderBytes)
+	l.StrangerBytes = cmp.Or(l.StrangerBytes, DefaultStrangerBytes)
+	l.ReplyBytes = cmp.Or(l.ReplyBytes, DefaultReplyBytes)
+	l.BufferedBytes = cmp.Or(l.BufferedBytes, DefaultBufferedBytes)
+	l.HeaderTime = cmp.Or(l.HeaderTime, DefaultHeaderTime)
+	l.BodyTime = cmp.Or(l.BodyTime, DefaultBodyTime)
+	l.ReplyTime = cmp.Or(l.ReplyTime, DefaultReplyTime)
 }
 
 // minHeader is the least that a header limit may be: a token and what clients send.

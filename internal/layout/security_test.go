@@ -9,12 +9,6 @@ import (
 	"testing"
 )
 
-// untested are claims that no test holds yet, by their first words. An entry that is no longer needed fails the test, so that the
-// list only shrinks.
-var untested = []string{
-	"Gossip is only a hint", // nothing tries what a holder of the gossip key can do
-}
-
 // claimsUntil are the pages whose claims name their tests, with the heading from which they make no more.
 var claimsUntil = map[string]string{"security.md": "\n## Out of scope", "tenancy.md": "\n## Tests"}
 
@@ -27,7 +21,6 @@ var (
 // TestClaimsHaveTests verifies that every claim of docs/security.md and docs/tenancy.md names a test, and that the tests exist.
 func TestClaimsHaveTests(t *testing.T) {
 	tests := declaredTests(t)
-	excused := map[string]bool{}
 	for page, end := range claimsUntil {
 		text, err := os.ReadFile(filepath.Join(root, "docs", page))
 		if err != nil {
@@ -44,20 +37,9 @@ func TestClaimsHaveTests(t *testing.T) {
 			t.Fatalf("docs/%s has %d claims before %q", page, len(list), end)
 		}
 		for _, claim := range list {
-			i := slices.IndexFunc(untested, func(u string) bool { return strings.HasPrefix(claim, u) })
-			switch named := testName.MatchString(claim); {
-			case i >= 0 && named:
-				t.Errorf("docs/%s: %q has a test: take it out of untested", page, untested[i])
-			case i >= 0:
-				excused[untested[i]] = true
-			case !named:
+			if !testName.MatchString(claim) {
 				t.Errorf("docs/%s: a claim without a test: %.80q", page, claim)
 			}
-		}
-	}
-	for _, u := range untested {
-		if !excused[u] {
-			t.Errorf("no page claims %q: take it out of untested", u)
 		}
 	}
 }
