@@ -35,9 +35,9 @@ func oldOptions(t *testing.T, dir string, fatal func(string)) cluster.Options {
 	}
 }
 
-// TestOldDirectories: a node starts on the data directory of every level from env.Base on, finds what was written, by the snapshot
-// and by the log behind it, and goes on. One of a later level is refused with the levels, and one of an earlier level with the ways
-// that lead to this version. Both are left as they are.
+// TestOldDirectories: a node starts on the data directory of every level from env.Base on, finds what was written, in the
+// snapshot and in the log after it, and goes on. A directory of a later level is refused with an error that names the
+// levels, one of an earlier level with the ways that lead to this version. Both are left as they are.
 func TestOldDirectories(t *testing.T) {
 	if *writeCompat {
 		recordDirectory(t)
@@ -114,7 +114,7 @@ func former(t *testing.T, dir string, level uint32) {
 	}
 }
 
-// listing are the names of a directory's files and the digests of their contents, but for the lock.
+// listing returns the names of a directory's files with the digests of their contents, without the lock.
 func listing(t *testing.T, dir string) string {
 	var all strings.Builder
 	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {

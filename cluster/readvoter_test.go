@@ -21,9 +21,9 @@ type ofVoters struct {
 	needed int
 }
 
-func (o ofVoters) Voters() ([]consensus.Server, int) { return o.others, o.needed }
+func (ov ofVoters) Voters() ([]consensus.Server, int) { return ov.others, ov.needed }
 
-func (o ofVoters) Confirm(_ uint64, end func(error)) { end(consensus.ErrUnconfirmed) }
+func (ov ofVoters) Confirm(_ uint64, end func(error)) { end(consensus.ErrUnconfirmed) }
 
 // TestAskingVoterIsAsked: the term that comes with the question for a read point counts as that voter's answer only if it is this
 // leader's term, and comes from the known process of a voter that makes a majority with the leader. Otherwise the voters are

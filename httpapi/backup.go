@@ -106,21 +106,21 @@ type deadlineIO struct {
 }
 
 // Read reads within backupPieceTimeout.
-func (p *deadlineIO) Read(b []byte) (int, error) {
-	if err := p.extend(time.Now().Add(backupPieceTimeout)); err != nil {
+func (di *deadlineIO) Read(b []byte) (int, error) {
+	if err := di.extend(time.Now().Add(backupPieceTimeout)); err != nil {
 		return 0, fmt.Errorf("httpapi: set a deadline: %w", err)
 	}
-	n, err := p.r.Read(b)
+	n, err := di.r.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
-		p.failed = err
+		di.failed = err
 	}
 	return n, err
 }
 
 // Write writes within backupPieceTimeout.
-func (p *deadlineIO) Write(b []byte) (int, error) {
-	if err := p.extend(time.Now().Add(backupPieceTimeout)); err != nil {
+func (di *deadlineIO) Write(b []byte) (int, error) {
+	if err := di.extend(time.Now().Add(backupPieceTimeout)); err != nil {
 		return 0, fmt.Errorf("httpapi: set a deadline: %w", err)
 	}
-	return p.w.Write(b)
+	return di.w.Write(b)
 }

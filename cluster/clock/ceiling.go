@@ -31,7 +31,7 @@ func (c *Ceiling) Applied(term uint64, clock int64) {
 	}
 }
 
-// Restored says that the state is that of a snapshot: nothing is known of the entries that led to it.
+// Restored says that the state comes from a snapshot: nothing is known of the entries that led to it.
 func (c *Ceiling) Restored(clock int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

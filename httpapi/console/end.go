@@ -6,8 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// end ends a session on every node: the log remembers it until no cookie of it could be
-// good any more.
+// end ends a session on every node: the log remembers the end until no cookie of the session could be valid any more.
 func (c *Console) end(ctx context.Context, s *session) error {
 	_, err := fsm.Do(ctx, c.o.Engine, fsm.EndSession, fsm.EndedSession{ID: s.ID, Until: s.Began + MaxAge.Milliseconds()})
 	return err

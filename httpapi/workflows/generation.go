@@ -43,7 +43,8 @@ func olderThan(version string, than [2]int) bool {
 	return false
 }
 
-// createdAt returns the creation of the run that a message is meant for, in unix milliseconds; 0 if the message does not say it.
+// createdAt returns the creation time of the run that a message is meant for, among runs of the same id. It is 0 if the
+// message doesn't name it.
 func (a *API) createdAt(ctx context.Context, h *messages.Headers) int64 {
 	created, err := strconv.ParseInt(h.Field("workflow-createdat"), 10, 64)
 	if err != nil || created <= 0 {

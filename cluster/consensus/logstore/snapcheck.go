@@ -73,7 +73,7 @@ func (s Snapshot) Open() (io.ReadCloser, error) {
 	return f, nil
 }
 
-// snapshotFacts is the JSON file beside a state.
+// snapshotFacts is the content of the JSON file that accompanies a state.
 type snapshotFacts struct {
 	raft.SnapshotMeta
 	CRC []byte
@@ -132,9 +132,9 @@ type countedReader struct {
 	n int64
 }
 
-func (c *countedReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
+func (cr *countedReader) Read(p []byte) (int, error) {
+	n, err := cr.r.Read(p)
+	cr.n += int64(n)
 	return n, err
 }
 
