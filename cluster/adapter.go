@@ -152,7 +152,7 @@ func (a *adapter) apply(e *consensus.Entry) (o []fsm.Outcome, err error) {
 		}
 	}()
 	o, err = a.m.Apply(e.Index, e.Term, e.Data)
-	a.ceiling.Applied(e.Term, a.m.Clock(), a.m.Level())
+	a.ceiling.Applied(e.Term, a.m.Clock())
 	return o, err
 }
 
@@ -199,9 +199,12 @@ func (a *adapter) Restore(r io.Reader) error {
 	defer dec.Close()
 	failpoint.Eval(failpoint.MidRestore)
 	if err := a.m.Restore(dec); err != nil {
+		if errors.Is(err, fsm.ErrFormerLevel) {
+			a.fatal(fmt.Sprintf("a snapshot can't be restored: %v", err))
+		}
 		return err
 	}
-	a.ceiling.Restored(a.m.Clock(), a.m.Level())
+	a.ceiling.Restored(a.m.Clock())
 	a.overtaken()
 	a.restored()
 	return nil

@@ -67,9 +67,9 @@ func noJoin(format string, args ...any) error {
 // notJoined is an ErrNotJoined with its reason.
 type notJoined struct{ reason error }
 
-func (e notJoined) Error() string        { return ErrNotJoined.Error() + ": " + e.reason.Error() }
-func (e notJoined) Is(target error) bool { return target == ErrNotJoined }
-func (e notJoined) Unwrap() error        { return e.reason }
+func (nj notJoined) Error() string        { return ErrNotJoined.Error() + ": " + nj.reason.Error() }
+func (nj notJoined) Is(target error) bool { return target == ErrNotJoined }
+func (nj notJoined) Unwrap() error        { return nj.reason }
 
 // addNode makes a node a non-voter of the cluster, or says why not.
 func (n *Node) addNode(ctx context.Context, q joinRequest) error {

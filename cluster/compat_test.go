@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 var writeCompat = flag.Bool("compat.write", false, "write testdata/compat for this binary's feature level anew")
@@ -33,9 +35,9 @@ func oldOptions(t *testing.T, dir string, fatal func(string)) cluster.Options {
 	}
 }
 
-// TestOldDirectories: a node starts on the data directory of every earlier level, finds what was written, in the
+// TestOldDirectories: a node starts on the data directory of every level from env.Base on, finds what was written, in the
 // snapshot and in the log after it, and goes on. A directory of a later level is refused with an error that names the
-// levels, and left as it is.
+// levels, one of an earlier level with the ways that lead to this version. Both are left as they are.
 func TestOldDirectories(t *testing.T) {
 	if *writeCompat {
 		recordDirectory(t)
@@ -52,9 +54,12 @@ func TestOldDirectories(t *testing.T) {
 		t.Run(fmt.Sprint(level), func(t *testing.T) {
 			dir := t.TempDir()
 			untar(t, f, dir)
-			if level > uint32(fsm.MaxLevel) {
+			switch {
+			case level > uint32(fsm.MaxLevel):
 				newer(t, dir, level)
-			} else {
+			case level < uint32(env.Base):
+				former(t, dir, level)
+			default:
 				older(t, dir)
 			}
 		})
@@ -91,17 +96,39 @@ func newer(t *testing.T, dir string, level uint32) {
 	}
 }
 
-// listing returns the names of a directory's snapshots, and its identity.
+// former starts a node on a directory below env.Base: as it is, and with its log alone. It is refused with the ways that lead to this
+// version.
+func former(t *testing.T, dir string, level uint32) {
+	for _, about := range []string{"with snapshots", "with a log alone"} {
+		before := listing(t, dir)
+		_, err := cluster.Open(t.Context(), oldOptions(t, dir, func(reason string) { t.Errorf("the node must stop: %s", reason) }))
+		if !errors.Is(err, fsm.ErrFormerLevel) || !strings.Contains(err.Error(), fmt.Sprintf("%s: its data is of feature level %d, which this version does not read: run version 0.2.0", dir, level)) {
+			t.Fatalf("%s: a directory of an earlier level: %v", about, err)
+		}
+		if after := listing(t, dir); after != before {
+			t.Errorf("%s: the refused directory was changed:\n%s\nbefore:\n%s", about, after, before)
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "snapshots")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// listing returns the names of a directory's files with the digests of their contents, without the lock.
 func listing(t *testing.T, dir string) string {
-	identity, err := os.ReadFile(filepath.Join(dir, "identity.json"))
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "raft.lock" {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		fmt.Fprintf(&all, "%s %x\n", name, sha256.Sum256(b))
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := filepath.Glob(filepath.Join(dir, "snapshots", "*", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(identity) + strings.Join(names, "\n")
+	return all.String()
 }
 
 // recordDirectory writes the directory of a node of this binary's level: a snapshot, and a log after it.

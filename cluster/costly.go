@@ -26,17 +26,17 @@ func (n *Node) costly(b *batch) bool {
 }
 
 // enqueue adds a batch to the queue; the lock is held.
-func (m *groupCommitter) enqueue(b *batch) {
-	m.queue = append(m.queue, b)
+func (gc *groupCommitter) enqueue(b *batch) {
+	gc.queue = append(gc.queue, b)
 	if b.costly {
-		m.costly.waiting++
+		gc.costly.waiting++
 	}
 }
 
 // separate brings the batches whose turn it is to the front of the queue, each kind in its order; the lock is held.
-func (m *groupCommitter) separate() {
-	first := m.costly.turn || m.costly.waiting == len(m.queue)
-	slices.SortStableFunc(m.queue, func(a, b *batch) int {
+func (gc *groupCommitter) separate() {
+	first := gc.costly.turn || gc.costly.waiting == len(gc.queue)
+	slices.SortStableFunc(gc.queue, func(a, b *batch) int {
 		switch {
 		case a.costly == b.costly:
 			return 0
@@ -50,23 +50,23 @@ func (m *groupCommitter) separate() {
 // committed tells the followers at once that a costly entry is committed, so that they apply it while the leader does.
 // Otherwise they would learn of it only when the leader has applied it, and then keep their readers waiting for as long
 // again. It is called before entries are applied.
-func (m *groupCommitter) committed() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.costly.inFlight && m.term != 0 {
-		term := m.term
-		m.wg.Go(func() { m.n.consensus.PushCommitIndex(term) }) // the entry is in the wait group, too
+func (gc *groupCommitter) committed() {
+	gc.mu.Lock()
+	defer gc.mu.Unlock()
+	if gc.costly.inFlight && gc.term != 0 {
+		term := gc.term
+		gc.wg.Go(func() { gc.n.consensus.PushCommitIndex(term) }) // the entry is in the wait group, too
 	}
 }
 
 // mayOverlap reports whether an entry may be begun while one is in flight: neither is costly, or keeps the other
 // waiting. The lock is held.
-func (c *costlyTurns) mayOverlap() bool { return !c.inFlight && !c.turn }
+func (ct *costlyTurns) mayOverlap() bool { return !ct.inFlight && !ct.turn }
 
 // took notes the batches of an entry, which is written while a large one is under way or not; the lock is held.
-func (c *costlyTurns) took(batches []*batch, large bool) {
-	if c.inFlight = batches[0].costly; c.inFlight {
-		c.waiting -= len(batches)
+func (ct *costlyTurns) took(batches []*batch, large bool) {
+	if ct.inFlight = batches[0].costly; ct.inFlight {
+		ct.waiting -= len(batches)
 	}
-	c.turn = !c.inFlight && (c.waiting > 0 || large)
+	ct.turn = !ct.inFlight && (ct.waiting > 0 || large)
 }

@@ -19,33 +19,33 @@ func newTurns(t *testing.T) *turns {
 }
 
 // wait queues batches: c is a costly one, s a small one, L one that is large enough for an entry while another is in flight.
-func (m *turns) wait(kinds string) {
+func (tu *turns) wait(kinds string) {
 	for _, k := range kinds {
 		b := &batch{costly: k == 'c', requests: []fsm.Request{{Body: []byte{byte(k)}}}}
 		if k == 'L' {
 			b.requests[0].Body = make([]byte, overlapBytes)
 			b.requests[0].Body[0] = 'L'
 		}
-		m.enqueue(b)
+		tu.enqueue(b)
 	}
 }
 
 // entry begins the next entry, which must be of such batches; none if want is empty. The returned function ends it.
-func (m *turns) entry(want string) func() {
-	m.t.Helper()
-	batches, _ := m.next()
+func (tu *turns) entry(want string) func() {
+	tu.t.Helper()
+	batches, _ := tu.next()
 	got := ""
 	for _, b := range batches {
 		got += string(b.requests[0].Body[:1])
 	}
 	if got != want {
-		m.t.Fatalf("the next entry is of %q, want %q", got, want)
+		tu.t.Fatalf("the next entry is of %q, want %q", got, want)
 	}
 	if got == "" {
 		return nil
 	}
 	in := &entryInRaft{costly: batches[0].costly}
-	return func() { m.done(in) }
+	return func() { tu.done(in) }
 }
 
 // TestCostlyBatchesTakeTurns: costly batches and others go in entries of their own, in turn. A costly entry is alone in

@@ -12,24 +12,24 @@ type entryInRaft struct {
 }
 
 // count returns the number of requests in all batches.
-func (in *entryInRaft) count() (n int) {
-	for _, b := range in.batches {
+func (ir *entryInRaft) count() (n int) {
+	for _, b := range ir.batches {
 		n += len(b.requests)
 	}
 	return n
 }
 
 // requests returns the requests of all batches.
-func (in *entryInRaft) requests() []fsm.Request {
-	all := make([]fsm.Request, 0, in.count())
-	for _, b := range in.batches {
+func (ir *entryInRaft) requests() []fsm.Request {
+	all := make([]fsm.Request, 0, ir.count())
+	for _, b := range ir.batches {
 		all = append(all, b.requests...)
 	}
 	return all
 }
 
-func (in *entryInRaft) lowWaters() (all []fsm.LowWater) {
-	for _, b := range in.batches {
+func (ir *entryInRaft) lowWaters() (all []fsm.LowWater) {
+	for _, b := range ir.batches {
 		if b.lowWater.Session != 0 {
 			all = append(all, b.lowWater)
 		}

@@ -49,19 +49,19 @@ func grownBy(q *fsm.Request) string {
 
 // makeRoom returns a batch of the leader's own that evicts keys for batches which will be in one entry, nil while there
 // is room; and what is to be released when the entry has been applied.
-func (m *groupCommitter) makeRoom(batches []*batch) (*batch, fsm.Room) {
-	machine, v := m.n.machine, &m.evictor.victims
+func (gc *groupCommitter) makeRoom(batches []*batch) (*batch, fsm.Room) {
+	machine, v := gc.n.machine, &gc.evictor.victims
 	if !machine.Evicts() {
 		return nil, fsm.Room{}
 	}
 	growth := growthOf(batches)
-	m.evictor.mu.Lock()
-	defer m.evictor.mu.Unlock()
+	gc.evictor.mu.Lock()
+	defer gc.evictor.mu.Unlock()
 	room := v.Expect(growth...)
 	if !machine.Pressed(v) {
 		return nil, room
 	}
-	picked := machine.Pick(v, m.n.clock.Peek(), seed(), &room)
+	picked := machine.Pick(v, gc.n.clock.Peek(), seed(), &room)
 	if len(picked.Databases) == 0 {
 		return nil, room
 	}
@@ -70,10 +70,10 @@ func (m *groupCommitter) makeRoom(batches []*batch) (*batch, fsm.Room) {
 }
 
 // release says that an entry has been applied, or never will be.
-func (v *evictor) release(r fsm.Room) {
-	v.mu.Lock()
-	v.victims.Release(r)
-	v.mu.Unlock()
+func (e *evictor) release(r fsm.Room) {
+	e.mu.Lock()
+	e.victims.Release(r)
+	e.mu.Unlock()
 }
 
 // evictExcess evicts the keys beyond the limit without waiting for a write: the limit may have been lowered.

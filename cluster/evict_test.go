@@ -131,7 +131,7 @@ func agree(t *testing.T, c *clustertest.Cluster, limit int64) {
 func awaitLevel(t *testing.T, c *clustertest.Cluster) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if c.Nodes[0].Machine().Level() >= env.Level2 {
+		if c.Nodes[0].Machine().Level() >= env.Base {
 			return
 		}
 		if time.Now().After(deadline) {

@@ -4,7 +4,6 @@ import (
 	"runtime"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/internal/failpoint"
 )
@@ -25,100 +24,100 @@ type largeEntry struct {
 }
 
 // inFragments reports whether an entry with so many bytes of requests is written in fragments.
-func (n *Node) inFragments(size int) bool { return size > undivided && n.machine.Level() >= env.Level2 }
+func (n *Node) inFragments(size int) bool { return size > undivided }
 
 // large reports whether a batch is written in fragments, so that it waits for the large entry that is under way, as costly ones do.
 func (n *Node) large(b *batch) bool { return n.inFragments(fsm.RequestsSize(b.requests)) }
 
 // beginFragments writes the first fragment of an entry, which is in flight.
-func (m *groupCommitter) beginFragments(in *entryInRaft, requests []fsm.Request) {
+func (gc *groupCommitter) beginFragments(in *entryInRaft, requests []fsm.Request) {
 	w := wire.Writer{B: make([]byte, 0, fsm.RequestsSize(requests))}
 	fsm.EncodeRequests(&w, requests)
 	large := &largeEntry{in: in, bytes: w.B}
-	if !m.enter(in) {
+	if !gc.enter(in) {
 		return
 	}
-	m.mu.Lock()
-	leads := m.term == in.term
+	gc.mu.Lock()
+	leads := gc.term == in.term
 	if leads {
-		m.large, m.costly.inFlight = large, true
+		gc.large, gc.costly.inFlight = large, true
 	}
-	m.mu.Unlock()
+	gc.mu.Unlock()
 	if !leads {
-		m.refuse(in, errNotLeading)
-		m.doneFragment()
+		gc.refuse(in, errNotLeading)
+		gc.doneFragment()
 		return
 	}
-	m.writeFragment(large)
+	gc.writeFragment(large)
 }
 
 // nextFragment returns the large entry whose next fragment is to be written, which is in flight from then on; nil if it is not its turn.
-func (m *groupCommitter) nextFragment() *largeEntry {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	others := len(m.queue) > m.costly.waiting
-	if m.large == nil || m.inFlight > 0 || others && !m.costly.turn {
+func (gc *groupCommitter) nextFragment() *largeEntry {
+	gc.mu.Lock()
+	defer gc.mu.Unlock()
+	others := len(gc.queue) > gc.costly.waiting
+	if gc.large == nil || gc.inFlight > 0 || others && !gc.costly.turn {
 		return nil
 	}
-	m.inFlight++
-	m.costly.inFlight, m.costly.turn = true, false
-	return m.large
+	gc.inFlight++
+	gc.costly.inFlight, gc.costly.turn = true, false
+	return gc.large
 }
 
 // writeFragment gives raft the next fragment, or the entry that follows the last one.
-func (m *groupCommitter) writeFragment(large *largeEntry) {
+func (gc *groupCommitter) writeFragment(large *largeEntry) {
 	in, rest := large.in, large.bytes[large.sent:]
 	if len(rest) <= undivided {
-		m.mu.Lock()
-		mine := m.large == large
+		gc.mu.Lock()
+		mine := gc.large == large
 		if mine {
-			m.large = nil
+			gc.large = nil
 		}
-		m.mu.Unlock()
-		if !mine || !m.leave(in) { // refused, or lost
-			m.doneFragment()
+		gc.mu.Unlock()
+		if !mine || !gc.leave(in) { // refused, or lost
+			gc.doneFragment()
 			return
 		}
-		m.wg.Done()
-		e := m.n.entry(in.term)
+		gc.wg.Done()
+		e := gc.n.entry(in.term)
 		e.LowWaters, in.stamp, in.costly = in.lowWaters(), e.Stamp, true
-		m.propose(in, e.EncodeRest(large.sent, rest))
+		gc.propose(in, e.EncodeRest(large.sent, rest))
 		return
 	}
 	p := fsm.Fragment{Term: in.term, At: large.sent, Total: len(large.bytes), Bytes: rest[:fragmentBytes]}
 	large.sent += fragmentBytes
-	written := m.n.consensus.Propose(p.Encode())
+	written := gc.n.consensus.Propose(p.Encode())
 	failpoint.Eval(failpoint.AfterPropose)
 	go func() { // it never ends if raft has lost the fragment
 		if _, err := written.Wait(); err != nil {
-			m.giveUp(large, err)
+			gc.giveUp(large, err)
 		}
 		runtime.Gosched()
-		m.doneFragment()
+		gc.doneFragment()
 	}()
 }
 
 // giveUp ends a large entry of which a fragment could not be written: it certainly is not applied.
-func (m *groupCommitter) giveUp(large *largeEntry, why error) {
-	m.mu.Lock()
-	if m.large == large {
-		m.large = nil
+func (gc *groupCommitter) giveUp(large *largeEntry, why error) {
+	gc.mu.Lock()
+	if gc.large == large {
+		gc.large = nil
 	}
-	m.mu.Unlock()
-	m.refuse(large.in, why)
+	gc.mu.Unlock()
+	gc.refuse(large.in, why)
 }
 
 // refuse answers an entry of which certainly nothing is applied, unless it was answered.
-func (m *groupCommitter) refuse(in *entryInRaft, why error) {
-	if !m.leave(in) {
+func (gc *groupCommitter) refuse(in *entryInRaft, why error) {
+	if !gc.leave(in) {
 		return
 	}
-	defer m.wg.Done()
-	m.evictor.release(in.room)
+	defer gc.wg.Done()
+	gc.evictor.release(in.room)
 	for _, b := range in.batches {
 		b.answer(nil, why, true)
 	}
 }
 
 // doneFragment ends a fragment that was in flight.
-func (m *groupCommitter) doneFragment() { m.done(&entryInRaft{costly: true}) }
+func (gc *groupCommitter) doneFragment() { gc.done(&entryInRaft{costly: true}) }

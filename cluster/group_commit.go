@@ -52,50 +52,50 @@ func (n *Node) submit(to consensus.Server, b *batch) {
 }
 
 // add queues a batch for the next entry.
-func (m *groupCommitter) add(b *batch) {
-	b.costly = m.n.costly(b) || m.n.large(b)
-	m.mu.Lock()
-	if m.term == 0 || m.n.Poison() != nil { // a term that waits before a poison entry may not open for days
-		m.mu.Unlock()
+func (gc *groupCommitter) add(b *batch) {
+	b.costly = gc.n.costly(b) || gc.n.large(b)
+	gc.mu.Lock()
+	if gc.term == 0 || gc.n.Poison() != nil { // a term that waits before a poison entry may not open for days
+		gc.mu.Unlock()
 		b.answer(nil, errNotLeading, true)
 		return
 	}
-	m.enqueue(b)
-	m.mu.Unlock()
-	m.nudge()
+	gc.enqueue(b)
+	gc.mu.Unlock()
+	gc.nudge()
 }
 
-func (m *groupCommitter) nudge() {
+func (gc *groupCommitter) nudge() {
 	select {
-	case m.wake <- struct{}{}:
+	case gc.wake <- struct{}{}:
 	default:
 	}
 }
 
 // startTerm opens the queue for a term; batches wait until openTerm.
-func (m *groupCommitter) startTerm(term uint64) {
-	m.mu.Lock()
-	m.term, m.ready = term, false
-	m.mu.Unlock()
+func (gc *groupCommitter) startTerm(term uint64) {
+	gc.mu.Lock()
+	gc.term, gc.ready = term, false
+	gc.mu.Unlock()
 }
 
 // openTerm lets batches into the log: the term's first entry has been applied.
-func (m *groupCommitter) openTerm(term uint64) {
-	m.mu.Lock()
-	m.ready = m.term == term
-	m.mu.Unlock()
-	m.nudge()
+func (gc *groupCommitter) openTerm(term uint64) {
+	gc.mu.Lock()
+	gc.ready = gc.term == term
+	gc.mu.Unlock()
+	gc.nudge()
 }
 
 // endTerm refuses what waits: it never entered the log.
-func (m *groupCommitter) endTerm() {
-	m.mu.Lock()
-	queue, large := m.queue, m.large
-	m.term, m.ready, m.queue, m.large = 0, false, nil, nil
-	m.costly.waiting, m.costly.turn = 0, false
-	m.mu.Unlock()
+func (gc *groupCommitter) endTerm() {
+	gc.mu.Lock()
+	queue, large := gc.queue, gc.large
+	gc.term, gc.ready, gc.queue, gc.large = 0, false, nil, nil
+	gc.costly.waiting, gc.costly.turn = 0, false
+	gc.mu.Unlock()
 	if large != nil {
-		m.refuse(large.in, errNotLeading)
+		gc.refuse(large.in, errNotLeading)
 	}
 	for _, b := range queue {
 		b.answer(nil, errNotLeading, true)
@@ -103,28 +103,28 @@ func (m *groupCommitter) endTerm() {
 }
 
 // run makes entries until ctx ends.
-func (m *groupCommitter) run(ctx context.Context) {
-	defer m.wg.Wait()
+func (gc *groupCommitter) run(ctx context.Context) {
+	defer gc.wg.Wait()
 	for {
 		select {
-		case <-m.wake:
+		case <-gc.wake:
 		case <-ctx.Done():
-			m.endTerm()
+			gc.endTerm()
 			return
 		}
 		for {
-			if m.idle() {
-				m.coalesce()
+			if gc.idle() {
+				gc.coalesce()
 			}
-			if large := m.nextFragment(); large != nil {
-				m.writeFragment(large)
+			if large := gc.nextFragment(); large != nil {
+				gc.writeFragment(large)
 				continue
 			}
-			batches, term := m.next()
+			batches, term := gc.next()
 			if len(batches) == 0 {
 				break
 			}
-			m.commit(term, batches)
+			gc.commit(term, batches)
 		}
 	}
 }
@@ -132,44 +132,44 @@ func (m *groupCommitter) run(ctx context.Context) {
 // coalesce lets goroutines run that are about to propose something, as long as that brings requests: an entry of one
 // request costs as much as one of all, and all would wait for it. No goroutine sleeps; with nothing else to run it returns at
 // once.
-func (m *groupCommitter) coalesce() {
+func (gc *groupCommitter) coalesce() {
 	for had := -1; ; {
-		has := m.n.proposer.Waiting()
+		has := gc.n.proposer.Waiting()
 		if has <= had {
 			break
 		}
 		had = has
 		runtime.Gosched()
 	}
-	m.n.proposer.sendMore()
+	gc.n.proposer.sendMore()
 }
 
 // idle reports whether no entry is in flight and something waits.
-func (m *groupCommitter) idle() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.ready && m.inFlight == 0 && len(m.queue) > 0
+func (gc *groupCommitter) idle() bool {
+	gc.mu.Lock()
+	defer gc.mu.Unlock()
+	return gc.ready && gc.inFlight == 0 && len(gc.queue) > 0
 }
 
 // next takes the batches of one entry, which is in flight from then on.
-func (m *groupCommitter) next() ([]*batch, uint64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.ready || len(m.queue) == 0 || m.inFlight >= maxEntries {
+func (gc *groupCommitter) next() ([]*batch, uint64) {
+	gc.mu.Lock()
+	defer gc.mu.Unlock()
+	if !gc.ready || len(gc.queue) == 0 || gc.inFlight >= maxEntries {
 		return nil, 0
 	}
-	if m.inFlight > 0 && !m.costly.mayOverlap() {
+	if gc.inFlight > 0 && !gc.costly.mayOverlap() {
 		return nil, 0
 	}
-	if m.costly.waiting > 0 {
-		m.separate()
+	if gc.costly.waiting > 0 {
+		gc.separate()
 	}
-	if m.large != nil && m.queue[0].costly {
+	if gc.large != nil && gc.queue[0].costly {
 		return nil, 0 // one after the other
 	}
 	size, count := 0, 0
-	for _, b := range m.queue {
-		if b.costly != m.queue[0].costly {
+	for _, b := range gc.queue {
+		if b.costly != gc.queue[0].costly {
 			break
 		}
 		if size += b.size(); size > maxBatchBytes && count > 0 {
@@ -177,32 +177,32 @@ func (m *groupCommitter) next() ([]*batch, uint64) {
 		}
 		count++
 	}
-	if m.inFlight > 0 && (size < overlapBytes || m.queue[0].costly) {
+	if gc.inFlight > 0 && (size < overlapBytes || gc.queue[0].costly) {
 		return nil, 0
 	}
-	batches := m.queue[:count:count]
-	m.queue = m.queue[count:]
-	m.costly.took(batches, m.large != nil)
-	m.inFlight++
-	return batches, m.term
+	batches := gc.queue[:count:count]
+	gc.queue = gc.queue[count:]
+	gc.costly.took(batches, gc.large != nil)
+	gc.inFlight++
+	return batches, gc.term
 }
 
 // last reports whether one entry is in flight and nothing waits for the next.
-func (m *groupCommitter) last() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.inFlight == 1 && len(m.queue) == 0
+func (gc *groupCommitter) last() bool {
+	gc.mu.Lock()
+	defer gc.mu.Unlock()
+	return gc.inFlight == 1 && len(gc.queue) == 0
 }
 
 // done ends an entry.
-func (m *groupCommitter) done(in *entryInRaft) {
-	m.mu.Lock()
-	m.inFlight--
+func (gc *groupCommitter) done(in *entryInRaft) {
+	gc.mu.Lock()
+	gc.inFlight--
 	if in.costly {
-		m.costly.inFlight = false
+		gc.costly.inFlight = false
 	}
-	m.mu.Unlock()
-	m.nudge()
+	gc.mu.Unlock()
+	gc.nudge()
 }
 
 // entry returns an entry of this leader, stamped now.
@@ -213,48 +213,48 @@ func (n *Node) entry(term uint64) *fsm.Entry {
 }
 
 // commit puts batches into one entry and answers them when it has been applied.
-func (m *groupCommitter) commit(term uint64, batches []*batch) {
+func (gc *groupCommitter) commit(term uint64, batches []*batch) {
 	costly := batches[0].costly
-	b, room := m.makeRoom(batches)
+	b, room := gc.makeRoom(batches)
 	if b != nil {
 		batches = append([]*batch{b}, batches...)
 	}
-	if b := m.attachPiggyback(batches); b != nil {
+	if b := gc.attachPiggyback(batches); b != nil {
 		batches = append(batches, b)
 	}
 	in := &entryInRaft{batches: batches, room: room, costly: costly, term: term}
 	requests := in.requests()
-	m.n.metrics.batch(len(requests))
-	if costly && m.n.inFragments(fsm.RequestsSize(requests)) {
-		m.beginFragments(in, requests)
+	gc.n.metrics.batch(len(requests))
+	if costly && gc.n.inFragments(fsm.RequestsSize(requests)) {
+		gc.beginFragments(in, requests)
 		return
 	}
-	e := m.n.entry(term)
+	e := gc.n.entry(term)
 	e.LowWaters, e.Requests = in.lowWaters(), requests
 	in.stamp = e.Stamp
-	m.propose(in, e.Encode())
+	gc.propose(in, e.Encode())
 }
 
 // propose gives raft the data of an entry, and answers its batches when it has been applied.
-func (m *groupCommitter) propose(in *entryInRaft, data []byte) {
-	p := m.n.consensus.Propose(data)
+func (gc *groupCommitter) propose(in *entryInRaft, data []byte) {
+	p := gc.n.consensus.Propose(data)
 	failpoint.Eval(failpoint.AfterPropose)
-	if !m.enter(in) {
+	if !gc.enter(in) {
 		return
 	}
 	go func() { // it never ends if raft has lost the entry
 		outcomes, err := wait(p)
-		if !m.leave(in) {
+		if !gc.leave(in) {
 			return
 		}
-		defer m.wg.Done()
-		m.n.clock.Done(in.stamp)
-		m.evictor.release(in.room)
+		defer gc.wg.Done()
+		gc.n.clock.Done(in.stamp)
+		gc.evictor.release(in.room)
 		if err == nil && len(outcomes) < in.count() { // fragments of a term that is over
 			err = consensus.ErrNotLeader
 		}
-		if err == nil && m.last() { // otherwise the next entry carries it
-			m.n.consensus.PushCommitIndex(in.term)
+		if err == nil && gc.last() { // otherwise the next entry carries it
+			gc.n.consensus.PushCommitIndex(in.term)
 		}
 		for _, b := range in.batches {
 			var mine []fsm.Outcome
@@ -264,64 +264,64 @@ func (m *groupCommitter) propose(in *entryInRaft, data []byte) {
 			b.answer(mine, err, consensus.NotLogged(err))
 		}
 		runtime.Gosched() // those answered go first: their next requests may join the next entry
-		m.done(in)
+		gc.done(in)
 	}()
 }
 
 // enter notes an entry that was given to raft. It returns false, and answers the entry, if raft has ended.
-func (m *groupCommitter) enter(in *entryInRaft) bool {
-	m.wg.Add(1)
-	m.mu.Lock()
-	stopped := m.stopped
+func (gc *groupCommitter) enter(in *entryInRaft) bool {
+	gc.wg.Add(1)
+	gc.mu.Lock()
+	stopped := gc.stopped
 	if !stopped {
-		m.entries[in] = true
+		gc.entries[in] = true
 	}
-	m.mu.Unlock()
+	gc.mu.Unlock()
 	if stopped {
-		m.lose(in)
+		gc.lose(in)
 	}
 	return !stopped
 }
 
 // leave reports whether the entry was still waited for; then only the caller answers it.
-func (m *groupCommitter) leave(in *entryInRaft) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	waited := m.entries[in]
-	delete(m.entries, in)
+func (gc *groupCommitter) leave(in *entryInRaft) bool {
+	gc.mu.Lock()
+	defer gc.mu.Unlock()
+	waited := gc.entries[in]
+	delete(gc.entries, in)
 	return waited
 }
 
 // abandon answers the entries that raft will not answer any more because it has ended: it silently drops the entries
 // that it had queued for itself or for the state machine.
-func (m *groupCommitter) abandon() {
-	m.mu.Lock()
-	if !m.stopped {
-		m.stopped = true
-		close(m.gone)
+func (gc *groupCommitter) abandon() {
+	gc.mu.Lock()
+	if !gc.stopped {
+		gc.stopped = true
+		close(gc.gone)
 	}
 	var all []*entryInRaft
-	for in := range m.entries { // unordered: each is answered alone
+	for in := range gc.entries { // unordered: each is answered alone
 		all = append(all, in)
 	}
-	clear(m.entries)
-	m.mu.Unlock()
+	clear(gc.entries)
+	gc.mu.Unlock()
 	for _, in := range all {
-		m.lose(in)
+		gc.lose(in)
 	}
 }
 
 // lose ends an entry whose outcome is unknown.
-func (m *groupCommitter) lose(in *entryInRaft) {
-	defer m.wg.Done()
+func (gc *groupCommitter) lose(in *entryInRaft) {
+	defer gc.wg.Done()
 	if in.stamp != 0 {
-		m.n.clock.Done(in.stamp)
+		gc.n.clock.Done(in.stamp)
 	}
-	m.evictor.release(in.room)
+	gc.evictor.release(in.room)
 	for _, b := range in.batches {
 		b.answer(nil, consensus.ErrShutdown, false)
 	}
-	m.done(in)
+	gc.done(in)
 }
 
 // wait returns the outcomes of an entry.

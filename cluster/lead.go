@@ -184,7 +184,7 @@ func (n *Node) bootstrapState(ctx context.Context, term uint64) error {
 	}
 	f.ClusterID, f.Again = n.clusterID(), again
 	if !has {
-		f.Level = n.commonLevel(ctx)
+		f.Level = max(n.commonLevel(ctx), env.Base)
 	}
 	n.machine.View(0, [16]byte{}, func(v *fsm.View) { v.SaltTokens(&f) })
 	_, err := n.command(term, fsm.BootstrapState.Code, fsm.BootstrapState.Body(f))

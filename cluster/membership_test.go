@@ -56,31 +56,31 @@ func count(t *testing.T, c *clustertest.Cluster, stays ...int) *counting {
 	return k
 }
 
-func (k *counting) run(i int, _ *cluster.Node) {
+func (co *counting) run(i int, _ *cluster.Node) {
 	for {
 		select {
-		case <-k.stop:
+		case <-co.stop:
 			return
 		default:
 		}
-		v, err := k.c.Write(i, "INCR", "n")
+		v, err := co.c.Write(i, "INCR", "n")
 		if err != nil || v.IsError() {
-			k.t.Errorf("a request failed on a node that stays, n%d: %v %v", i+1, v, err)
+			co.t.Errorf("a request failed on a node that stays, n%d: %v %v", i+1, v, err)
 			return
 		}
-		k.n.Add(1)
+		co.n.Add(1)
 	}
 }
 
 // end compares the counter, read through a node, with what was acknowledged.
-func (k *counting) end(i int) {
-	k.t.Helper()
-	close(k.stop)
-	k.wg.Wait()
-	if v, err := k.c.Read(i, "GET", "n"); err != nil || v.Text() != fmt.Sprint(k.n.Load()) {
-		k.t.Errorf("the counter is %s (%v), acknowledged were %d", v.Text(), err, k.n.Load())
+func (co *counting) end(i int) {
+	co.t.Helper()
+	close(co.stop)
+	co.wg.Wait()
+	if v, err := co.c.Read(i, "GET", "n"); err != nil || v.Text() != fmt.Sprint(co.n.Load()) {
+		co.t.Errorf("the counter is %s (%v), acknowledged were %d", v.Text(), err, co.n.Load())
 	}
-	k.t.Logf("%d increments", k.n.Load())
+	co.t.Logf("%d increments", co.n.Load())
 }
 
 // TestMembership lets a fourth node join under load, takes the first out, and replaces the second, whose disk is lost,

@@ -153,8 +153,11 @@ func (n *Node) openDisk(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := n.checkLevels(list); err != nil {
+		return err
+	}
 	n.store, err = logstore.Open(logstore.Options{
-		Dir: dir, Snapshots: list, Heartbeat: n.opts.Heartbeat, Stall: n.opts.DiskStall, Space: n.opts.Space, Logger: n.log,
+		Dir: dir, Snapshots: list, CheckEntry: n.checkFounding, Heartbeat: n.opts.Heartbeat, Stall: n.opts.DiskStall, Space: n.opts.Space, Logger: n.log,
 		Fatal: func(reason error) { n.fatal(reason.Error()) }, Hooks: n.storeHooks(),
 	})
 	if err != nil {
@@ -171,9 +174,6 @@ func (n *Node) openDisk(ctx context.Context) (err error) {
 		return err
 	}
 	if n.snapshots, err = logstore.OpenSnapshots(dir, 2, n.opts.RaftLog); err != nil {
-		return err
-	}
-	if err := n.checkLevel(); err != nil {
 		return err
 	}
 	if err := n.openPoison(); err != nil {

@@ -35,57 +35,57 @@ func (n *Node) Piggyback(code uint16, body []byte, with func(code uint16) bool) 
 }
 
 // Attached is closed when the request has become part of an entry, whose outcome Wait returns.
-func (r *Piggyback) Attached() <-chan struct{} { return r.attached }
+func (p *Piggyback) Attached() <-chan struct{} { return p.attached }
 
 // At returns the time at which the request was attached, before its entry was stamped.
-func (r *Piggyback) At() time.Time { return r.at }
+func (p *Piggyback) At() time.Time { return p.at }
 
 // Cancel withdraws the request. It returns false if the request was attached already.
-func (r *Piggyback) Cancel() bool {
-	m := r.n.committer
+func (p *Piggyback) Cancel() bool {
+	m := p.n.committer
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	select {
-	case <-r.attached:
+	case <-p.attached:
 		return false
 	default:
 	}
-	if m.pendingPiggyback == r {
+	if m.pendingPiggyback == p {
 		m.pendingPiggyback = nil
 	}
 	return true
 }
 
 // Wait returns the outcome of an attached request, as Propose does.
-func (r *Piggyback) Wait(ctx context.Context) (any, error) {
+func (p *Piggyback) Wait(ctx context.Context) (any, error) {
 	select {
-	case out := <-r.call.Done():
+	case out := <-p.call.Done():
 		return out.Value, out.Err
 	case <-ctx.Done():
 	}
-	out := r.n.proposer.Cancel(r.call)
+	out := p.n.proposer.Cancel(p.call)
 	return out.Value, out.Err
 }
 
 // attachPiggyback returns the batch of the request that is attached to batches, nil if there is none.
-func (m *groupCommitter) attachPiggyback(batches []*batch) *batch {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r := m.pendingPiggyback
+func (gc *groupCommitter) attachPiggyback(batches []*batch) *batch {
+	gc.mu.Lock()
+	defer gc.mu.Unlock()
+	r := gc.pendingPiggyback
 	if r == nil || !slices.ContainsFunc(batches, r.matches) {
 		return nil
 	}
-	b := m.n.proposer.attachPiggyback(r)
+	b := gc.n.proposer.attachPiggyback(r)
 	if b != nil {
-		m.pendingPiggyback = nil
+		gc.pendingPiggyback = nil
 		r.at = time.Now()
 		close(r.attached)
 	}
 	return b
 }
 
-func (r *Piggyback) matches(b *batch) bool {
-	return slices.ContainsFunc(b.requests, func(q fsm.Request) bool { return r.with(q.Code) })
+func (p *Piggyback) matches(b *batch) bool {
+	return slices.ContainsFunc(b.requests, func(q fsm.Request) bool { return p.with(q.Code) })
 }
 
 // attachPiggyback gives a piggyback an identity of this node's session; nil while there is none.

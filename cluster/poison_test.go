@@ -59,7 +59,7 @@ func newPoisoned(t *testing.T, snapshot func(*poisoned)) *poisoned {
 		id := o.NodeID
 		o.Fatal = func(reason string) { p.mu.Lock(); p.fatal[id] = reason; p.mu.Unlock() }
 	})
-	eventually(t, "the level is in force", func() bool { return p.Nodes[0].Machine().Level() >= env.Level2 })
+	eventually(t, "the level is in force", func() bool { return p.Nodes[0].Machine().Level() >= env.Base })
 	tokens := fsm.DatabaseTokens{Name: "shop", Standard: acl.DigestOf("s"), ReadOnly: acl.DigestOf("r")}
 	if _, err := fsm.Do(t.Context(), p.Nodes[0], fsm.CreateDatabase, tokens); err != nil {
 		t.Fatal(err)

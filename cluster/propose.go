@@ -7,7 +7,6 @@ import (
 	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
@@ -87,7 +86,7 @@ func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, erro
 
 // sharing returns the database that is charged for a request, empty while there is only one.
 func (n *Node) sharing(code uint16, body []byte) string {
-	if n.machine.Databases() < 2 || n.machine.Level() < env.Level2 {
+	if n.machine.Databases() < 2 {
 		return ""
 	}
 	name, ok := fsm.DatabaseOf(code, body)

@@ -21,69 +21,69 @@ type readIndex struct {
 }
 
 // join adds a read to the next round.
-func (r *readIndex) join(answer func(readPoint, error)) {
-	r.mu.Lock()
-	r.waiting = append(r.waiting, answer)
-	r.start()
-	r.mu.Unlock()
+func (ri *readIndex) join(answer func(readPoint, error)) {
+	ri.mu.Lock()
+	ri.waiting = append(ri.waiting, answer)
+	ri.start()
+	ri.mu.Unlock()
 }
 
 // start begins a round for all who wait if there is room; the lock is held, but let go
 // meanwhile. As in reader.start, one loop follows up rounds that end at once.
-func (r *readIndex) start() {
-	if r.starting {
+func (ri *readIndex) start() {
+	if ri.starting {
 		return
 	}
-	r.starting = true
-	for len(r.waiting) > 0 && r.inFlight < maxRounds {
-		answers := r.waiting
-		r.waiting = nil
-		r.inFlight++
-		r.mu.Unlock()
-		r.quorumCheck(func(p readPoint, err error) {
+	ri.starting = true
+	for len(ri.waiting) > 0 && ri.inFlight < maxRounds {
+		answers := ri.waiting
+		ri.waiting = nil
+		ri.inFlight++
+		ri.mu.Unlock()
+		ri.quorumCheck(func(p readPoint, err error) {
 			for _, answer := range answers {
 				answer(p, err)
 			}
-			r.mu.Lock()
-			r.inFlight--
-			r.start()
-			r.mu.Unlock()
+			ri.mu.Lock()
+			ri.inFlight--
+			ri.start()
+			ri.mu.Unlock()
 		})
-		r.mu.Lock()
+		ri.mu.Lock()
 	}
-	r.starting = false
+	ri.starting = false
 }
 
 // quorumCheck takes a read point and has it confirmed.
-func (r *readIndex) quorumCheck(end func(readPoint, error)) {
-	term := r.n.consensus.Term()
-	p, late, err := r.stampRead(term, false)
+func (ri *readIndex) quorumCheck(end func(readPoint, error)) {
+	term := ri.n.consensus.Term()
+	p, late, err := ri.stampRead(term, false)
 	switch {
 	case err != nil:
 		end(readPoint{}, err)
 	case late: // time must move in the log first, which takes a while
 		go func() {
-			if err := r.tick(term); err != nil {
+			if err := ri.tick(term); err != nil {
 				end(readPoint{}, err)
 				return
 			}
-			p, _, err := r.stampRead(term, true)
+			p, _, err := ri.stampRead(term, true)
 			if err != nil {
 				end(readPoint{}, err)
 				return
 			}
-			r.n.consensus.Confirm(term, func(err error) { end(p, err) })
+			ri.n.consensus.Confirm(term, func(err error) { end(p, err) })
 		}()
 	default:
-		r.n.consensus.Confirm(term, func(err error) { end(p, err) })
+		ri.n.consensus.Confirm(term, func(err error) { end(p, err) })
 	}
 }
 
 // stampRead takes the read time and then the index: an entry that is applied with an earlier stamp is then always within
 // the index. late says that the time is beyond the ceiling that the log allows. Once time has moved in the log since the
 // read arrived, which ticked says, the ceiling itself is late enough.
-func (r *readIndex) stampRead(term uint64, ticked bool) (p readPoint, late bool, err error) {
-	n := r.n
+func (ri *readIndex) stampRead(term uint64, ticked bool) (p readPoint, late bool, err error) {
+	n := ri.n
 	if n.openTerm.Load() != term || n.consensus.Role() != consensus.Leader {
 		return p, false, errNotLeading
 	}
@@ -94,7 +94,7 @@ func (r *readIndex) stampRead(term uint64, ticked bool) (p readPoint, late bool,
 	}
 	at = min(at, limit)
 	if now > applied+(limit-applied)/2 {
-		r.tickSoon(term)
+		ri.tickSoon(term)
 	}
 	p.Point = n.consensus.CommitPoint(term)
 	p.Now = at
@@ -102,18 +102,18 @@ func (r *readIndex) stampRead(term uint64, ticked bool) (p readPoint, late bool,
 }
 
 // tick appends an entry that moves cluster time.
-func (r *readIndex) tick(term uint64) error {
-	_, err := r.n.command(term, fsm.Advance.Code, fsm.Advance.Body(fsm.AdvanceLimit{}))
+func (ri *readIndex) tick(term uint64) error {
+	_, err := ri.n.command(term, fsm.Advance.Code, fsm.Advance.Body(fsm.AdvanceLimit{}))
 	return err
 }
 
 // tickSoon has time moved before reads need it, by one entry at a time.
-func (r *readIndex) tickSoon(term uint64) {
-	if !r.ticking.CompareAndSwap(false, true) {
+func (ri *readIndex) tickSoon(term uint64) {
+	if !ri.ticking.CompareAndSwap(false, true) {
 		return
 	}
 	go func() {
-		defer r.ticking.Store(false)
-		r.tick(term)
+		defer ri.ticking.Store(false)
+		ri.tick(term)
 	}()
 }

@@ -51,48 +51,48 @@ func newLongReads(others func(now time.Time, db string) bool) *longReads {
 
 // acquire waits until a long read of the database may run, session.Deadline at most: fsm.ErrReadShare then. The caller
 // calls release when it is done, with the work of its reply.
-func (l *longReads) acquire(ctx context.Context, db string) (release func(replied int64), err error) {
-	turn := l.enter(db)
+func (lr *longReads) acquire(ctx context.Context, db string) (release func(replied int64), err error) {
+	turn := lr.enter(db)
 	if turn == nil {
-		return l.began(db), nil
+		return lr.began(db), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, session.Deadline)
 	defer cancel()
 	select {
 	case <-turn:
-		return l.began(db), nil
+		return lr.began(db), nil
 	case <-ctx.Done():
 	}
-	if !l.giveUp(db, turn) { // its turn has come meanwhile
-		l.leave(db)
+	if !lr.giveUp(db, turn) { // its turn has come meanwhile
+		lr.leave(db)
 	}
 	return nil, fsm.ErrReadShare
 }
 
 // began starts a read, and returns the function that ends it.
-func (l *longReads) began(db string) (release func(replied int64)) {
-	began := l.now()
+func (lr *longReads) began(db string) (release func(replied int64)) {
+	began := lr.now()
 	return func(replied int64) {
-		ended := l.now()
-		if l.others(ended, db) {
+		ended := lr.now()
+		if lr.others(ended, db) {
 			took := ended.Sub(began) + time.Duration(replied)*writeStep
-			l.after(min(restFactor*took, mostRest), func() { l.leave(db) })
+			lr.after(min(restFactor*took, mostRest), func() { lr.leave(db) })
 		} else {
-			l.leave(db)
+			lr.leave(db)
 		}
 	}
 }
 
 // enter counts a read that runs, or returns what it has to wait for.
-func (l *longReads) enter(db string) (turn chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	d := l.databases[db]
+func (lr *longReads) enter(db string) (turn chan struct{}) {
+	lr.mu.Lock()
+	defer lr.mu.Unlock()
+	d := lr.databases[db]
 	if d == nil {
 		d = &databaseReads{}
-		l.databases[db] = d
+		lr.databases[db] = d
 	}
-	if d.running < l.most {
+	if d.running < lr.most {
 		d.running++
 		return nil
 	}
@@ -102,25 +102,25 @@ func (l *longReads) enter(db string) (turn chan struct{}) {
 }
 
 // leave ends a read: the next one of its database takes its place.
-func (l *longReads) leave(db string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	d := l.databases[db]
+func (lr *longReads) leave(db string) {
+	lr.mu.Lock()
+	defer lr.mu.Unlock()
+	d := lr.databases[db]
 	if len(d.waiting) > 0 {
 		close(d.waiting[0])
 		d.waiting = slices.Delete(d.waiting, 0, 1)
 		return
 	}
 	if d.running--; d.running == 0 {
-		delete(l.databases, db)
+		delete(lr.databases, db)
 	}
 }
 
 // giveUp withdraws a read that waits; it returns false if the read runs already.
-func (l *longReads) giveUp(db string, turn chan struct{}) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	d := l.databases[db]
+func (lr *longReads) giveUp(db string, turn chan struct{}) bool {
+	lr.mu.Lock()
+	defer lr.mu.Unlock()
+	d := lr.databases[db]
 	if d == nil {
 		return false
 	}
@@ -132,10 +132,10 @@ func (l *longReads) giveUp(db string, turn chan struct{}) bool {
 }
 
 // held returns the number of long reads that wait.
-func (l *longReads) held() (n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, d := range l.databases {
+func (lr *longReads) held() (n int) {
+	lr.mu.Lock()
+	defer lr.mu.Unlock()
+	for _, d := range lr.databases {
 		n += len(d.waiting)
 	}
 	return n

@@ -152,10 +152,10 @@ func TestLongReadsRest(t *testing.T) {
 	}
 }
 
-func (l *longReads) running(db string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if d := l.databases[db]; d != nil {
+func (lr *longReads) running(db string) int {
+	lr.mu.Lock()
+	defer lr.mu.Unlock()
+	if d := lr.databases[db]; d != nil {
 		return d.running
 	}
 	return 0

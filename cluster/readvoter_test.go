@@ -10,7 +10,6 @@ import (
 	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/internal/testports"
 )
@@ -22,9 +21,9 @@ type ofVoters struct {
 	needed int
 }
 
-func (o ofVoters) Voters() ([]consensus.Server, int) { return o.others, o.needed }
+func (ov ofVoters) Voters() ([]consensus.Server, int) { return ov.others, ov.needed }
 
-func (o ofVoters) Confirm(_ uint64, end func(error)) { end(consensus.ErrUnconfirmed) }
+func (ov ofVoters) Confirm(_ uint64, end func(error)) { end(consensus.ErrUnconfirmed) }
 
 // TestAskingVoterIsAsked: the term that comes with the question for a read point counts as that voter's answer only if it is this
 // leader's term, and comes from the known process of a voter that makes a majority with the leader. Otherwise the voters are
@@ -83,7 +82,7 @@ func TestAskingVoterIsAsked(t *testing.T) {
 			look.machine, look.opts.NodeID, look.incarnations = n.machine, "n1", known
 			look.openTerm.Store(term)
 			look.clock.Open(n.machine.Clock(), 0, time.Now(), false)
-			look.ceiling.Restored(n.machine.Clock()+3_600_000, env.Level2) // time needs no tick
+			look.ceiling.Restored(n.machine.Clock() + 3_600_000) // time needs no tick
 			look.quorum = &readIndex{n: look}
 			among := ofVoters{Consensus: n.consensus, needed: c.voters / 2}
 			for i := range c.voters - 1 {

@@ -11,7 +11,6 @@ import (
 	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // ErrRecover says that a database can't be put into quarantine. Nothing has changed.
@@ -129,8 +128,6 @@ func (n *Node) judgeQuarantine(ctx context.Context, p *PoisonEntry, database str
 		return fmt.Errorf("%w: entry %d ended the nodes in the work of no database (operation %q): start them with a version in which that is mended", ErrRecover, p.Index, p.Operation)
 	case p.Database != database:
 		return fmt.Errorf("%w: entry %d ended the nodes in the work of database %s, not of %s", ErrRecover, p.Index, p.Database, database)
-	case n.machine.Level() < env.Level2:
-		return fmt.Errorf("%w: %w", ErrRecover, fsm.ErrFeatureLevel)
 	}
 	return nil
 }

@@ -22,17 +22,17 @@ const (
 	maxRejections = 256
 )
 
-func (r *rejectionLog) report(from net.Addr, why error) {
+func (rl *rejectionLog) report(from net.Addr, why error) {
 	host, _, _ := net.SplitHostPort(from.String()) // without a port the reason alone is the key
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	rl.mu.Lock()
+	defer rl.mu.Unlock()
 	key := host + why.Error()
-	if time.Since(r.logged[key]) < repeatRejection {
+	if time.Since(rl.logged[key]) < repeatRejection {
 		return
 	}
-	if len(r.logged) >= maxRejections {
-		clear(r.logged)
+	if len(rl.logged) >= maxRejections {
+		clear(rl.logged)
 	}
-	r.logged[key] = time.Now()
-	r.log.Warn("a connection to the cluster port is rejected", "from", from, "reason", why)
+	rl.logged[key] = time.Now()
+	rl.log.Warn("a connection to the cluster port is rejected", "from", from, "reason", why)
 }

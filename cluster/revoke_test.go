@@ -23,23 +23,23 @@ type asToken struct {
 
 var errNobody = errors.New("the token opens nothing")
 
-func (a asToken) identity(i int) (as acl.Identity) {
-	a.c.Nodes[i].Machine().View(0, [16]byte{}, func(v *fsm.View) { as = v.Bearer("", &a.token) })
+func (at asToken) identity(i int) (as acl.Identity) {
+	at.c.Nodes[i].Machine().View(0, [16]byte{}, func(v *fsm.View) { as = v.Bearer("", &at.token) })
 	return as
 }
 
 // write writes as a token. It fails with errNobody if this node knows no such token, and with fsm.ErrRevoked if the log
 // doesn't.
-func (a asToken) write(i int, as acl.Identity) error {
+func (at asToken) write(i int, as acl.Identity) error {
 	if as.By == acl.Nobody {
 		return errNobody
 	}
-	_, err := fsm.Do(context.Background(), a.c.Nodes[i], fsm.Exec, fsm.Batch{As: as, Origin: command.OriginHTTP, Rows: [][][]byte{clustertest.Words("INCR", "n")}})
+	_, err := fsm.Do(context.Background(), at.c.Nodes[i], fsm.Exec, fsm.Batch{As: as, Origin: command.OriginHTTP, Rows: [][][]byte{clustertest.Words("INCR", "n")}})
 	return err
 }
 
-func (a asToken) read(i int, as acl.Identity) (err error) {
-	_, failed := a.c.Nodes[i].Read(context.Background(), fsm.Reading{}, func(v *fsm.View) {
+func (at asToken) read(i int, as acl.Identity) (err error) {
+	_, failed := at.c.Nodes[i].Read(context.Background(), fsm.Reading{}, func(v *fsm.View) {
 		if !v.Authorized(as) {
 			err = fsm.ErrRevoked
 		}

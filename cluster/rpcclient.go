@@ -21,9 +21,9 @@ func newRPCClient(m *transport.Mux) *rpcClient {
 }
 
 // propose sends a batch to the leader.
-func (s *rpcClient) propose(to consensus.Server, b *batch) {
+func (rc *rpcClient) propose(to consensus.Server, b *batch) {
 	payload := b.encode()
-	c, err := s.pool.Get(to.Addr, len(payload))
+	c, err := rc.pool.Get(to.Addr, len(payload))
 	if err != nil {
 		b.answer(nil, err, true) // not a byte was written
 		return
@@ -38,8 +38,8 @@ func (s *rpcClient) propose(to consensus.Server, b *batch) {
 }
 
 // readIndex asks the leader for a read point, and says in which term this node is.
-func (s *rpcClient) readIndex(to consensus.Server, term uint64, answer func(readPoint, error)) {
-	c, err := s.pool.Get(to.Addr, 0)
+func (rc *rpcClient) readIndex(to consensus.Server, term uint64, answer func(readPoint, error)) {
+	c, err := rc.pool.Get(to.Addr, 0)
 	if err != nil {
 		answer(readPoint{}, err)
 		return
@@ -57,8 +57,8 @@ func (s *rpcClient) readIndex(to consensus.Server, term uint64, answer func(read
 }
 
 // status asks who a node is and how it does.
-func (s *rpcClient) status(ctx context.Context, addr string) (h peerStatus, err error) {
-	b, err := s.ask(ctx, addr, callStatus, nil)
+func (rc *rpcClient) status(ctx context.Context, addr string) (h peerStatus, err error) {
+	b, err := rc.ask(ctx, addr, callStatus, nil)
 	if err != nil {
 		return h, err
 	}
@@ -67,13 +67,13 @@ func (s *rpcClient) status(ctx context.Context, addr string) (h peerStatus, err 
 
 // statusAt asks the node at an address for its identity, over a connection of its own: raft's configuration may say that the
 // address is another's.
-func (s *rpcClient) statusAt(ctx context.Context, addr string) (h peerStatus, err error) {
-	return s.statusOf(ctx, "", addr, transport.DialTimeout)
+func (rc *rpcClient) statusAt(ctx context.Context, addr string) (h peerStatus, err error) {
+	return rc.statusOf(ctx, "", addr, transport.DialTimeout)
 }
 
 // statusOf is statusAt for the node called to.
-func (s *rpcClient) statusOf(ctx context.Context, to, addr string, timeout time.Duration) (h peerStatus, err error) {
-	conn, err := s.mux.DialNode(to, addr, transport.ForRPC, timeout)
+func (rc *rpcClient) statusOf(ctx context.Context, to, addr string, timeout time.Duration) (h peerStatus, err error) {
+	conn, err := rc.mux.DialNode(to, addr, transport.ForRPC, timeout)
 	if err != nil {
 		return h, err
 	}
@@ -91,6 +91,6 @@ func askStatus(ctx context.Context, c *transport.Conn) (h peerStatus, err error)
 }
 
 // ask is transport.Pool.Ask, for calls that may be repeated.
-func (s *rpcClient) ask(ctx context.Context, addr string, kind transport.Kind, payload []byte) ([]byte, error) {
-	return s.pool.Ask(ctx, addr, kind, payload)
+func (rc *rpcClient) ask(ctx context.Context, addr string, kind transport.Kind, payload []byte) ([]byte, error) {
+	return rc.pool.Ask(ctx, addr, kind, payload)
 }

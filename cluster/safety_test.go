@@ -9,7 +9,6 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster/clock"
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/testports"
 )
 
@@ -45,7 +44,7 @@ func TestReadTimeComesBeforeItsIndex(t *testing.T) {
 	look.consensus, look.machine = n.consensus, n.machine
 	look.openTerm.Store(term)
 	look.clock.Open(n.machine.Clock(), 0, time.Now(), false)
-	look.ceiling.Restored(n.machine.Clock()+3_600_000, env.Level2) // time needs no tick
+	look.ceiling.Restored(n.machine.Clock() + 3_600_000) // time needs no tick
 	armed = true
 	p, _, err := (&readIndex{n: look}).stampRead(term, false)
 	if err != nil || during == 0 {

@@ -16,8 +16,8 @@ import (
 )
 
 // session reads on node i as a session read does, on behalf of as.
-func (a asToken) session(i int, as acl.Identity) (err error) {
-	_, failed := a.c.Nodes[i].Read(context.Background(), fsm.Reading{Mode: fsm.SessionRead}, func(v *fsm.View) {
+func (at asToken) session(i int, as acl.Identity) (err error) {
+	_, failed := at.c.Nodes[i].Read(context.Background(), fsm.Reading{Mode: fsm.SessionRead}, func(v *fsm.View) {
 		err = nil // a read may look twice
 		if !v.Authorized(as) {
 			err = fsm.ErrRevoked

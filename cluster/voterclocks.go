@@ -39,49 +39,49 @@ func newVoterClocks(n *Node) *voterClocks {
 }
 
 // ask asks all voters, and returns once a majority of the clocks agrees, all have answered, or clocksTimeout is over.
-func (v *voterClocks) ask(ctx context.Context) {
+func (vc *voterClocks) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, clocksTimeout)
 	defer cancel()
-	others, _ := v.n.consensus.Voters()
+	others, _ := vc.n.consensus.Voters()
 	answered := make(chan struct{}, len(others))
 	for _, o := range others {
 		go func() { // ends with ctx
-			v.askOne(ctx, o)
+			vc.askOne(ctx, o)
 			answered <- struct{}{}
 		}()
 	}
 	for range others {
-		if _, known := v.median(v.n.opts.Now()); known {
+		if _, known := vc.median(vc.n.opts.Now()); known {
 			return
 		}
 		<-answered
 	}
 }
 
-func (v *voterClocks) askOne(ctx context.Context, o consensus.Server) {
-	begin := v.n.opts.Now()
-	h, err := v.n.peers.status(ctx, o.Addr)
-	now := v.n.opts.Now()
+func (vc *voterClocks) askOne(ctx context.Context, o consensus.Server) {
+	begin := vc.n.opts.Now()
+	h, err := vc.n.peers.status(ctx, o.Addr)
+	now := vc.n.opts.Now()
 	if err != nil {
 		return
 	}
 	s := clockSample{took: now.Sub(begin), at: now}
 	s.offset = h.Wall - wallTime(begin.Add(s.took/2))
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if old, found := v.samples[o.ID]; !found || s.took <= old.took || now.Sub(old.at) >= clockKept {
-		v.samples[o.ID] = s
+	vc.mu.Lock()
+	defer vc.mu.Unlock()
+	if old, found := vc.samples[o.ID]; !found || s.took <= old.took || now.Sub(old.at) >= clockKept {
+		vc.samples[o.ID] = s
 	}
 }
 
 // median returns the median of the voters' clocks at now, in unix milliseconds. It is known if a majority of them agrees.
-func (v *voterClocks) median(now time.Time) (unixms int64, known bool) {
-	others, _ := v.n.consensus.Voters()
-	v.mu.Lock()
-	defer v.mu.Unlock()
+func (vc *voterClocks) median(now time.Time) (unixms int64, known bool) {
+	others, _ := vc.n.consensus.Voters()
+	vc.mu.Lock()
+	defer vc.mu.Unlock()
 	offsets := []int64{0} // this node's own
 	for _, o := range others {
-		if s, found := v.samples[o.ID]; found && now.Sub(s.at) < 2*clockKept {
+		if s, found := vc.samples[o.ID]; found && now.Sub(s.at) < 2*clockKept {
 			offsets = append(offsets, s.offset)
 		}
 	}
@@ -107,13 +107,13 @@ func (n *Node) keepClock(ctx context.Context, v *voterClocks) {
 }
 
 // askAll asks all voters and waits for all that answer in time.
-func (v *voterClocks) askAll(ctx context.Context) {
+func (vc *voterClocks) askAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, clocksTimeout)
 	defer cancel()
-	others, _ := v.n.consensus.Voters()
+	others, _ := vc.n.consensus.Voters()
 	var wg sync.WaitGroup
 	for _, o := range others {
-		wg.Go(func() { v.askOne(ctx, o) })
+		wg.Go(func() { vc.askOne(ctx, o) })
 	}
 	wg.Wait()
 }

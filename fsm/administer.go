@@ -84,7 +84,7 @@ func (s *State) register(e *env.Env, g Registration) (Session, error) {
 		s.dropSubscribers(e, former)
 		if ended {
 			for _, d := range s.databases {
-				if d.messages != nil && d.quarantined == 0 {
+				if d.quarantined == 0 {
 					s.at(d)
 					d.messages.ReleaseSession(e, former)
 					d.passReports(e)
@@ -184,9 +184,9 @@ type Bootstrap struct {
 	Messages  *queue.Settings
 	Workflows *workflow.Settings
 	// Level is the feature level that a new cluster starts with: the highest one that each
-	// of its nodes knows. 0 leaves it at the lowest, and the leader raises it later.
+	// of its nodes knows, at least env.Base.
 	Level env.Level
-	// Salt is in the digests of Tokens, for a cluster at env.Level2 or above.
+	// Salt is in the digests of Tokens.
 	Salt acl.Salt
 }
 
@@ -204,7 +204,7 @@ func (b *Bootstrap) Fields(c *wire.Codec) {
 	b.Keys.Fields(c)
 	wire.Optional(c, &b.Messages)
 	wire.Optional(c, &b.Workflows)
-	if c.More(b.Level > 0 || b.Salt != acl.Salt{}) { // nodes of the first release don't know the fields
+	if c.More(b.Level > 0 || b.Salt != acl.Salt{}) {
 		wire.Uint(c, &b.Level)
 	}
 	if c.More(b.Salt != acl.Salt{}) {
@@ -218,11 +218,11 @@ func (s *State) bootstrap(e *env.Env, f Bootstrap) (Ack, error) {
 		return Ack{}, ErrUnknownLevel
 	}
 	if s.clusterID == "" {
-		s.raise(e, f.Level)
-		s.clusterID, s.settings = f.ClusterID, f.Settings
-		if s.level < env.Level2 { // nodes of the first release don't know it
-			s.settings.Policy = keyspace.NoEviction
+		if f.Level < env.Base {
+			return Ack{}, FormerLevel(f.Level)
 		}
+		s.raise(f.Level)
+		s.clusterID, s.settings = f.ClusterID, f.Settings
 		s.drawSecret(e)
 		if _, err := s.home.messages.Rotate(e, queue.Rotation{Keys: f.Keys}); err != nil {
 			return Ack{}, err
@@ -254,11 +254,11 @@ type LevelChange struct{ Level env.Level }
 // Fields codes the value in its wire format.
 func (lc *LevelChange) Fields(c *wire.Codec) { wire.Uint(c, &lc.Level) }
 
-func (s *State) setLevel(e *env.Env, n LevelChange) (LevelChange, error) {
+func (s *State) setLevel(_ *env.Env, n LevelChange) (LevelChange, error) {
 	if n.Level > MaxLevel {
 		return LevelChange{}, ErrUnknownLevel
 	}
-	s.raise(e, n.Level)
+	s.raise(n.Level)
 	return LevelChange{s.level}, nil
 }
 

@@ -62,6 +62,8 @@ func (h *BackupHeader) Fields(c *wire.Codec) {
 			c.Fail(fmt.Errorf("%w: format %d.%d, this one reads %d.%d", ErrBackupNewer, format, sections, backupFormat, snapshotFormat))
 		case h.Level > MaxLevel:
 			c.Fail(fmt.Errorf("%w: feature level %d, this one knows levels up to %d", ErrBackupNewer, h.Level, MaxLevel))
+		case h.Level < env.Base:
+			c.Fail(FormerLevel(h.Level))
 		}
 	}
 	c.String(&h.Version)
@@ -74,7 +76,7 @@ func (h *BackupHeader) Fields(c *wire.Codec) {
 // decode reads the header, if this version can read what follows.
 func (h *BackupHeader) decode(b []byte) error {
 	err := wire.Unmarshal(b, h)
-	if err != nil && !errors.Is(err, ErrBackupNewer) {
+	if err != nil && !errors.Is(err, ErrBackupNewer) && !errors.Is(err, ErrFormerLevel) {
 		return fmt.Errorf("%w: header: %w", ErrBackup, err)
 	}
 	return err

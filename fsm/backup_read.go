@@ -97,7 +97,7 @@ func openBackup(r io.Reader) (*backupFile, error) {
 
 // damaged is an error of reading as one of backups.
 func (f *backupFile) damaged(err error) error {
-	if errors.Is(err, ErrBackup) || errors.Is(err, ErrBackupNewer) || errors.Is(err, ErrBackupLarge) {
+	if errors.Is(err, ErrBackup) || errors.Is(err, ErrBackupNewer) || errors.Is(err, ErrFormerLevel) || errors.Is(err, ErrBackupLarge) {
 		return err
 	}
 	return fmt.Errorf("%w: at byte %d: %w", ErrBackup, f.in.n, err)

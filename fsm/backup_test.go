@@ -39,7 +39,7 @@ func randomState(t rapid.TB, seed uint64, batches int) *fsm.Machine {
 }
 
 func founding(id string, token byte) fsm.Bootstrap {
-	f := fsm.Bootstrap{ClusterID: id}
+	f := fsm.Bootstrap{ClusterID: id, Level: fsm.MaxLevel}
 	for i := range f.Tokens {
 		f.Tokens[i][0], f.Tokens[i][1] = token, byte(i)
 	}

@@ -45,13 +45,43 @@ func TestCompatibility(t *testing.T) {
 	if *writeCompat {
 		record(t)
 	}
+	refusedLog(t)
 	files, err := filepath.Glob(filepath.Join(compatDir, "level-*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("nothing of earlier versions: %v, %v", files, err)
 	}
 	for _, f := range files {
-		t.Run(filepath.Base(f), func(t *testing.T) { followed(t, strings.TrimSuffix(f, ".json")) })
+		if base := strings.TrimSuffix(f, ".json"); filepath.Base(base) != formerFixture {
+			t.Run(filepath.Base(f), func(t *testing.T) { followed(t, base) })
+		}
 	}
+}
+
+// formerFixture names the files of version 0.1.0, whose level is below env.Base.
+const formerFixture = "level-1"
+
+// refusedLog: what version 0.1.0 has written, its log from the beginning and a snapshot, is refused by the sentence that names the
+// ways to this version.
+func refusedLog(t *testing.T) {
+	base := filepath.Join(compatDir, formerFixture)
+	if err := fsm.NewMachine().Restore(bytes.NewReader(unzip(t, base+".snapshot.gz"))); !errors.Is(err, fsm.ErrFormerLevel) {
+		t.Errorf("a snapshot of level 1: got %v, want %v", err, fsm.ErrFormerLevel)
+	}
+	m := fsm.NewMachine()
+	for _, e := range readEntries(t, base+".log.gz") {
+		if _, err := m.Apply(e.index, e.term, e.data); err != nil {
+			if level, founds := fsm.FoundedAt(e.data); !errors.Is(err, fsm.ErrFormerLevel) || !founds || level >= env.Base {
+				t.Errorf("entry %d of level 1: got %v, want %v for the entry that founds the cluster", e.index, err, fsm.ErrFormerLevel)
+			}
+			m.View(0, [16]byte{}, func(v *fsm.View) {
+				if id := v.ClusterID(); id != "" {
+					t.Errorf("the refused entry has founded the cluster %s", id)
+				}
+			})
+			return
+		}
+	}
+	t.Error("a log of level 1 is applied")
 }
 
 func followed(t *testing.T, base string) {
@@ -147,8 +177,8 @@ func unzip(t *testing.T, path string) []byte {
 // record writes the fixtures of this binary's level: a log in which every operation and
 // command stands, with the state that it led to.
 func record(t *testing.T) {
-	if fsm.MaxLevel > env.Base {
-		t.Fatal("this build knows a level that no release has")
+	if fsm.MaxLevel > env.Latest {
+		t.Fatal("this build knows a level that no source has")
 	}
 	c := newDeliverer(t, 20260)
 	var log, snapshot bytes.Buffer
@@ -208,10 +238,13 @@ func tell(c *deliverer) {
 	}
 	delivered(c)
 	flowed(c)
+	owned(c)
 	for _, words := range []string{
 		"SET big " + strings.Repeat("x", 5000), "JSON.SET doc $ {\"a\":[1,2,{\"b\":null}]}", "ZADD z 1.5 a -inf b", "XADD s 1-1 f v", "HSET h f v g w",
 		"PFADD p a b c", "GEOADD g 13.361389 38.115556 Palermo", "SETBIT bits 100 1", "LPUSH l 1 2 3", "SADD u a b c", "PEXPIRE h 100000",
 		"ACL SETUSER ann on nopass ~* +@all", "PUBLISH ch hello", "EVAL return(redis.call('incr',KEYS[1])) 1 n", "MSG.PUBLISH https://example.com/ body DELAY 10s",
+		"INCREX n", "SDIFFCARD 2 u u", "XCFGSET s", "ARSET arr 0 a b c", "VADD v VALUES 2 1 2 e", "SORT u ALPHA LIMIT 0 2", "LCS big big LEN", "EVAL return(math.sinh(1)) 0",
+		"JSON.GET doc $.a[0]", "GETRANGE big 0 3", "SCAN 0 COUNT 100", "ZRANGEBYSCORE z -inf +inf", "DUMP l", "OBJECT ENCODING l", "ACL SETUSER bob on >secret ~a* +get (~b* +set)",
 	} {
 		b := fsm.Batch{As: acl.Trusted(acl.DefaultName), Origin: command.OriginHTTP}
 		var argv [][]byte
@@ -227,8 +260,8 @@ func tell(c *deliverer) {
 // administered proposes what the cluster keeps of itself.
 func administered(c *deliverer) {
 	asked(c, fsm.NewTerm, fsm.Term{Number: c.l.term, Leader: "n1"})
-	asked(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "compat", Keys: queue.Keys{Current: "sig_a", Next: "sig_b"}, Settings: fsm.Settings{DailyLimit: 1_000_000}})
-	asked(c, fsm.SetLevel, fsm.LevelChange{Level: env.Base})
+	asked(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "compat", Keys: queue.Keys{Current: "sig_a", Next: "sig_b"}, Settings: fsm.Settings{DailyLimit: 1_000_000}, Level: fsm.MaxLevel})
+	asked(c, fsm.SetLevel, fsm.LevelChange{Level: fsm.MaxLevel})
 	asked(c, fsm.AdmitNode, fsm.NodeRecord{Node: "n1", Disk: "d1"})
 	asked(c, fsm.AdmitNode, fsm.NodeRecord{Node: "n2", Disk: "d2", Replaces: "n9"})
 	asked(c, fsm.RemoveNode, fsm.NodeRef{Node: "n2", Leaving: true})
@@ -242,6 +275,34 @@ func administered(c *deliverer) {
 	asked(c, fsm.DeleteDatabase, fsm.DatabaseName{Name: "none"})
 	asked(c, fsm.StageBackup, fsm.BackupPart{})
 	asked(c, fsm.RestoreBackup, fsm.BackupRef{})
+	asked(c, fsm.ConfigureDatabase, fsm.DatabaseSettings{Name: "shop", MaxMemory: 1 << 28, Changes: fsm.ChangeMemory})
+	asked(c, fsm.RotateTokens, fsm.TokenRotation{Database: "shop", Overlap: 1000})
+	asked(c, fsm.EndTokenOverlap, fsm.TokenRole{Database: "shop"})
+	asked(c, fsm.EndSession, fsm.EndedSession{})
+	asked(c, fsm.ImportMessages, fsm.MessageImport{})
+	asked(c, fsm.Evict, fsm.Eviction{})
+	asked(c, fsm.HoldExpiry, fsm.ExpiryHold{})
+	asked(c, fsm.Quarantine, fsm.QuarantineOrder{})
+	asked(c, fsm.Release, fsm.DatabaseName{Name: "none"})
+}
+
+// owned proposes operations for another database than default.
+func owned(c *deliverer) {
+	in := func(code uint16, body []byte) {
+		asked(c, fsm.InDatabase, fsm.Owned{Database: "shop", Number: 2, Code: code, Body: body})
+	}
+	in(fsm.ChangeQueue.Code, fsm.ChangeQueue.Body(queue.QueueChange{Name: "q", Parallelism: 3}))
+	in(fsm.PutSchedule.Code, fsm.PutSchedule.Body(queue.SchedulePut{ID: "s", Cron: "@every 1m", Every: 60_000, Publish: queue.Publication{URL: "https://a.example/"}}))
+	for i := range 12 {
+		p := queue.Publication{URL: fmt.Sprintf("https://h%d.example/", i%5), Body: bytes.Repeat([]byte{'x'}, 500*i)}
+		p.Given, p.Delay, p.Queue = queue.GivenDelay|queue.GivenQueue, int64(i%3)*100_000, []string{"", "q"}[i%2]
+		in(fsm.Publish.Code, fsm.Publish.Body(queue.Publications{Items: []queue.Publication{p}}))
+	}
+	in(fsm.RunSchedule.Code, fsm.RunSchedule.Body(queue.ScheduleRef{ID: "s"}))
+	in(fsm.RunNow.Code, fsm.RunNow.Body(queue.RunNow{}))
+	attempts(c, 4)
+	in(fsm.BulkCancel.Code, fsm.BulkCancel.Body(queue.BulkCancellation{}))
+	in(fsm.BulkCancelRuns.Code, fsm.BulkCancelRuns.Body(workflow.BulkCancellation{}))
 }
 
 // delivered proposes what becomes of messages.

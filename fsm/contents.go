@@ -30,12 +30,10 @@ func (c *Contents) Keys() (n int) {
 func (s *State) contents() Contents {
 	c := Contents{}
 	for _, d := range s.databases {
-		if d.messages != nil {
-			c.Messages.Add(d.messages.Counts())
-			c.Workflows.Add(d.workflows.Counts())
-		}
+		c.Messages.Add(d.messages.Counts())
+		c.Workflows.Add(d.workflows.Counts())
 		libraries, _ := d.scripts.Counts()
-		c.Databases, c.Libraries = append(c.Databases, d.info(s.level)), c.Libraries+libraries
+		c.Databases, c.Libraries = append(c.Databases, d.info()), c.Libraries+libraries
 	}
 	return c
 }

@@ -34,16 +34,15 @@ var (
 
 // database is one keyspace with everything that belongs to it.
 type database struct {
-	name    string
-	id      uint64 // never given twice
-	created int64  // cluster time in unix milliseconds
-	keys    *keyspace.DB
-	users   *acl.Store
-	quota   quota
-	config  command.Config
-	scripts *script.Store
-	search  *search.Store
-	// messages and workflows are nil while the level is below env.Level2, but for those of the database default.
+	name      string
+	id        uint64 // never given twice
+	created   int64  // cluster time in unix milliseconds
+	keys      *keyspace.DB
+	users     *acl.Store
+	quota     quota
+	config    command.Config
+	scripts   *script.Store
+	search    *search.Store
 	messages  *queue.Store
 	workflows *workflow.Store
 	// worked counts the steps that the entry of the index workedAt has done for the database. It means nothing after it.
@@ -61,29 +60,24 @@ func (s *State) newDatabase(name string, now int64) *database {
 	return d
 }
 
-// initStores makes the stores of a new database: its users, and its messages and workflows if the level has them.
+// initStores makes the stores of a new database: its users, messages and workflows.
 func (s *State) initStores(d *database, serial uint64) {
-	own := d.name == DefaultDB || s.level >= env.Level2
-	d.users = acl.NewStore(s.table.Catalog(), serial, own)
+	d.users = acl.NewStore(s.table.Catalog(), serial)
 	d.users.SetKey(s.secret, d.id)
-	if own {
-		d.messages, d.workflows = s.newStores()
-	}
+	d.messages, d.workflows = s.newStores()
 }
 
 func (d *database) fork() *database {
 	f := *d
 	f.keys, f.users, f.scripts, f.search = d.keys.Fork(), d.users.Fork(), d.scripts.Fork(), d.search.Fork()
-	if d.messages != nil {
-		f.messages, f.workflows = d.messages.Fork(), d.workflows.Fork()
-	}
+	f.messages, f.workflows = d.messages.Fork(), d.workflows.Fork()
 	return &f
 }
 
-// used is the logical memory of the database in bytes, as it is counted at a level.
-func (d *database) used(level env.Level) int64 {
-	n := d.keys.Used() + d.users.Size(level) + d.scripts.Size() + d.search.Size()
-	if d.messages != nil && d.name != DefaultDB { // those of default are counted by State.used, as ever
+// used is the logical memory of the database in bytes.
+func (d *database) used() int64 {
+	n := d.keys.Used() + d.users.Size() + d.scripts.Size() + d.search.Size()
+	if d.name != DefaultDB { // those of default are counted by State.used, as ever
 		n += d.messages.Used() + d.workflows.Used()
 	}
 	return n
@@ -108,7 +102,7 @@ func (s *State) database(name string) *database {
 // used is the logical memory of all databases and of messages in bytes.
 func (s *State) used() (bytes int64) {
 	for _, d := range s.databases {
-		bytes += d.used(s.level)
+		bytes += d.used()
 	}
 	return bytes + s.home.messages.Used() + s.home.workflows.Used() - s.uncounted()
 }
@@ -144,7 +138,7 @@ func (s *State) watch(e *env.Env, d *database) {
 // sweepMessages forgets what messages and runs leave behind, at most limit records.
 func (s *State) sweepMessages(e *env.Env, limit int) (swept int) {
 	for _, d := range s.databases {
-		if d.messages != nil && swept < limit && d.quarantined == 0 {
+		if swept < limit && d.quarantined == 0 {
 			s.at(d)
 			swept += d.messages.Sweep(e, limit-swept)
 		}
@@ -155,7 +149,7 @@ func (s *State) sweepMessages(e *env.Env, limit int) (swept int) {
 // sweepWorkflows does the same for runs.
 func (s *State) sweepWorkflows(e *env.Env, limit int) (swept int) {
 	for _, d := range s.databases {
-		if d.messages != nil && swept < limit && d.quarantined == 0 {
+		if swept < limit && d.quarantined == 0 {
 			s.at(d)
 			swept += d.workflows.Sweep(e, limit-swept)
 			swept += d.workflows.SweepBulk(e, d.messages, limit-swept)
@@ -221,8 +215,8 @@ func (di *DatabaseInfo) Fields(c *wire.Codec) {
 	}
 }
 
-func (d *database) info(level env.Level) DatabaseInfo {
-	return DatabaseInfo{Name: d.name, Created: d.created, Keys: d.keys.Len(), Bytes: d.used(level), Users: d.users.Len(), Quarantined: d.quarantined}
+func (d *database) info() DatabaseInfo {
+	return DatabaseInfo{Name: d.name, Created: d.created, Keys: d.keys.Len(), Bytes: d.used(), Users: d.users.Len(), Quarantined: d.quarantined}
 }
 
 // maxDatabaseName is the longest name in bytes: URLs and every entry have it.
@@ -253,11 +247,10 @@ func (s *State) createDatabase(e *env.Env, n DatabaseTokens) (DatabaseInfo, erro
 		return DatabaseInfo{}, ErrTokens
 	}
 	d := s.newDatabase(n.Name, e.Now)
-	if d.setTokens(n); d.messages != nil {
-		_, _ = d.messages.Rotate(e, queue.Rotation{}) // which can't be refused
-	}
+	d.setTokens(n)
+	_, _ = d.messages.Rotate(e, queue.Rotation{}) // which can't be refused
 	s.databases = slices.Insert(s.databases, i, d)
-	return d.info(s.level), nil
+	return d.info(), nil
 }
 
 // deleteDatabase removes a database with all its data. Numbers of its credentials are
@@ -277,7 +270,7 @@ func (s *State) deleteDatabase(e *env.Env, n DatabaseName) (DatabaseInfo, error)
 	s.countQuarantines()
 	s.channels.DropDatabase(d.name)
 	e.Notifications = append(e.Notifications, env.Notification{Kind: env.Deleted, DB: d.name})
-	return d.info(s.level), nil
+	return d.info(), nil
 }
 
 // resetTokens replaces both tokens of a database: whatever the old ones proved is
@@ -292,7 +285,7 @@ func (s *State) resetTokens(_ *env.Env, n DatabaseTokens) (DatabaseInfo, error) 
 	}
 	s.endOverlaps(n.Name)
 	s.databases[i].setTokens(n)
-	return s.databases[i].info(s.level), nil
+	return s.databases[i].info(), nil
 }
 
 func (d *database) setTokens(n DatabaseTokens) {
@@ -323,15 +316,6 @@ func (s *State) setTokens(t acl.Tokens, salt acl.Salt) {
 		s.adminSerial++
 	}
 	s.tokens = t
-}
-
-// saltTokens puts salt into the tokens of a cluster that was founded before tokens had any. Those of databases wait for
-// their next reset: REST tokens of their users rest on what is stored.
-func (s *State) saltTokens() {
-	if s.tokenSalt == (acl.Salt{}) {
-		s.tokenSalt = acl.SaltOf(s.clusterID)
-		s.tokens, s.founded = s.tokens.Salted(s.tokenSalt), s.founded.Salted(s.tokenSalt)
-	}
 }
 
 // encode writes a record of sectionDatabase: the state of a database without its users and keys.

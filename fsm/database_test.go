@@ -117,7 +117,7 @@ func TestOtherTokensKeepTheirIdentities(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found(fsm.Bootstrap{Tokens: tokens})
+	found(fsm.Bootstrap{Tokens: tokens, Level: fsm.MaxLevel})
 	if err := d.create("a"); err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,9 @@ func TestMemoryLimitCountsEveryDatabase(t *testing.T) {
 	if err := d.create("a"); err != nil {
 		t.Fatal(err)
 	}
-	d.propose(fsm.Configure.Code, fsm.Configure.Body(fsm.Settings{MaxMemory: 20_000}))
+	settings := fsm.Settings{MaxMemory: 20_000}
+	settings.SetTenantMemory(100)
+	d.propose(fsm.Configure.Code, fsm.Configure.Body(settings))
 	a := d.as("a", "a-token")
 	for i := range 1000 {
 		if got, _ := d.run(a, "SET", fmt.Sprint(i), "0123456789"); got != "OK" {

@@ -74,7 +74,7 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 	first := int(e.Index % uint64(len(s.databases)))
 	for i := range s.databases {
 		d := s.databases[(first+i)%len(s.databases)]
-		if d.messages != nil && d.quarantined == 0 {
+		if d.quarantined == 0 {
 			s.at(d)
 			s.expireWaits(e, d)
 			if d == s.home || d.due(e.Now) || d.messages.HasForeignClaims(n.Epoch, n.Term) {
@@ -122,10 +122,8 @@ func (s *State) claimIn(d *database, e *env.Env, n *AdvanceLimit, share int, fre
 	demand := queue.Demand{
 		Epoch: n.Epoch, Term: n.Term, Claims: share, HostShare: n.HostShare, Ticks: n.ticksOf(d.key()), KeepSendersFree: n.Spare, Hosts: n.Hosts,
 	}
-	if e.Level >= env.Level2 {
-		if demand.MaxTick, demand.Paced = t.budget(e), len(s.databases) > 1; len(demand.Ticks) > 0 {
-			_ = t.reserve(e, d.messages.TicksPrice(e.Now, demand.Ticks).Growth) // a tick that has no room then is lost, and told
-		}
+	if demand.MaxTick, demand.Paced = t.budget(e), len(s.databases) > 1; len(demand.Ticks) > 0 {
+		_ = t.reserve(e, d.messages.TicksPrice(e.Now, demand.Ticks).Growth) // a tick that has no room then is lost, and told
 	}
 	t.setRoom(e)
 	got := d.messages.Advance(e, demand)
@@ -168,7 +166,7 @@ func (s *State) finishIn(e *env.Env, items []queue.Result) ([]queue.Disposition,
 	if len(items) > 0 {
 		d = s.database(items[0].DB)
 	}
-	if d == nil || d.messages == nil || d.quarantined != 0 {
+	if d == nil || d.quarantined != 0 {
 		stale := make([]queue.Disposition, len(items)) // its database was deleted, or is in quarantine
 		for i := range stale {
 			stale[i].Stale = true
@@ -198,7 +196,7 @@ func (s *State) renew(e *env.Env, n queue.Renewal) (queue.Renewed, error) {
 	out := queue.Renewed{Lease: e.Now + queue.Lease}
 	for i, ref := range n.Running {
 		d := s.database(n.Database(i))
-		if d == nil || d.messages == nil || d.quarantined != 0 {
+		if d == nil || d.quarantined != 0 {
 			out.Lost = append(out.Lost, ref)
 			continue
 		}
@@ -211,9 +209,6 @@ func (s *State) renew(e *env.Env, n queue.Renewal) (queue.Renewed, error) {
 	}
 	return out, nil
 }
-
-// full reports whether the state is as large as it may be.
-func (s *State) full() bool { return s.settings.MaxMemory > 0 && s.used() >= s.settings.MaxMemory }
 
 // Epoch is the epoch of the state: a restored backup has another one than the state it was made of.
 func (v *View) Epoch() uint64 { return v.s.epoch }

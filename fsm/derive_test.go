@@ -13,7 +13,7 @@ import (
 func TestDelegatedTokens(t *testing.T) {
 	found := func(id, admin string) *fsm.Machine {
 		m := fsm.NewMachine()
-		f := fsm.Bootstrap{ClusterID: id}
+		f := fsm.Bootstrap{ClusterID: id, Level: fsm.MaxLevel}
 		f.Tokens[acl.Admin], f.Tokens[acl.Messages], f.Tokens[acl.Standard] = acl.DigestOf(admin), acl.DigestOf("messages"), acl.DigestOf("standard")
 		entry := fsm.Entry{Stamp: int64(len(id)), Term: 7, Seed: [16]byte{byte(len(id))}, Requests: []fsm.Request{{Code: fsm.BootstrapState.Code, Body: fsm.BootstrapState.Body(f)}}}
 		if o, err := m.Apply(1, 7, entry.Encode()); err != nil || o[0].Err != nil {

@@ -22,7 +22,7 @@ func (m *Machine) Deliveries() (claimed int, next int64, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	for _, d := range m.state.databases {
-		if d.messages != nil && d.quarantined == 0 {
+		if d.quarantined == 0 {
 			claimed += d.messages.Counts().Active
 		}
 	}
@@ -44,7 +44,7 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 		unixms, ok = s.former[0].Until, true
 	}
 	for _, d := range s.databases {
-		if d.messages == nil || d.quarantined != 0 {
+		if d.quarantined != 0 {
 			continue
 		}
 		if at, found := d.workflows.NextSweep(); found && (!ok || at < unixms) {
@@ -60,7 +60,7 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 // nextMessage returns when Advance next has something to do for messages of some database.
 func (s *State) nextMessage() (unixms int64, ok bool) {
 	for _, d := range s.databases {
-		if d.messages == nil || d.quarantined != 0 {
+		if d.quarantined != 0 {
 			continue
 		}
 		if at, found := d.messages.NextDue(); found && (!ok || at < unixms) {

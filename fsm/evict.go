@@ -125,7 +125,7 @@ func (s *State) largestEvictable(spent []*database, freed map[*database]int64) (
 
 // evicts reports whether keys may be evicted from any database for what all of them use.
 func (s *State) evicts() bool {
-	return s.level >= env.Level2 && s.settings.MaxMemory > 0 && s.largestEvictable(nil, nil) != nil
+	return s.settings.MaxMemory > 0 && s.largestEvictable(nil, nil) != nil
 }
 
 // evictsOwn reports whether a database evicts keys to stay below a limit of its own, and whether it is near that: then the

@@ -296,8 +296,7 @@ func (s *State) prepare(tx *command.Tx, e *env.Env, as *acl.Identity, origin com
 		s.at(d)
 	}
 	tx.Limits = s.limitsIn(e, d)
-	own := s.messagingDatabase(d)
-	tx.Messages, tx.Workflows = own.messages, own.workflows
+	tx.Messages, tx.Workflows = d.messages, d.workflows
 	e.Database = d.name
 	tx.DB, tx.Users, tx.User, tx.Config, tx.Channels = d.keys, d.users, user, &d.config, s.channels.In(d.name)
 	s.prepareMemory(tx, d)

@@ -65,16 +65,13 @@ func (b *Batch) needsPrecheck() bool {
 // substituteRefused returns the rows of a batch, with short words in place of long ones that no state accepts; see Command.Precheck.
 func (v *View) substituteRefused(b *Batch) [][][]byte {
 	rows, copied := b.Rows, false
-	if v.Level() < env.Level2 {
-		return rows
-	}
 	limits := v.writeLimits(b)
 	for i, argv := range b.Rows {
 		c, refusal := v.Check(b.As, b.Origin, argv)
 		if refusal != nil || c.Precheck == nil {
 			continue
 		}
-		at, word := c.Precheck(&limits, v.Level(), argv)
+		at, word := c.Precheck(&limits, argv)
 		if at == 0 || len(argv[at]) < minPrecheckedWord {
 			continue
 		}
@@ -90,7 +87,7 @@ func (v *View) substituteRefused(b *Batch) [][][]byte {
 // writeLimits are the limits that a batch has when it is applied, which are not those of a read.
 func (v *View) writeLimits(b *Batch) command.Limits {
 	limits := v.s.settings.Limits
-	if d := v.s.database(b.As.DB); d != nil && v.Level() >= env.Level2 {
+	if d := v.s.database(b.As.DB); d != nil {
 		e := env.Env{Level: v.Level()}
 		limits = v.s.limitsIn(&e, d)
 	}

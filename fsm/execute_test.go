@@ -11,7 +11,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 )
 
@@ -32,9 +31,8 @@ func (e *executor) Read(_ context.Context, _ fsm.Reading, fn func(*fsm.View)) (f
 	return fsm.ReadAt{}, nil
 }
 
-func newExecutor(t *testing.T, level env.Level) *executor {
+func newExecutor(t *testing.T) *executor {
 	x := &executor{databases: newDatabases(t)}
-	x.propose(fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: level}))
 	if err := x.create("shop"); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +90,7 @@ func TestHopelessPayloadsAreNotLogged(t *testing.T) {
 			{"functions", shop, fsm.Single, [][]string{{"FUNCTION", "restore", payload}}},
 			{"functions, a bad policy", shop, fsm.Single, [][]string{{"FUNCTION", "RESTORE", payload, "WHAT"}}},
 		} {
-			x, plain := newExecutor(t, env.Level2), newExecutor(t, env.Level2)
+			x, plain := newExecutor(t), newExecutor(t)
 			x.run(shop, "SET", "taken", "v")
 			plain.run(shop, "SET", "taken", "v")
 			x.longest = 0
@@ -133,19 +131,17 @@ func TestPayloadsThatMayBeAccepted(t *testing.T) {
 	short[len(short)-1] ^= 1
 	for _, c := range []struct {
 		about  string
-		level  env.Level
 		as     acl.Identity
 		words  []string
 		reads  int
 		refuse bool
 	}{
-		{"a list", env.Level2, shop, []string{"RESTORE", "k", "0", list(100_000)}, 1, false},
-		{"many elements in default", env.Level2, home, []string{"RESTORE", "k", "0", list(250_000)}, 1, false},
-		{"a short one", env.Level2, shop, []string{"RESTORE", "k", "0", string(short)}, 0, true},
-		{"an older level", env.Base, home, []string{"RESTORE", "k", "0", strings.Repeat("x", 100_000)}, 1, true},
-		{"another command", env.Level2, shop, []string{"SET", "k", strings.Repeat("x", 100_000)}, 0, false},
+		{"a list", shop, []string{"RESTORE", "k", "0", list(100_000)}, 1, false},
+		{"many elements in default", home, []string{"RESTORE", "k", "0", list(250_000)}, 1, false},
+		{"a short one", shop, []string{"RESTORE", "k", "0", string(short)}, 0, true},
+		{"another command", shop, []string{"SET", "k", strings.Repeat("x", 100_000)}, 0, false},
 	} {
-		x := newExecutor(t, c.level)
+		x := newExecutor(t)
 		got, err := fsm.Execute(t.Context(), x, fsm.Batch{As: c.as, Rows: rowsOf([][]string{c.words})})
 		if err != nil || got.Values[0].IsError() != c.refuse {
 			t.Fatalf("%s: %+v, %v", c.about, got, err)
@@ -158,7 +154,7 @@ func TestPayloadsThatMayBeAccepted(t *testing.T) {
 
 // TestRestoreIsWork: the elements of a payload count among the work of a request, which its other rows then lack.
 func TestRestoreIsWork(t *testing.T) {
-	x := newExecutor(t, env.Level2)
+	x := newExecutor(t)
 	shop := acl.Trusted(acl.DefaultName)
 	shop.DB = "shop"
 	restore := func(n int) []string { return []string{"RESTORE", "k", "0", list(n), "REPLACE"} }

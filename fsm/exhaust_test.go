@@ -27,7 +27,7 @@ const fullLimit = 300_000
 
 func newFullDatabase(t *testing.T) *fullDatabase {
 	f := &fullDatabase{databases: newDatabases(t)}
-	f.must(fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: env.Level2}))
+	f.must(fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: env.Base}))
 	if err := f.create("a"); err != nil {
 		t.Fatal(err)
 	}

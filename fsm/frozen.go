@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Frozen is the state as it was after one entry. It never changes, so it can be
@@ -30,8 +28,8 @@ func (m *Machine) freeze() *Frozen { return &Frozen{s: m.state.fork(), index: m.
 // Digest is a hash of everything replicated, in hexadecimal. Nodes with equal
 // states give equal digests, however they came to them.
 //
-// From env.Level2 on the digests of large payloads stand for their bytes, so that what is on the disk need not be read.
-func (f *Frozen) Digest() string { return f.hash(f.s.level >= env.Level2) }
+// The digests of large payloads stand for their bytes, so that what is on the disk need not be read.
+func (f *Frozen) Digest() string { return f.hash(true) }
 
 // contentDigest is a hash of what Write and Backup write, whole.
 func (f *Frozen) contentDigest() string { return f.hash(false) }

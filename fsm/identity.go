@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Bearer returns the identity of a token in a database (empty: default): Nobody
@@ -161,20 +160,20 @@ func (v *View) FoundedWith(tokens acl.Tokens) bool {
 // SaltTokens puts the cluster's salt into the tokens that it is founded with, or takes over again.
 func (v *View) SaltTokens(f *Bootstrap) {
 	f.Salt = v.s.tokenSalt
-	if v.s.clusterID == "" && f.Level >= env.Level2 {
+	if v.s.clusterID == "" {
 		f.Salt = acl.SaltOf(f.ClusterID)
 	}
 	f.Tokens = f.Tokens.Salted(f.Salt)
 }
 
-// TokenSalt is the salt for new tokens, none below the level that has it.
+// TokenSalt returns the salt for new tokens.
 func (v *View) TokenSalt() acl.Salt { return v.s.tokenSalt }
 
 // Databases describes every database, in the order of their names.
 func (v *View) Databases() []DatabaseInfo {
 	list := make([]DatabaseInfo, len(v.s.databases))
 	for i, d := range v.s.databases {
-		list[i] = d.info(v.s.level)
+		list[i] = d.info()
 	}
 	return list
 }

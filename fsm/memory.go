@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// Every database has a memory limit of its own from env.Level2 on, so that one can't fill Settings.MaxMemory and have the
+// Every database has a memory limit of its own, so that one can't fill Settings.MaxMemory and have the
 // writes of all others refused: what the operator has set for it, otherwise a part of MaxMemory. The database default has
 // none unless one is set. See docs/design/fairness.md.
 
@@ -19,9 +19,6 @@ const DefaultTenantMemory = 50
 
 // memoryLimit is the most logical memory of a database in bytes, 0 for no limit but that of the cluster.
 func (s *State) memoryLimit(d *database) int64 {
-	if s.level < env.Level2 {
-		return 0
-	}
 	if own, set := d.config.MemoryLimit(); set {
 		return own
 	}
@@ -44,19 +41,16 @@ func (m *Machine) MemoryLimit(db string) int64 {
 
 // usedBy is the logical memory of a database with its messages and runs in bytes.
 func (s *State) usedBy(d *database) int64 {
-	n := d.used(s.level)
+	n := d.used()
 	if d == s.home {
 		n += d.messages.Used() + d.workflows.Used()
 	}
 	return n - s.uncountedOf(d)
 }
 
-// uncountedOf returns the bytes of a database's logical memory that are payloads on the nodes' disks. From env.Level2 on
-// only a small part of them counts: see docs/design/payloads.md.
+// uncountedOf returns the bytes of a database's logical memory that are payloads on the nodes' disks. Only a small
+// part of them counts: see docs/design/payloads.md.
 func (s *State) uncountedOf(d *database) int64 {
-	if s.level < env.Level2 || d.messages == nil {
-		return 0
-	}
 	return d.messages.Uncounted() + d.workflows.Uncounted()
 }
 

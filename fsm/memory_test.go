@@ -150,24 +150,6 @@ func TestDatabaseMemoryIsASetting(t *testing.T) {
 	set("a", fsm.ShareOfMemory, 1) // 0 would be no limit
 }
 
-// TestNoDatabaseMemoryBelowLevel2: what nodes of the first release apply, a node at their level applies as they do.
-func TestNoDatabaseMemoryBelowLevel2(t *testing.T) {
-	d := newDatabases(t)
-	if err := d.create("a"); err != nil {
-		t.Fatal(err)
-	}
-	d.propose(fsm.Configure.Code, fsm.Configure.Body(fsm.Settings{MaxMemory: 1_000_000}))
-	written, refusal := 0, ""
-	for ; written < 1000 && refusal == ""; written++ {
-		if got, _ := d.run(acl.Identity{DB: "a", By: acl.ByProcess, User: acl.DefaultName}, "SET", fmt.Sprint("k", written), strings.Repeat("x", 10_000)); got != "OK" {
-			refusal = got
-		}
-	}
-	if written < 90 || written > 110 || !strings.HasSuffix(refusal, "Setting: maxMemory") {
-		t.Errorf("%d values, then %s", written, refusal)
-	}
-}
-
 // in is a command of a database.
 func in(db string, words ...string) fsm.Request {
 	b := fsm.Batch{As: acl.Identity{DB: db, By: acl.ByProcess, User: acl.DefaultName}, Origin: command.RESP, Rows: [][][]byte{nil}}

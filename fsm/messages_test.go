@@ -129,7 +129,7 @@ func TestSigningKeys(t *testing.T) {
 		return k
 	}
 	given := queue.Keys{Current: "sig_a", Next: "sig_b"}
-	if _, err := propose(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Keys: given}); err != nil || keys() != given {
+	if _, err := propose(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Keys: given, Level: fsm.MaxLevel}); err != nil || keys() != given {
 		t.Fatalf("%v %v", keys(), err)
 	}
 	k, err := propose(c, fsm.RotateKeys, queue.Rotation{})
@@ -137,7 +137,7 @@ func TestSigningKeys(t *testing.T) {
 		t.Fatalf("%v %v", k, err)
 	}
 	other := newDeliverer(t, 4)
-	if _, err := propose(other, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c"}); err != nil {
+	if _, err := propose(other, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Level: fsm.MaxLevel}); err != nil {
 		t.Fatal(err)
 	}
 	other.a.View(0, [16]byte{}, func(v *fsm.View) {
@@ -156,7 +156,7 @@ func TestFirstSettingsOfMessages(t *testing.T) {
 	}
 	want := queue.DefaultSettings()
 	want.DeadAge, want.MaxRetries, want.GlobalParallelism = 5000, 7, 9
-	if _, err := propose(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Messages: &want}); err != nil || settings() != want {
+	if _, err := propose(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Messages: &want, Level: fsm.MaxLevel}); err != nil || settings() != want {
 		t.Fatalf("%+v %v", settings(), err)
 	}
 	other := want
@@ -182,7 +182,7 @@ func TestFirstSettingsOfWorkflows(t *testing.T) {
 	}
 	want := workflow.DefaultSettings()
 	want.DeadAge, want.MaxSaved, want.MaxDepth = 5000, 7, 9
-	if _, err := propose(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Workflows: &want}); err != nil || settings() != want {
+	if _, err := propose(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Workflows: &want, Level: fsm.MaxLevel}); err != nil || settings() != want {
 		t.Fatalf("%+v %v", settings(), err)
 	}
 	other := want

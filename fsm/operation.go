@@ -9,10 +9,12 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// Errors that stop a node: the log holds what this binary doesn't know.
+// Errors that stop a node: the log holds what this binary doesn't know, or no longer reads.
 var (
 	ErrUnknownOperation = errors.New("fsm: the log holds an operation this binary doesn't know; start the node with the version that wrote it, or a newer one")
 	ErrUnknownLevel     = errors.New("fsm: the log raises the feature level beyond this binary; start the node with the version that it ran last, or a newer one")
+	// ErrFormerLevel says that data is of a level below env.Base: see FormerLevel.
+	ErrFormerLevel = errors.New("this version does not read")
 )
 
 // ErrMalformed is the outcome of a request whose body can't be decoded: nothing was

@@ -48,7 +48,7 @@ var (
 	// Finish tells how attempts went.
 	Finish = define(3, "finish", env.Base, finishPrice, (*State).finish)
 	// Publish makes messages: publish, enqueue and batch.
-	Publish = defineOwned(16, "publish", env.Base, messagesPriceWithin((*queue.Store).PublishPrice), unlessFull(inMessages((*queue.Store).Publish)))
+	Publish = defineOwned(16, "publish", env.Base, messagesPriceWithin((*queue.Store).PublishPrice), inMessages((*queue.Store).Publish))
 	// CancelMessages cancels messages, one or many.
 	CancelMessages = defineOwned(17, "cancel messages", env.Base, messagesPrice((*queue.Store).CancelPrice), inMessages((*queue.Store).Cancel))
 	// Renew prolongs the leases of attempts under way.
@@ -56,7 +56,7 @@ var (
 	// ChangeQueue makes, pauses, resumes or deletes a queue.
 	ChangeQueue = defineOwned(19, "change queue", env.Base, messagesPrice((*queue.Store).ChangeQueuePrice), inMessages((*queue.Store).ChangeQueue))
 	// PutSchedule makes or overwrites a schedule.
-	PutSchedule = defineOwned(20, "put schedule", env.Base, messagesPrice((*queue.Store).SchedulePrice), unlessFull(inMessages((*queue.Store).PutSchedule)))
+	PutSchedule = defineOwned(20, "put schedule", env.Base, messagesPrice((*queue.Store).SchedulePrice), inMessages((*queue.Store).PutSchedule))
 	// ChangeSchedule pauses, resumes or deletes a schedule.
 	ChangeSchedule = defineOwned(21, "change schedule", env.Base, messagesPrice((*queue.Store).ChangeSchedulePrice), inMessages((*queue.Store).ChangeSchedule))
 	// ChangeGroup makes, changes or deletes a URL group.
@@ -74,17 +74,17 @@ var (
 	// ConfigureMessages replaces the settings of messages.
 	ConfigureMessages = defineOwned(28, "configure messages", env.Base, settingPrice, inMessages((*queue.Store).Configure))
 	// Submit starts runs, and appends steps and calls to runs.
-	Submit = defineOwned(48, "submit steps", env.Base, workflowsPriceWithin((*workflow.Store).SubmitPrice), unlessFull(inRuns((*workflow.Store).Submit)))
+	Submit = defineOwned(48, "submit steps", env.Base, workflowsPriceWithin((*workflow.Store).SubmitPrice), inRuns((*workflow.Store).Submit))
 	// Await has a step wait for an event.
-	Await = defineOwned(49, "await", env.Base, workflowsPrice((*workflow.Store).AwaitPrice), unlessFull(inRuns((*workflow.Store).Await)))
+	Await = defineOwned(49, "await", env.Base, workflowsPrice((*workflow.Store).AwaitPrice), inRuns((*workflow.Store).Await))
 	// NotifyEvent wakes the waiters of an event.
-	NotifyEvent = defineOwned(50, "notify event", env.Base, workflowsPriceWithin((*workflow.Store).NotifyPrice), unlessFull(inRuns((*workflow.Store).Notify))).aliasing()
+	NotifyEvent = defineOwned(50, "notify event", env.Base, workflowsPriceWithin((*workflow.Store).NotifyPrice), inRuns((*workflow.Store).Notify)).aliasing()
 	// EndRun ends a run with success.
 	EndRun = defineOwned(51, "end run", env.Base, workflowsPrice((*workflow.Store).EndPrice), inRuns((*workflow.Store).End))
 	// CancelRuns cancels runs, one or many.
 	CancelRuns = defineOwned(52, "cancel runs", env.Base, workflowsPrice((*workflow.Store).CancelPrice), inRuns((*workflow.Store).Cancel))
 	// Revive resumes or restarts dead runs.
-	Revive = defineOwned(53, "revive", env.Base, workflowsPriceWithin((*workflow.Store).RevivePrice), unlessFull(inRuns((*workflow.Store).Revive)))
+	Revive = defineOwned(53, "revive", env.Base, workflowsPriceWithin((*workflow.Store).RevivePrice), inRuns((*workflow.Store).Revive))
 	// DeleteDeadRuns deletes dead letters of runs.
 	DeleteDeadRuns = defineOwned(54, "delete dead runs", env.Base, workflowsPrice((*workflow.Store).DeleteDeadPrice), inWorkflows((*workflow.Store).DeleteDead))
 	// ChangeCallback calls a failure callback once more, or cancels it.
@@ -92,33 +92,33 @@ var (
 	// ConfigureWorkflows replaces the settings of workflows.
 	ConfigureWorkflows = defineOwned(56, "configure flows", env.Base, settingPrice, inWorkflows((*workflow.Store).Configure))
 	// InDatabase applies an operation that belongs to a database to another one than default.
-	InDatabase = define(57, "in database", env.Level2, inDatabasePrice, (*State).inDatabase)
+	InDatabase = define(57, "in database", env.Base, inDatabasePrice, (*State).inDatabase)
 	// RunNow ends the wait of a message for the time of its next attempt.
-	RunNow = defineOwned(58, "run now", env.Level2, settingPrice, tenant.runNow)
+	RunNow = defineOwned(58, "run now", env.Base, settingPrice, tenant.runNow)
 	// BulkCancel cancels the messages of a filter, by as many entries as it takes.
-	BulkCancel = defineOwned(59, "bulk cancel", env.Level2, messagesPrice((*queue.Store).BulkPrice), inMessages((*queue.Store).BulkCancel)).aliasing()
+	BulkCancel = defineOwned(59, "bulk cancel", env.Base, messagesPrice((*queue.Store).BulkPrice), inMessages((*queue.Store).BulkCancel)).aliasing()
 	// BulkCancelRuns does the same for runs.
-	BulkCancelRuns = defineOwned(60, "bulk cancel runs", env.Level2, workflowsPrice((*workflow.Store).BulkPrice), inRuns((*workflow.Store).BulkCancel)).aliasing()
+	BulkCancelRuns = defineOwned(60, "bulk cancel runs", env.Base, workflowsPrice((*workflow.Store).BulkPrice), inRuns((*workflow.Store).BulkCancel)).aliasing()
 	// EndSession signs a session of the console out.
-	EndSession = define(62, "end session", env.Level2, small, (*State).endSession).revokes(always)
+	EndSession = define(62, "end session", env.Base, small, (*State).endSession).revokes(always)
 	// Reset empties the keyspaces, messages and workflows of a development server; see reset.go.
-	Reset = define(63, "reset", env.Level2, whole, (*State).reset)
+	Reset = define(63, "reset", env.Base, whole, (*State).reset)
 	// RotateTokens replaces tokens; the former ones stay in force for a time. See tokens.go.
-	RotateTokens = define(64, "rotate tokens", env.Level2, small, (*State).rotateTokens).revokes(always)
+	RotateTokens = define(64, "rotate tokens", env.Base, small, (*State).rotateTokens).revokes(always)
 	// EndTokenOverlap ends that time.
-	EndTokenOverlap = define(65, "end token overlap", env.Level2, small, (*State).endTokenOverlap).revokes(always)
+	EndTokenOverlap = define(65, "end token overlap", env.Base, small, (*State).endTokenOverlap).revokes(always)
 	// ImportMessages takes messages and runs that have come in over into a database; see portable.go.
-	ImportMessages = define(66, "import messages", env.Level2, importPrice, (*State).importMessages)
+	ImportMessages = define(66, "import messages", env.Base, importPrice, (*State).importMessages)
 	// RunSchedule publishes what a schedule publishes once more, now.
-	RunSchedule = defineOwned(68, "run schedule", env.Level2, messagesPrice((*queue.Store).RunSchedulePrice), inMessages((*queue.Store).RunSchedule))
+	RunSchedule = defineOwned(68, "run schedule", env.Base, messagesPrice((*queue.Store).RunSchedulePrice), inMessages((*queue.Store).RunSchedule))
 	// Evict removes keys that the leader has picked because memory is full.
-	Evict = define(67, "evict", env.Level2, evictPrice, (*State).evictPicked)
+	Evict = define(67, "evict", env.Base, evictPrice, (*State).evictPicked)
 	// ConfigureDatabase changes the settings of a database that only the operator may change; see memory.go.
-	ConfigureDatabase = define(90, "configure database", env.Level2, small, (*State).configureDatabase)
+	ConfigureDatabase = define(90, "configure database", env.Base, small, (*State).configureDatabase)
 	// HoldExpiry keeps keys past their deadline while clients are paused; see pause.go.
-	HoldExpiry = defineOwned(91, "hold expiry", env.Level2, settingPrice, tenant.holdExpiry)
+	HoldExpiry = defineOwned(91, "hold expiry", env.Base, settingPrice, tenant.holdExpiry)
 	// Quarantine puts a database into quarantine from an earlier entry on; see quarantine.go.
-	Quarantine = define(92, "quarantine", env.Level2, small, (*State).quarantine)
+	Quarantine = define(92, "quarantine", env.Base, small, (*State).quarantine)
 	// Release ends that.
-	Release = define(93, "release from quarantine", env.Level2, small, (*State).release)
+	Release = define(93, "release from quarantine", env.Base, small, (*State).release)
 )

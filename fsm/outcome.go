@@ -139,7 +139,7 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 		return o, nil
 	}
 	o.Err = outcomeError(o.Err)
-	if errors.Is(o.Err, ErrUnknownLevel) {
+	if errors.Is(o.Err, ErrUnknownLevel) || errors.Is(o.Err, ErrFormerLevel) {
 		return o, o.Err
 	}
 	return o, nil

@@ -34,10 +34,6 @@ func (f *Frozen) Parts() (all []Part) {
 			w.PutRecord(d.search)
 			return emit(w.B)
 		}))
-		if d.messages == nil { // as one that has none: a restore may open them
-			all = append(all, d.part("messages", nothing), d.part("workflow runs", nothing))
-			continue
-		}
 		all = append(all, d.part("messages", d.messages.SaveLasting), d.part("workflow runs", d.workflows.SaveLasting))
 	}
 	return all

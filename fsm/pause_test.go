@@ -109,7 +109,7 @@ func TestHeldExpiry(t *testing.T) {
 	if _, err := proposeIn(c, "a", c.number("a")+100, fsm.HoldExpiry, fsm.ExpiryHold{Millis: 1}); !errors.Is(err, fsm.ErrNoDatabase) {
 		t.Errorf("a hold of a database that was made anew: %v", err)
 	}
-	if fsm.HoldExpiry.Since != env.Level2 {
+	if fsm.HoldExpiry.Since != env.Base {
 		t.Errorf("the operation is of level %d", fsm.HoldExpiry.Since)
 	}
 }

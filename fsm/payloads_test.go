@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
@@ -44,11 +43,11 @@ var bodies = []string{"", "short", strings.Repeat("a", payload.Apart-1), strings
 // twoKeepers drives a machine whose payloads are on a disk beside one that has them in memory.
 type twoKeepers struct{ *deliverer }
 
-func newTwoKeepers(t *testing.T, seed uint64, level env.Level) (twoKeepers, *disk) {
+func newTwoKeepers(t *testing.T, seed uint64) (twoKeepers, *disk) {
 	d := &disk{}
 	c := twoKeepers{&deliverer{t: t, l: newLog(seed), a: fsm.NewMachine(), b: fsm.NewMachine()}}
 	c.a.KeepPayloads(d)
-	data := c.l.entry(fsm.Request{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: level})},
+	data := c.l.entry(fsm.Request{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel})},
 		fsm.Request{Code: fsm.Register.Code, Body: fsm.Register.Body(fsm.Registration{Node: "n1", Disk: "d", Boot: 1})})
 	c.l.session = c.apply(data)[1].Value.(fsm.Session).ID
 	return c, d
@@ -106,66 +105,62 @@ func usedBytes(m *fsm.Machine) (bytes int64) {
 // TestPayloadsOfMessages: messages, their events and dead letters are the same wherever their bodies are, and no apply reads a body
 // to claim or finish an attempt, or to compute a digest.
 func TestPayloadsOfMessages(t *testing.T) {
-	for _, level := range []env.Level{env.Base, env.Level2} {
-		t.Run(fmt.Sprint(level), func(t *testing.T) {
-			c, d := newTwoKeepers(t, 61, level)
-			for _, body := range bodies {
-				p := queue.Publication{URL: "http://example.com/" + fmt.Sprint(len(body)), Body: []byte(body)}
-				p.Retries, p.Given = 0, queue.GivenRetries
-				if body == "short" {
-					p.Header = []queue.Field{{Name: "Large", Value: strings.Repeat("h", 4<<10)}}
-				}
-				c.publish(p)
+	c, d := newTwoKeepers(t, 61)
+	for _, body := range bodies {
+		p := queue.Publication{URL: "http://example.com/" + fmt.Sprint(len(body)), Body: []byte(body)}
+		p.Retries, p.Given = 0, queue.GivenRetries
+		if body == "short" {
+			p.Header = []queue.Field{{Name: "Large", Value: strings.Repeat("h", 4<<10)}}
+		}
+		c.publish(p)
+	}
+	c.equal()
+	d.reads = 0
+	got, err := c.advance()
+	if err != nil || len(got) != len(bodies) || d.reads != 3 { // the large header, and two bodies by which deliverer compares outcomes
+		t.Fatalf("%d attempts, %d reads: %v", len(got), d.reads, err)
+	}
+	var results []queue.Result
+	for i, a := range got {
+		whole := a.Loaded()
+		if string(whole.Content.Body) != bodies[i] {
+			t.Errorf("the attempt of %d bytes has another body", len(bodies[i]))
+		}
+		results = append(results, queue.Result{AttemptRef: a.Ref(), Response: queue.Response{Status: 500, Body: []byte(bodies[len(bodies)-1-i])}})
+	}
+	d.reads = 0
+	if _, err := propose(c.deliverer, fsm.Finish, queue.Results{Items: results}); err != nil || d.reads != 0 {
+		t.Fatalf("%d reads: %v", d.reads, err)
+	}
+	c.equal()
+	c.a.View(0, [16]byte{}, func(v *fsm.View) {
+		dead, _, _ := v.Messages().DeadLetters(nil, &queue.Filter{}, queue.Page{Limit: 100})
+		if len(dead) != len(bodies) {
+			t.Fatalf("%d dead letters", len(dead))
+		}
+		for i, one := range dead {
+			if string(one.Message.Content.Body) != bodies[i] || string(one.Response.Body) != bodies[len(bodies)-1-i] {
+				t.Errorf("dead letter %d has another body", i)
 			}
-			c.equal()
-			d.reads = 0
-			got, err := c.advance()
-			if err != nil || len(got) != len(bodies) || d.reads != 3 { // the large header, and two bodies by which deliverer compares outcomes
-				t.Fatalf("%d attempts, %d reads: %v", len(got), d.reads, err)
+		}
+		for i, a := range got {
+			x, ok := v.Messages().Explain(a.ID, v.Now())
+			if !ok || x.Dead == nil || string(x.Dead.Response.Body) != bodies[len(bodies)-1-i] ||
+				string(x.Last.Response.Body) != bodies[len(bodies)-1-i] || string(x.Last.Content.Body) != bodies[i] {
+				t.Errorf("the explanation of message %d has other bodies: %+v", i, x)
 			}
-			var results []queue.Result
-			for i, a := range got {
-				whole := a.Loaded()
-				if string(whole.Content.Body) != bodies[i] {
-					t.Errorf("the attempt of %d bytes has another body", len(bodies[i]))
-				}
-				results = append(results, queue.Result{AttemptRef: a.Ref(), Response: queue.Response{Status: 500, Body: []byte(bodies[len(bodies)-1-i])}})
+		}
+		events, _, _ := v.Messages().Events(&queue.Filter{States: []queue.State{queue.Failed}}, queue.Page{Limit: 100})
+		for i, one := range events {
+			if string(one.Content.Body) != bodies[i] || string(one.Response.Body) != bodies[len(bodies)-1-i] {
+				t.Errorf("event %d has another body", i)
 			}
-			d.reads = 0
-			if _, err := propose(c.deliverer, fsm.Finish, queue.Results{Items: results}); err != nil || d.reads != 0 {
-				t.Fatalf("%d reads: %v", d.reads, err)
-			}
-			c.equal()
-			c.a.View(0, [16]byte{}, func(v *fsm.View) {
-				dead, _, _ := v.Messages().DeadLetters(nil, &queue.Filter{}, queue.Page{Limit: 100})
-				if len(dead) != len(bodies) {
-					t.Fatalf("%d dead letters", len(dead))
-				}
-				for i, one := range dead {
-					if string(one.Message.Content.Body) != bodies[i] || string(one.Response.Body) != bodies[len(bodies)-1-i] {
-						t.Errorf("dead letter %d has another body", i)
-					}
-				}
-				for i, a := range got {
-					x, ok := v.Messages().Explain(a.ID, v.Now())
-					if !ok || x.Dead == nil || string(x.Dead.Response.Body) != bodies[len(bodies)-1-i] ||
-						string(x.Last.Response.Body) != bodies[len(bodies)-1-i] || string(x.Last.Content.Body) != bodies[i] {
-						t.Errorf("the explanation of message %d has other bodies: %+v", i, x)
-					}
-				}
-				events, _, _ := v.Messages().Events(&queue.Filter{States: []queue.State{queue.Failed}}, queue.Page{Limit: 100})
-				for i, one := range events {
-					if string(one.Content.Body) != bodies[i] || string(one.Response.Body) != bodies[len(bodies)-1-i] {
-						t.Errorf("event %d has another body", i)
-					}
-				}
-			})
-			d.reads = 0
-			c.a.Fork().Digest()
-			if digested := d.reads == 0; digested != (level >= env.Level2) {
-				t.Errorf("the digest at level %d has read %d payloads", level, d.reads)
-			}
-		})
+		}
+	})
+	d.reads = 0
+	c.a.Fork().Digest()
+	if d.reads != 0 {
+		t.Errorf("the digest has read %d payloads, want none", d.reads)
 	}
 }
 
@@ -175,9 +170,9 @@ func (tk twoKeepers) advance() ([]queue.Attempt, error) {
 	return got.Attempts, err
 }
 
-// TestPayloadsCountLittle: from Level2 on large bodies count by a sixteenth, and all that counted is taken back when the messages go.
+// TestPayloadsCountLittle: large bodies count by a sixteenth, and all that counted is taken back when the messages go.
 func TestPayloadsCountLittle(t *testing.T) {
-	c, _ := newTwoKeepers(t, 63, env.Level2)
+	c, _ := newTwoKeepers(t, 63)
 	empty := usedBytes(c.a)
 	c.publish(queue.Publication{URL: "http://example.com", Body: bytes.Repeat([]byte("x"), 160_000)})
 	if n := usedBytes(c.a) - empty; n < 10_000 || n > 11_500 {
@@ -212,7 +207,7 @@ func TestPayloadsCountLittle(t *testing.T) {
 
 // TestPayloadsOfRuns: the payload of a run, its steps and its result are the same wherever they are.
 func TestPayloadsOfRuns(t *testing.T) {
-	c, d := newTwoKeepers(t, 64, env.Level2)
+	c, d := newTwoKeepers(t, 64)
 	for i, body := range bodies {
 		id := fmt.Sprintf("wfr_%d", i)
 		if _, err := propose(c.deliverer, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{{Kind: workflow.InitSubmission, URL: "http://example.com", RunID: id, Body: []byte(body)}}}); err != nil {
@@ -246,50 +241,46 @@ func TestPayloadsOfRuns(t *testing.T) {
 // TestBackupsHoldBodies restores backups of states with large bodies, which are on the disk or in memory here and there: every
 // body of a message, a dead letter, an event and a run is unchanged.
 func TestBackupsHoldBodies(t *testing.T) {
-	for _, level := range []env.Level{env.Base, env.Level2} {
-		t.Run(fmt.Sprint(level), func(t *testing.T) {
-			c, _ := newTwoKeepers(t, 62, level)
-			var ids []queue.ID
-			for i, body := range append(bodies, bodies...) {
-				p := queue.Publication{URL: fmt.Sprint("http://example.com/", i), Body: []byte(body)}
-				p.Retries, p.Given = 0, queue.GivenRetries
-				if i >= len(bodies) { // stays a message that waits
-					p.Delay, p.Given = 3_600_000, p.Given|queue.GivenDelay
-				}
-				ids = append(ids, c.publish(p).Messages[0].ID)
-				run := workflow.Submission{Kind: workflow.InitSubmission, URL: "http://example.com", RunID: fmt.Sprint("wfr_", i), Body: []byte(body)}
-				run.Delay, run.Given = 3_600_000, queue.GivenDelay
-				if _, err := propose(c.deliverer, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{run}}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			got, err := c.advance()
-			if err != nil || len(got) != len(bodies) {
-				t.Fatalf("%d attempts: %v", len(got), err)
-			}
-			for i, a := range got {
-				result := queue.Result{AttemptRef: a.Ref(), Response: queue.Response{Status: 500, Body: []byte(bodies[len(bodies)-1-i])}}
-				if _, err := propose(c.deliverer, fsm.Finish, queue.Results{Items: []queue.Result{result}}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for name, m := range map[string]*fsm.Machine{"on the disk": c.a, "in memory": c.b} {
-				file, made := backup(t, m)
-				if _, err := fsm.VerifyBackupWith(bytes.NewReader(file), table); err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-				to := empty(t, 66)
-				to.a.KeepPayloads(&disk{})
-				to.bring("r1", file, fsm.PartBytes)
-				if _, err := to.restore("r1", file); err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-				to.same()
-				for _, into := range []*fsm.Machine{to.a, to.b} {
-					into.View(made.Clock, [16]byte{}, func(v *fsm.View) { sameBodies(t, v, ids) })
-				}
-			}
-		})
+	c, _ := newTwoKeepers(t, 62)
+	var ids []queue.ID
+	for i, body := range append(bodies, bodies...) {
+		p := queue.Publication{URL: fmt.Sprint("http://example.com/", i), Body: []byte(body)}
+		p.Retries, p.Given = 0, queue.GivenRetries
+		if i >= len(bodies) { // stays a message that waits
+			p.Delay, p.Given = 3_600_000, p.Given|queue.GivenDelay
+		}
+		ids = append(ids, c.publish(p).Messages[0].ID)
+		run := workflow.Submission{Kind: workflow.InitSubmission, URL: "http://example.com", RunID: fmt.Sprint("wfr_", i), Body: []byte(body)}
+		run.Delay, run.Given = 3_600_000, queue.GivenDelay
+		if _, err := propose(c.deliverer, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{run}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := c.advance()
+	if err != nil || len(got) != len(bodies) {
+		t.Fatalf("%d attempts: %v", len(got), err)
+	}
+	for i, a := range got {
+		result := queue.Result{AttemptRef: a.Ref(), Response: queue.Response{Status: 500, Body: []byte(bodies[len(bodies)-1-i])}}
+		if _, err := propose(c.deliverer, fsm.Finish, queue.Results{Items: []queue.Result{result}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, m := range map[string]*fsm.Machine{"on the disk": c.a, "in memory": c.b} {
+		file, made := backup(t, m)
+		if _, err := fsm.VerifyBackupWith(bytes.NewReader(file), table); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		to := empty(t, 66)
+		to.a.KeepPayloads(&disk{})
+		to.bring("r1", file, fsm.PartBytes)
+		if _, err := to.restore("r1", file); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		to.same()
+		for _, into := range []*fsm.Machine{to.a, to.b} {
+			into.View(made.Clock, [16]byte{}, func(v *fsm.View) { sameBodies(t, v, ids) })
+		}
 	}
 }
 

@@ -34,8 +34,6 @@ var (
 	ErrBadRecords = &Error{Code: "message-records", Text: "the messages can't be read"}
 	// ErrRecordMemory: the data would be larger than the cluster allows.
 	ErrRecordMemory = &Error{Code: "record-memory", Text: "memory limit reached: with the messages, the data would exceed max-memory"}
-	// ErrNoMessages: below env.Level2 only the database default has messages.
-	ErrNoMessages = &Error{Code: "no-messages", Text: "this database has no messages: that needs feature level 2"}
 )
 
 // MessageRecords gives the messages and workflow runs of a database as records, in the order in which they are to be read.
@@ -45,8 +43,6 @@ func (f *Frozen) MessageRecords(database string, emit func(store RecordStore, re
 	switch {
 	case d == nil:
 		return ErrNoDatabase
-	case d.messages == nil:
-		return ErrNoMessages
 	}
 	if err := d.messages.SavePortable(func(record []byte) error { return emit(OfMessages, record) }); err != nil {
 		return err
@@ -148,8 +144,6 @@ func (s *State) refuseMessages(name string) (*database, error) {
 		return nil, ErrNoDatabase
 	case d.quarantined != 0:
 		return nil, ErrQuarantined
-	case d.messages == nil || s.level < env.Level2:
-		return nil, ErrNoMessages
 	}
 	c := Contents{Databases: make([]DatabaseInfo, 1), Messages: d.messages.Counts(), Workflows: d.workflows.Counts()}
 	c.Databases[0].Users = builtinUsers
@@ -167,7 +161,7 @@ func (v *View) MessagesImportable(name string) error {
 
 // importMessages takes records over into a database without messages and runs. It may be asked again.
 func (s *State) importMessages(e *env.Env, n MessageImport) (ImportedMessages, error) {
-	if d := s.database(n.Database); d != nil && d.messages != nil && n.ID != "" && n.ID == s.restored {
+	if d := s.database(n.Database); d != nil && n.ID != "" && n.ID == s.restored {
 		return d.imported(), nil
 	}
 	in := s.staged
@@ -186,10 +180,7 @@ func (s *State) importMessages(e *env.Env, n MessageImport) (ImportedMessages, e
 	if err != nil {
 		return ImportedMessages{}, err
 	}
-	adds := messages.Used() + workflows.Used()
-	if s.level >= env.Level2 {
-		adds -= messages.Uncounted() + workflows.Uncounted()
-	}
+	adds := messages.Used() + workflows.Used() - messages.Uncounted() - workflows.Uncounted()
 	if limit := s.settings.MaxMemory; limit > 0 && s.used()+adds > limit {
 		return ImportedMessages{}, ErrRecordMemory
 	}

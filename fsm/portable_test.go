@@ -39,7 +39,7 @@ func (t tenants) stage(id, db string, records []byte) fsm.MessageImport {
 			t.b = restored(t.t, t.b)
 		}
 	}
-	return fsm.MessageImport{BackupRef: fsm.BackupRef{ID: id, Size: uint64(len(records))}, Database: db, Level: env.Level2}
+	return fsm.MessageImport{BackupRef: fsm.BackupRef{ID: id, Size: uint64(len(records))}, Database: db, Level: env.Base}
 }
 
 // used is a cluster whose database a has a schedule, a queue, a group and three messages, one of which is being delivered.
@@ -118,7 +118,7 @@ func TestRefusedMessageImports(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	whole := fsm.MessageImport{BackupRef: fsm.BackupRef{ID: "none", Size: 7}, Database: "b", Level: env.Level2}
+	whole := fsm.MessageImport{BackupRef: fsm.BackupRef{ID: "none", Size: 7}, Database: "b", Level: env.Base}
 	refuse("nothing staged", fsm.ErrNotStaged, "", whole)
 	ref := to.stage("short", "b", records)
 	ref.Size++
@@ -163,21 +163,6 @@ func without(t *testing.T, c tenants, kinds ...string) (all []byte) {
 		t.Fatal(err)
 	}
 	return all
-}
-
-// TestMessagesBelowLevel2: parts for a database are refused, and so is a database without messages.
-func TestMessagesBelowLevel2(t *testing.T) {
-	c := tenants{&deliverer{t: t, l: newLog(75), a: fsm.NewMachine(), b: fsm.NewMachine()}}
-	opened := c.apply(c.l.entry(fsm.Request{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: env.Level2 - 1})},
-		fsm.Request{Code: fsm.Register.Code, Body: fsm.Register.Body(fsm.Registration{Node: "n1", Disk: "d", Boot: 1})}))
-	c.l.session = opened[1].Value.(fsm.Session).ID
-	c.create("a")
-	if err := c.a.Fork().MessageRecords("a", nil); !errors.Is(err, fsm.ErrNoMessages) {
-		t.Errorf("export: %v", err)
-	}
-	if _, err := propose(c.deliverer, fsm.StageBackup, fsm.BackupPart{ID: "x", Data: []byte("x"), Database: fsm.DefaultDB}); !errors.Is(err, fsm.ErrNoMessages) {
-		t.Errorf("a part: %v", err)
-	}
 }
 
 // TestPartsAreEqualAfterARestore: the parts of a backup and those of a cluster that has restored it are equal, whatever was under way;

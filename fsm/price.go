@@ -41,15 +41,13 @@ func execPrice(_ *State, _ *env.Env, b *Batch) env.Price {
 // admit holds the price of an operation against the database's budget of work and its memory. The error is why it is refused.
 func (t tenant) admit(e *env.Env, name string, length int, p env.Price) error {
 	p.Add(bodyPrice(length))
-	if e.Level >= env.Level2 {
-		limits := t.s.limitsIn(e, t.d)
-		if limit := limits.Work(); p.Work > limit {
-			return queue.OverWork("'"+name+"'", p.Work, limit)
-		}
-		if p.Growth > 0 {
-			if err := t.reserve(e, p.Growth); err != nil {
-				return err
-			}
+	limits := t.s.limitsIn(e, t.d)
+	if limit := limits.Work(); p.Work > limit {
+		return queue.OverWork("'"+name+"'", p.Work, limit)
+	}
+	if p.Growth > 0 {
+		if err := t.reserve(e, p.Growth); err != nil {
+			return err
 		}
 	}
 	t.s.worked += p.Work
@@ -58,9 +56,6 @@ func (t tenant) admit(e *env.Env, name string, length int, p env.Price) error {
 
 // budget is the most work of a request of the database.
 func (t tenant) budget(e *env.Env) int64 {
-	if e.Level < env.Level2 {
-		return math.MaxInt64
-	}
 	limits := t.s.limitsIn(e, t.d)
 	return limits.Work()
 }
@@ -95,9 +90,6 @@ func (s *State) evictFor(e *env.Env, growth int64) bool {
 
 // left is the number of bytes that the database may still add, queue.Unlimited for any number.
 func (t tenant) left(e *env.Env) int64 {
-	if e.Level < env.Level2 {
-		return queue.Unlimited
-	}
 	left := int64(queue.Unlimited)
 	if limit := t.s.settings.MaxMemory; limit > 0 {
 		left = limit - t.s.used()

@@ -13,17 +13,15 @@ func advancePrice(s *State, e *env.Env, n *AdvanceLimit) (p env.Price) {
 		return p
 	}
 	for _, d := range s.databases {
-		if d.messages != nil {
-			p.Add(d.messages.TicksPrice(e.Now, n.ticksOf(d.key())))
-			p.Add(d.messages.ClaimPrice(e, n.Claims))
-		}
+		p.Add(d.messages.TicksPrice(e.Now, n.ticksOf(d.key())))
+		p.Add(d.messages.ClaimPrice(e, n.Claims))
 	}
 	return p
 }
 
 func finishPrice(s *State, _ *env.Env, n *queue.Results) (p env.Price) {
 	for i := range n.Items {
-		if d := s.database(n.Items[i].DB); d != nil && d.messages != nil {
+		if d := s.database(n.Items[i].DB); d != nil {
 			p.Add(d.messages.ResultPrice(&n.Items[i]))
 		}
 	}

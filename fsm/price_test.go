@@ -24,7 +24,7 @@ type pricing struct {
 
 func newPricing(t *testing.T, table *command.Table, n int) *pricing {
 	w := &pricing{t: t, m: NewMachineWith(table), now: 1_790_000_000_000, n: n}
-	w.must(SetLevel.Code, SetLevel.Body(LevelChange{Level: env.Level2}))
+	w.must(SetLevel.Code, SetLevel.Body(LevelChange{Level: env.Base}))
 	w.must(NewTerm.Code, NewTerm.Body(Term{Number: 1, Leader: "n"}))
 	return w
 }
@@ -390,7 +390,7 @@ func recipes() map[string]recipe {
 		"set level":      flat(SetLevel, LevelChange{Level: env.Base}),
 		"new term":       flat(NewTerm, Term{Number: 1, Leader: "n"}),
 		"register":       flat(Register, Registration{Node: "n1", Disk: "d", Boot: 1}),
-		"bootstrap":      flat(BootstrapState, Bootstrap{ClusterID: "c"}),
+		"bootstrap":      flat(BootstrapState, Bootstrap{ClusterID: "c", Level: env.Base}),
 		"take digest":    flat(TakeDigest, Empty{}),
 		"report digest":  flat(ReportDigest, DigestReport{Index: 1, Node: "n", Digest: "d"}),
 		"configure":      flat(Configure, Settings{}),

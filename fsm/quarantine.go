@@ -67,7 +67,7 @@ func (s *State) release(_ *env.Env, n DatabaseName) (DatabaseInfo, error) {
 	}
 	d.quarantined = 0
 	s.countQuarantines()
-	return d.info(s.level), nil
+	return d.info(), nil
 }
 
 // Isolate puts a database into quarantine before the entry at n.Index is applied, and reports whether there is one of that

@@ -149,7 +149,7 @@ func TestProgressSaysWhere(t *testing.T) {
 		request  uint64
 	}{
 		{"a command", []Request{inHome, inShop}, func() { shop.users = nil }, Passage{"exec", "shop", shop.id, []string{"default", "shop"}}, 2},
-		{"a message", []Request{publishInShop}, func() { shop.messages = nil }, Passage{"in database", "shop", shop.id, []string{"shop"}}, 1},
+		{"a message", []Request{publishInShop}, func() { w.m.state.settings.MaxMemory, shop.users = 1<<30, nil }, Passage{"in database", "shop", shop.id, []string{"shop"}}, 1},
 		{"a sweep", []Request{inHome}, func() { shop.keys = nil }, Passage{"", "shop", shop.id, []string{"default"}}, 0},
 		{"what runs leave behind", []Request{inHome}, func() { shop.workflows = nil }, Passage{"", "shop", shop.id, []string{"default"}}, 0},
 	} {

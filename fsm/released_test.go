@@ -11,8 +11,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// released are the feature levels that a release has had. testdata/released has a file for each: the commands and the
-// operations that it began with. A release adds one, made by TRIREME_RECORD=released go test -run Released ./fsm.
+// released are the feature levels that a release has had, from env.Base on. testdata/released has a file for each: the commands and
+// the operations that it began with, or, of env.Base, those that there were then. A release adds one, made by TRIREME_RECORD=released go test -run Released ./fsm.
 var released = []env.Level{env.Base}
 
 // introduced lists the commands and operations that a level began with, a line each.

@@ -16,10 +16,8 @@ func (s *State) reset(e *env.Env, _ Empty) (Ack, error) {
 			d.search.Reset()
 			e.Notifications = append(e.Notifications, env.Notification{Kind: env.SearchChanged, DB: d.name})
 		}
-		if d.messages != nil {
-			d.messages.Reset()
-			d.workflows.Reset()
-		}
+		d.messages.Reset()
+		d.workflows.Reset()
 	}
 	s.retries = dedup.New()
 	return Ack{}, nil

@@ -52,7 +52,7 @@ type BackupPart struct {
 	Offset uint64
 	// Data is empty to call it off.
 	Data []byte
-	// Database is the database that the messages of the file are for. It is empty for a backup of everything. Since env.Level2.
+	// Database is the database that the messages of the file are for. It is empty for a backup of everything.
 	Database string
 }
 
@@ -171,6 +171,8 @@ func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
 	switch {
 	case errors.Is(err, ErrBackupNewer):
 		return Restoration{}, fmt.Errorf("%w: %w", ErrUnknownLevel, err)
+	case errors.Is(err, ErrFormerLevel): // which version 0.2.0 had accepted
+		return Restoration{}, err
 	case err != nil:
 		return Restoration{}, &Error{Code: ErrBadBackup.Code, Text: err.Error()}
 	}
@@ -195,7 +197,7 @@ func (s *State) replaceBy(e *env.Env, from *State) {
 	}
 	from.clusterID, from.nodes, from.opened = s.clusterID, s.nodes, s.opened
 	from.clock = max(s.clock, from.clock)
-	from.raise(e, s.level)
+	from.raise(s.level)
 	from.epoch = max(s.epoch, from.epoch) + 1
 	from.adminSerial = max(s.adminSerial, from.adminSerial) + 1
 	from.sessions, from.channels = nil, channel.New()
@@ -206,10 +208,8 @@ func (s *State) replaceBy(e *env.Env, from *State) {
 	for _, d := range s.databases {
 		d.keys.Arrived(s.clock)
 		d.config.HoldExpiry(0)
-		if d.messages != nil {
-			d.messages.ReleaseAllClaims(e, "the attempt's outcome is not in the backup that was restored")
-			d.passReports(e)
-		}
+		d.messages.ReleaseAllClaims(e, "the attempt's outcome is not in the backup that was restored")
+		d.passReports(e)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/dedup"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -72,11 +71,7 @@ func (s *State) execIdempotent(tx *command.Tx, b Batch) (Results, error) {
 		return replay(r, b.Retry.Hash)
 	}
 	s.retries.Sweep(tx.Now, sweepForRoom)
-	owners := 1
-	if s.level >= env.Level2 {
-		owners = len(s.databases)
-	}
-	if !s.retries.Room(k, owners) {
+	if !s.retries.Room(k, len(s.databases)) {
 		return Results{}, ErrRetriesFull
 	}
 	out := s.rows(tx, b)

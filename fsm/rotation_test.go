@@ -24,7 +24,7 @@ func newRotating(t *testing.T) *rotating {
 	for role, word := range map[acl.Role]string{acl.Standard: "s0", acl.ReadOnly: "r0", acl.Messages: "m0", acl.Admin: "a0"} {
 		tokens[role] = acl.DigestOf(word)
 	}
-	r.must(1000, fsm.BootstrapState.Code, fsm.BootstrapState.Body(fsm.Bootstrap{ClusterID: "c", Level: env.Level2, Tokens: tokens.Salted(r.salt), Salt: r.salt}))
+	r.must(1000, fsm.BootstrapState.Code, fsm.BootstrapState.Body(fsm.Bootstrap{ClusterID: "c", Level: env.Base, Tokens: tokens.Salted(r.salt), Salt: r.salt}))
 	return r
 }
 

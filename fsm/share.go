@@ -39,10 +39,9 @@ func DatabaseOf(code uint16, body []byte) (name []byte, ok bool) {
 // Databases returns the number of databases. It takes no lock.
 func (m *Machine) Databases() int { return int(m.databases.Load()) }
 
-// payer is the database of whose share a request is, nil if no shares are kept: below env.Level2, and while there is
-// only one database.
+// payer returns the database that pays for a request. It is nil while there is only one database: then no shares are kept.
 func (s *State) payer(q *Request) *database {
-	if s.level < env.Level2 || len(s.databases) < 2 || q.Session == 0 {
+	if len(s.databases) < 2 || q.Session == 0 {
 		return nil
 	}
 	name, ok := DatabaseOf(q.Code, q.Body)
@@ -78,11 +77,11 @@ func (s *State) chargeShare(e *env.Env, d *database, q *Request) int64 {
 	return steps
 }
 
-// limitsIn are the limits of requests that write to a database. Databases other than default have a part of the budgets
-// from env.Level2 on: those who use them don't trust each other.
+// limitsIn returns the limits of requests that write to a database. Databases other than default have a part of the budgets:
+// their users don't trust each other.
 func (s *State) limitsIn(e *env.Env, d *database) command.Limits {
 	limits := s.settings.Limits
-	if d != s.home && e.Level >= env.Level2 && !e.ReadOnly {
+	if d != s.home && !e.ReadOnly {
 		limits.Part(s.settings.TenantWork())
 	}
 	return limits

@@ -8,7 +8,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -137,23 +136,17 @@ func TestEntryShareOfMessages(t *testing.T) {
 	}
 }
 
-// TestNoSharesAlone: a cluster with one database, and one below feature level 2, defers nothing.
+// TestNoSharesAlone: a cluster with one database defers nothing.
 func TestNoSharesAlone(t *testing.T) {
-	for name, c := range map[string]sharing{"one database": {tenants{newDeliverer(t, 33)}}, "level 1": {tenants{&deliverer{t: t, l: newLog(34), a: fsm.NewMachine(), b: fsm.NewMachine()}}}} {
-		if name == "one database" {
-			c.level(env.Level2)
-		} else {
-			c.create("a")
-		}
-		c.register()
-		var requests []fsm.Request
-		for range 4 {
-			requests = append(requests, c.command("", loop(180_000)...)) // the most that a script of level 1 may do
-		}
-		for _, o := range c.entry(requests...) {
-			if o.Status != fsm.Applied || o.Database != "" || o.Work != 0 {
-				t.Errorf("%s: %+v", name, o)
-			}
+	c := sharing{tenants{newDeliverer(t, 33)}}
+	c.register()
+	var requests []fsm.Request
+	for range 4 {
+		requests = append(requests, c.command("", loop(180_000)...))
+	}
+	for _, o := range c.entry(requests...) {
+		if o.Status != fsm.Applied || o.Database != "" || o.Work != 0 {
+			t.Errorf("%+v", o)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func (f *frames) saver(s interface {
 
 // saveTenant writes the messages and runs of a database, unless it is default, whose sections come before.
 func (d *database) saveTenant(out *frames) error {
-	if d.messages == nil || d.name == DefaultDB {
+	if d.name == DefaultDB {
 		return nil
 	}
 	if err := out.fields(sectionTenant, func(c *wire.Codec) { c.String(&d.name) }); err != nil {

@@ -157,6 +157,9 @@ func (l *loading) record(section byte, record []byte) error {
 		if l.index, l.term = r.Uvarint(), r.Uvarint(); format != snapshotFormat || level > uint64(MaxLevel) {
 			return fmt.Errorf("%w: format %d, feature level %d", errSection, format, level)
 		}
+		if level < uint64(env.Base) {
+			return FormerLevel(env.Level(level))
+		}
 	case sectionMeta:
 		return l.meta(record)
 	case sectionSessions:
@@ -177,7 +180,7 @@ func (l *loading) record(section byte, record []byte) error {
 		return l.deliveries(section, record)
 	case sectionTenant:
 		l.tenant = l.s.database(r.String())
-		if l.tenant == nil || l.tenant == l.s.home || l.tenant.messages == nil {
+		if l.tenant == nil || l.tenant == l.s.home {
 			return errOrder
 		}
 	case sectionSearch:

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/workflow"
@@ -21,17 +19,9 @@ type tenants struct{ *deliverer }
 
 func newTenants(t *testing.T, seed uint64) tenants {
 	c := tenants{newDeliverer(t, seed)}
-	c.level(env.Level2)
 	c.create("a")
 	c.create("b")
 	return c
-}
-
-func (t tenants) level(to env.Level) {
-	t.t.Helper()
-	if _, err := propose(t.deliverer, fsm.SetLevel, fsm.LevelChange{Level: to}); err != nil {
-		t.t.Fatal(err)
-	}
 }
 
 func (t tenants) create(name string) {
@@ -259,40 +249,6 @@ func TestOnlyOperationsOfTenantsAreOwned(t *testing.T) {
 			t.Errorf("operation %d in a database: %v", code, err)
 		}
 	}
-}
-
-// TestLevel2OpensMessagesToDatabases: below it only default has them; raising it gives every database its own, and
-// leaves what there is in default.
-func TestLevel2OpensMessagesToDatabases(t *testing.T) {
-	d := newDatabases(t)
-	if err := d.create("a"); err != nil {
-		t.Fatal(err)
-	}
-	publish := func(as acl.Identity) string {
-		text, err := d.run(as, "MSG.PUBLISH", "http://x", "x")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
-	}
-	publish(acl.Trusted(acl.DefaultName))
-	if text := publish(d.as("a", "a-token")); !strings.HasPrefix(text, "NOPERM") {
-		t.Errorf("below the level: %s", text)
-	}
-	if _, err := d.propose(fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: env.Level2})); err != nil {
-		t.Fatal(err)
-	}
-	if text := publish(d.as("a", "a-token")); !strings.HasPrefix(text, "msg_") {
-		t.Error(text)
-	}
-	d.m.View(0, [16]byte{}, func(v *fsm.View) {
-		if a, b := v.MessagesOf("a").Counts().Messages, v.Messages().Counts().Messages; a != 1 || b != 1 {
-			t.Errorf("a has %d messages, default %d", a, b)
-		}
-		if v.MessagesOf("a").Keys().Current == "" {
-			t.Error("a has no signing keys")
-		}
-	})
 }
 
 // TestTenantsInSnapshots: a snapshot has the messages and runs of every database.

@@ -11,22 +11,11 @@ import (
 
 // A database is a tenant: it has messages, queues, schedules, URL groups, signing keys, runs and their limits of its own,
 // and nothing that one does reaches those of another. docs/tenancy.md says of every resource whose it is.
-//
-// Below env.Level2 there were those of the database default only, which users of any database could reach that had the
-// category @messages. What was made then stays in default.
 
 // tenant is a database as the operations on messages and workflows see it.
 type tenant struct {
 	s *State
 	d *database
-}
-
-// messagingDatabase returns the database whose messages and workflows a request of d works on.
-func (s *State) messagingDatabase(d *database) *database {
-	if d.messages == nil {
-		return s.home
-	}
-	return d
 }
 
 // newStores are empty stores of messages and workflows, whose large payloads the node keeps.
@@ -37,27 +26,8 @@ func (s *State) newStores() (*queue.Store, *workflow.Store) {
 	return messages, workflows
 }
 
-// open gives a database messages and workflows of its own, and draws its signing keys.
-func (s *State) open(e *env.Env, d *database) {
-	if d.messages != nil {
-		return
-	}
-	d.messages, d.workflows = s.newStores()
-	_, _ = d.messages.Rotate(e, queue.Rotation{}) // which can't be refused
-}
-
 // raise puts a feature level into force.
-func (s *State) raise(e *env.Env, to env.Level) {
-	from := s.level
-	s.level = max(s.level, to)
-	if from < env.Level2 && s.level >= env.Level2 {
-		for _, d := range s.databases {
-			s.open(e, d)
-			d.users.AllowMessages()
-		}
-		s.saltTokens()
-	}
-}
+func (s *State) raise(to env.Level) { s.level = max(s.level, to) }
 
 // Owned is the argument of InDatabase: an operation on messages or workflows, and the database that it is for.
 type Owned struct {
@@ -115,9 +85,6 @@ func (s *State) inDatabase(e *env.Env, n Owned) (OwnedResult, error) {
 
 // passReports passes on to the workflows what an apply has done to messages of runs.
 func (d *database) passReports(e *env.Env) {
-	if d.messages == nil {
-		return
-	}
 	if list := d.messages.TakeReports(); len(list) > 0 {
 		d.workflows.ApplyReports(e, d.messages, list)
 	}
@@ -137,17 +104,6 @@ func inRuns[A, R any](apply func(*workflow.Store, *env.Env, *queue.Store, A) (R,
 	return func(t tenant, e *env.Env, a A) (R, error) { return apply(t.d.workflows, e, t.d.messages, a) }
 }
 
-// unlessFull refuses an operation that adds to messages or runs below env.Level2, where its price was not asked for, while
-// more is used than MaxMemory.
-func unlessFull[A, R any](apply func(tenant, *env.Env, A) (R, error)) func(tenant, *env.Env, A) (R, error) {
-	return func(t tenant, e *env.Env, a A) (r R, err error) {
-		if e.Level < env.Level2 && t.s.full() {
-			return r, queue.ErrMemory
-		}
-		return apply(t, e, a)
-	}
-}
-
 func (t tenant) runNow(e *env.Env, n queue.RunNow) (Ack, error) {
 	if err := t.d.messages.RunNow(e, n); err != nil {
 		return Ack{}, err
@@ -159,7 +115,7 @@ func (t tenant) runNow(e *env.Env, n queue.RunNow) (Ack, error) {
 // In has Messages and Workflows show those of a database (empty: default) from now on; those of none are empty.
 func (v *View) In(db string) {
 	d := v.s.database(db)
-	if v.bar(db) || d == nil || d.messages == nil {
+	if v.bar(db) || d == nil {
 		d = &database{messages: queue.New(), workflows: workflow.New()}
 	}
 	v.own = d
@@ -242,7 +198,7 @@ func (v *View) Database(name string) uint64 {
 func (v *View) DueSchedules(now int64, limit int) (all []queue.Schedule) {
 	var lists [][]queue.Schedule
 	for _, d := range v.s.databases {
-		if d.messages == nil || d.quarantined != 0 {
+		if d.quarantined != 0 {
 			continue
 		}
 		list := d.messages.DueSchedules(now, limit)
@@ -262,7 +218,7 @@ func (v *View) DueSchedules(now int64, limit int) (all []queue.Schedule) {
 // Overdue is the earliest time, in unix milliseconds, at which a message of some database is or was to be claimed.
 func (v *View) Overdue() (at int64, ok bool) {
 	for _, d := range v.s.databases {
-		if d.messages == nil || d.quarantined != 0 {
+		if d.quarantined != 0 {
 			continue
 		}
 		if t, found := d.messages.Overdue(); found && (!ok || t < at) {

@@ -6,7 +6,7 @@ import "github.com/trireme-dev/trireme/fsm/command"
 // and returns what puts them back. Keeping takes constant time.
 func (s *State) Mark(tx *command.Tx, messages bool) (undo func()) {
 	for _, d := range s.databases {
-		if messages && d.messages != nil && d.messages == tx.Messages {
+		if messages && d.messages == tx.Messages {
 			messages, workflows := d.messages.Fork(), d.workflows.Fork()
 			return func() { d.messages, tx.Messages, d.workflows, tx.Workflows = messages, messages, workflows, workflows }
 		}

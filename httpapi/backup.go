@@ -68,7 +68,7 @@ func (s *Server) restore(g *gin.Context) {
 func (s *Server) failRestore(g *gin.Context, err error) {
 	var refused *fsm.Error
 	switch {
-	case errors.Is(err, fsm.ErrBackup), errors.Is(err, fsm.ErrBackupNewer), errors.Is(err, fsm.ErrBackupLarge), errors.Is(err, fsm.ErrBadBackup):
+	case errors.Is(err, fsm.ErrBackup), errors.Is(err, fsm.ErrBackupNewer), errors.Is(err, fsm.ErrFormerLevel), errors.Is(err, fsm.ErrBackupLarge), errors.Is(err, fsm.ErrBadBackup):
 		s.refuseOps(g, http.StatusBadRequest, "ERR "+err.Error())
 	case errors.Is(err, fsm.ErrNotEmpty), errors.Is(err, fsm.ErrRestoring), errors.Is(err, fsm.ErrNotStaged):
 		errors.As(err, &refused)
@@ -106,21 +106,21 @@ type deadlineIO struct {
 }
 
 // Read reads within backupPieceTimeout.
-func (p *deadlineIO) Read(b []byte) (int, error) {
-	if err := p.extend(time.Now().Add(backupPieceTimeout)); err != nil {
+func (di *deadlineIO) Read(b []byte) (int, error) {
+	if err := di.extend(time.Now().Add(backupPieceTimeout)); err != nil {
 		return 0, fmt.Errorf("httpapi: set a deadline: %w", err)
 	}
-	n, err := p.r.Read(b)
+	n, err := di.r.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
-		p.failed = err
+		di.failed = err
 	}
 	return n, err
 }
 
 // Write writes within backupPieceTimeout.
-func (p *deadlineIO) Write(b []byte) (int, error) {
-	if err := p.extend(time.Now().Add(backupPieceTimeout)); err != nil {
+func (di *deadlineIO) Write(b []byte) (int, error) {
+	if err := di.extend(time.Now().Add(backupPieceTimeout)); err != nil {
 		return 0, fmt.Errorf("httpapi: set a deadline: %w", err)
 	}
-	return p.w.Write(b)
+	return di.w.Write(b)
 }

@@ -108,7 +108,6 @@ var databaseStatus = []struct {
 	{fsm.ErrBadRecords, http.StatusBadRequest},
 	{fsm.ErrRecordMemory, http.StatusInsufficientStorage},
 	{fsm.ErrNotQuarantined, http.StatusConflict},
-	{fsm.ErrNoMessages, http.StatusConflict},
 	{fsm.ErrRestoring, http.StatusConflict},
 	{fsm.ErrNotStaged, http.StatusConflict},
 	{fsm.ErrTokenOverlap, http.StatusBadRequest},

@@ -39,11 +39,11 @@ func startOffice(t *testing.T, adjust ...func(*messages.Parser)) *office {
 }
 
 // ServeHTTP answers as the destination.
-func (p *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body) // a request cut short has the body that came
-	p.mu.Lock()
-	p.got = append(p.got, r.Method+" "+r.URL.Path+" "+r.Header.Get("X-Mine")+" "+string(body))
-	p.mu.Unlock()
+	o.mu.Lock()
+	o.got = append(o.got, r.Method+" "+r.URL.Path+" "+r.Header.Get("X-Mine")+" "+string(body))
+	o.mu.Unlock()
 	w.Header().Set("X-Answer", "yes")
 	if !strings.HasPrefix(r.URL.Path, "/ok") {
 		status := http.StatusInternalServerError
@@ -59,29 +59,29 @@ func (p *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "answer")
 }
 
-func (p *office) requests() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return append([]string(nil), p.got...)
+func (o *office) requests() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return append([]string(nil), o.got...)
 }
 
 // publish publishes a message to the destination and returns its id.
-func (p *office) publish(path, body string, header ...string) string {
-	p.Helper()
-	id, _ := p.object(p.want(200, "", "POST", "/v2/publish/"+p.url+path, body, header...))["messageId"].(string)
+func (o *office) publish(path, body string, header ...string) string {
+	o.Helper()
+	id, _ := o.object(o.want(200, "", "POST", "/v2/publish/"+o.url+path, body, header...))["messageId"].(string)
 	return id
 }
 
 // until asks until the answer is as wanted, and returns it.
-func (p *office) until(path string, good func(map[string]any) bool) map[string]any {
-	p.Helper()
+func (o *office) until(path string, good func(map[string]any) bool) map[string]any {
+	o.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		got := p.object(p.want(200, "", "GET", path, ""))
+		got := o.object(o.want(200, "", "GET", path, ""))
 		if good(got) {
 			return got
 		}
 		if time.Now().After(deadline) {
-			p.Fatalf("%s stays %v", path, got)
+			o.Fatalf("%s stays %v", path, got)
 		}
 	}
 }

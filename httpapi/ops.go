@@ -13,7 +13,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
@@ -55,22 +54,22 @@ type recorder struct {
 	status, sent int
 }
 
-func (w *recorder) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
 }
 
-func (w *recorder) Write(b []byte) (int, error) {
-	n, err := w.ResponseWriter.Write(b)
-	w.sent += n
+func (r *recorder) Write(b []byte) (int, error) {
+	n, err := r.ResponseWriter.Write(b)
+	r.sent += n
 	return n, err
 }
 
 // Flush sends what was written, as far as the connection can.
-func (w *recorder) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // refuseOps answers an error in the form of the gateway's.
 func (s *Server) refuseOps(g *gin.Context, status int, text string) {
@@ -265,26 +264,23 @@ func (l limits) settings() fsm.Settings {
 }
 
 func (s *Server) settings(g *gin.Context) {
-	now, _, err := s.readLimits(g)
+	now, err := s.readLimits(g)
 	s.respond(g, now, err)
 }
 
-func (s *Server) readLimits(g *gin.Context) (l limits, level env.Level, err error) {
-	_, err = s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
-		l, level = limitsOf(v.Settings()), v.Level()
-	})
-	return l, level, err
+func (s *Server) readLimits(g *gin.Context) (l limits, err error) {
+	_, err = s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { l = limitsOf(v.Settings()) })
+	return l, err
 }
 
 // configure changes the limits named in the body and leaves the others. Of two changes at the same moment the later may
 // undo the earlier.
 func (s *Server) configure(g *gin.Context) {
-	l, level, err := s.readLimits(g)
+	l, err := s.readLimits(g)
 	if err != nil {
 		s.failOps(g, err, false)
 		return
 	}
-	before := l
 	if !s.accept(g, &l) {
 		return
 	}
@@ -294,18 +290,6 @@ func (s *Server) configure(g *gin.Context) {
 	}
 	if percents := l.tenantPercents(); slices.Min(percents[:]) < 1 || slices.Max(percents[:]) > 100 {
 		s.refuseOps(g, http.StatusBadRequest, "ERR tenantWorkPercent, tenantScriptPercent and tenantMemoryPercent must be from 1 to 100")
-		return
-	}
-	if level < env.Level2 && l.tenantPercents() != before.tenantPercents() {
-		s.refuseOps(g, http.StatusBadRequest, "ERR tenantWorkPercent, tenantScriptPercent and tenantMemoryPercent can be set when every node has been upgraded and the feature level is 2")
-		return
-	}
-	if level < env.Level2 && l.MaxMemoryPolicy != before.MaxMemoryPolicy {
-		s.refuseOps(g, http.StatusBadRequest, "ERR maxMemoryPolicy can be set when every node has been upgraded and the feature level is 2")
-		return
-	}
-	if level < env.Level2 && (l.MaxRequestWork != before.MaxRequestWork || l.MaxScriptSteps != before.MaxScriptSteps) {
-		s.refuseOps(g, http.StatusBadRequest, "ERR maxRequestWork and maxScriptSteps can be set when every node has been upgraded and the feature level is 2")
 		return
 	}
 	if text := negative(l); text != "" {

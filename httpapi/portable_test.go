@@ -43,7 +43,6 @@ func TestRefusedMessages(t *testing.T) {
 	}{
 		{fsm.ErrUsedMessages, 409, "not-applied", "without any"},
 		{fsm.ErrRecordLevel, 409, "not-applied", "higher feature level"},
-		{fsm.ErrNoMessages, 409, "not-applied", "feature level 2"},
 		{fsm.BadRecords(fsm.ErrUnknownLevel), 400, "not-applied", "can't be read: "},
 		{fsm.ErrRecordMemory, 507, "not-applied", "max-memory"},
 		{fsm.ErrNoDatabase, 404, "not-applied", ""},

@@ -104,61 +104,61 @@ type replicated[S any, L shownSettings[S]] struct {
 }
 
 // answer answers the settings.
-func (p replicated[S, L]) answer(g *gin.Context) {
-	log, err := p.log(g)
+func (r replicated[S, L]) answer(g *gin.Context) {
+	log, err := r.log(g)
 	if err != nil {
-		p.server.failDatabase(g, err)
+		r.server.failDatabase(g, err)
 		return
 	}
-	now, err := p.read(g, log)
-	p.server.respond(g, now, err)
+	now, err := r.read(g, log)
+	r.server.respond(g, now, err)
 }
 
 // log returns the log of the database that the request names, of default if it names none. The error is
 // fsm.ErrNoDatabase or an error of the read.
-func (p replicated[S, L]) log(g *gin.Context) (fsm.Log, error) {
+func (r replicated[S, L]) log(g *gin.Context) (fsm.Log, error) {
 	db, number := g.Query("database"), uint64(0)
 	if db == "" {
-		return p.server.engine, nil
+		return r.server.engine, nil
 	}
-	if _, err := p.server.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { number = v.Database(db) }); err != nil {
+	if _, err := r.server.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { number = v.Database(db) }); err != nil {
 		return nil, err
 	}
 	if number == 0 {
 		return nil, fsm.ErrNoDatabase
 	}
-	return fsm.InTenant(p.server.engine, db, number), nil
+	return fsm.InTenant(r.server.engine, db, number), nil
 }
 
-func (p replicated[S, L]) read(g *gin.Context, log fsm.Log) (l L, err error) {
-	_, err = log.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { l = p.show(p.now(v)) })
+func (r replicated[S, L]) read(g *gin.Context, log fsm.Log) (l L, err error) {
+	_, err = log.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { l = r.show(r.now(v)) })
 	return l, err
 }
 
 // configure changes the settings named in the body and leaves the others. Of two changes at the same moment the later
 // may undo the earlier.
-func (p replicated[S, L]) configure(g *gin.Context) {
-	log, err := p.log(g)
+func (r replicated[S, L]) configure(g *gin.Context) {
+	log, err := r.log(g)
 	if err != nil {
-		p.server.failDatabase(g, err)
+		r.server.failDatabase(g, err)
 		return
 	}
-	l, err := p.read(g, log)
+	l, err := r.read(g, log)
 	if err != nil {
-		p.server.failOps(g, err, false)
+		r.server.failOps(g, err, false)
 		return
 	}
-	if !p.server.accept(g, &l) {
+	if !r.server.accept(g, &l) {
 		return
 	}
 	if text := negative(l); text != "" {
-		p.server.refuseOps(g, http.StatusBadRequest, text)
+		r.server.refuseOps(g, http.StatusBadRequest, text)
 		return
 	}
-	now, err := fsm.Do(g.Request.Context(), log, p.change, l.settings())
+	now, err := fsm.Do(g.Request.Context(), log, r.change, l.settings())
 	if err != nil {
-		p.server.failDatabase(g, err)
+		r.server.failDatabase(g, err)
 		return
 	}
-	g.JSON(http.StatusOK, p.show(now))
+	g.JSON(http.StatusOK, r.show(now))
 }

@@ -44,18 +44,18 @@ func startTraced(t *testing.T, keep bool) *traced {
 }
 
 // next returns the next n requests to the destination; all have to have this trace context.
-func (w *traced) next(n int, parent, state string) (paths map[string]int) {
-	w.Helper()
+func (t *traced) next(n int, parent, state string) (paths map[string]int) {
+	t.Helper()
 	paths = map[string]int{}
 	for range n {
 		select {
-		case got := <-w.got:
+		case got := <-t.got:
 			paths[got[0]]++
 			if got[1] != parent || got[2] != state {
-				w.Errorf("%s: traceparent %q, tracestate %q; want %q, %q", got[0], got[1], got[2], parent, state)
+				t.Errorf("%s: traceparent %q, tracestate %q; want %q, %q", got[0], got[1], got[2], parent, state)
 			}
 		case <-time.After(time.Minute):
-			w.Fatalf("no delivery; until now %v", paths)
+			t.Fatalf("no delivery; until now %v", paths)
 		}
 	}
 	return paths
@@ -99,7 +99,7 @@ func TestTraceContextTravels(t *testing.T) {
 	w.want(200, "", "DELETE", "/v2/schedules/s", "")
 }
 
-// TestTraceContextIsDropped: with --trace-propagation off, and as long as nodes of the first release may be there.
+// TestTraceContextIsDropped: with --trace-propagation off.
 func TestTraceContextIsDropped(t *testing.T) {
 	w := startTraced(t, false)
 	w.want(200, "", "POST", "/v2/publish/"+w.url+"/x", "", "traceparent", traceA, "tracestate", "a=1")

@@ -13,7 +13,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/workflows"
 	"github.com/trireme-dev/trireme/node/quota"
@@ -99,9 +98,6 @@ func accessOf(v *fsm.View, db string, token *acl.Bearer) messages.Access {
 	if db == fsm.DefaultDB {
 		db = ""
 	}
-	if db != "" && v.Level() < env.Level2 {
-		return messages.Access{}
-	}
 	switch {
 	case role == acl.Admin && v.Database(db) != 0, (role == acl.Messages || role == acl.MessagesReadOnly) && db == "":
 		return messages.Access{Role: role, DB: db, Number: v.Database(db)}
@@ -112,7 +108,7 @@ func accessOf(v *fsm.View, db string, token *acl.Bearer) messages.Access {
 	if !named {
 		as = v.LoginBearer(token)
 	}
-	if as.DB == "" || as.By == acl.ByAdmin || v.Level() < env.Level2 {
+	if as.DB == "" || as.By == acl.ByAdmin {
 		return messages.Access{}
 	}
 	return messages.Access{Role: roleIn(v, as), DB: as.DB, Number: v.Database(as.DB)}

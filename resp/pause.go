@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -68,8 +67,7 @@ func (c *conn) awaitPause(row *command.Command, argv [][]byte) {
 	c.info.sizes.words.Store(0)
 }
 
-// holdExpiry stops the removal of expired keys of the database for ms milliseconds, on all nodes; 0 resumes it. Below the
-// feature level that knows the operation it does nothing.
+// holdExpiry stops the removal of expired keys of the database for ms milliseconds, on all nodes; 0 resumes it.
 func (c *conn) holdExpiry(ms int64) error {
 	number := uint64(0) // a database that is made anew under the name has another
 	c.s.engine.Local(func(v *fsm.View) {
@@ -81,9 +79,6 @@ func (c *conn) holdExpiry(ms int64) error {
 		return fsm.ErrRevoked
 	}
 	_, err := fsm.Do(c.s.life, fsm.InTenant(c.s.engine, c.as.DB, number), fsm.HoldExpiry, fsm.ExpiryHold{Millis: ms})
-	if errors.Is(err, fsm.ErrFeatureLevel) {
-		return nil
-	}
 	return err
 }
 

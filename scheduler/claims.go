@@ -75,7 +75,7 @@ func (c *claims) renewal() (n queue.Renewal) {
 		others = others || one.db != ""
 	}
 	if !others {
-		n.DBs = nil // as nodes of the first release write it
+		n.DBs = nil // which says the same
 	}
 	return n
 }

@@ -131,7 +131,7 @@ func patternFamilies() []Family {
 		{"match(ARGV[1], '['..ARGV[1]..']*b')", "a"},
 		{"format('%'..ARGV[1]:sub(1,1)..ARGV[1])", "a"},
 	} {
-		all = append(all, Family{"Lua: string." + c.call, evaluated("return (string."+c.call+")", script.BudgetOf(script.FirstSteps), texts[c.text])})
+		all = append(all, Family{"Lua: string." + c.call, evaluated("return (string."+c.call+")", script.BudgetOf(2_000_000), texts[c.text])})
 	}
 	return all
 }

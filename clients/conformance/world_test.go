@@ -16,7 +16,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/scripttest"
 	"github.com/trireme-dev/trireme/fsm/reply"
-	"github.com/trireme-dev/trireme/fsm/script"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 	"github.com/trireme-dev/trireme/httpapi/redis"
@@ -55,7 +54,7 @@ func newWorld(t *testing.T) *world {
 func limitScripts(t *testing.T, e engine) {
 	t.Helper()
 	var limits fsm.Settings
-	limits.SetWork(command.DefaultMaxWork, script.FirstSteps)
+	limits.SetWork(command.DefaultMaxWork, 2_000_000)
 	if _, err := fsm.Do(context.Background(), e, fsm.Configure, limits); err != nil {
 		t.Fatal(err)
 	}

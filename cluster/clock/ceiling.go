@@ -1,17 +1,11 @@
 package clock
 
-import (
-	"sync"
-
-	"github.com/trireme-dev/trireme/fsm/env"
-)
+import "sync"
 
 const (
 	// ReadAhead is the most by which a read may be placed beyond the log's time, in milliseconds, once time has moved
 	// within the term.
 	ReadAhead = 50
-	// LegacyReadAhead is the same up to feature level 1, from the first entry of a term on.
-	LegacyReadAhead = 200
 )
 
 // Ceiling is the latest time at which a read may have been placed, as far as the applied entries tell. A leader places
@@ -22,21 +16,15 @@ const (
 // changes of leader that follow each other quickly don't add up.
 type Ceiling struct {
 	mu    sync.Mutex
-	level env.Level
 	term  uint64 // of the last entry that has moved time
 	clock int64
 	moved bool // time has moved a second time in that term
-	floor int64
 }
 
-// Applied says that an entry of a term has been applied: clock and level are the state's afterwards.
-func (c *Ceiling) Applied(term uint64, clock int64, level env.Level) {
+// Applied says that an entry of a term has been applied: clock is the state's afterwards.
+func (c *Ceiling) Applied(term uint64, clock int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.level < env.Level2 && level >= env.Level2 { // a leader of an earlier version may have placed reads there
-		c.floor, c.moved = max(c.floor, c.clock, clock)+LegacyReadAhead, false
-	}
-	c.level = level
 	if clock > c.clock {
 		c.moved = term == c.term
 		c.term, c.clock = term, clock
@@ -44,13 +32,10 @@ func (c *Ceiling) Applied(term uint64, clock int64, level env.Level) {
 }
 
 // Restored says that the state comes from a snapshot: nothing is known of the entries that led to it.
-func (c *Ceiling) Restored(clock int64, level env.Level) {
+func (c *Ceiling) Restored(clock int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.level, c.clock, c.term, c.moved = level, max(c.clock, clock), 0, true
-	if clock > 0 {
-		c.floor = c.clock + LegacyReadAhead
-	}
+	c.clock, c.term, c.moved = max(c.clock, clock), 0, true
 }
 
 // Limit returns the latest time at which a read may be placed now.
@@ -61,10 +46,7 @@ func (c *Ceiling) Limit() int64 {
 }
 
 func (c *Ceiling) limit() int64 {
-	switch {
-	case c.level < env.Level2:
-		return c.clock + LegacyReadAhead
-	case c.moved:
+	if c.moved {
 		return c.clock + ReadAhead
 	}
 	return c.clock
@@ -78,5 +60,5 @@ func (c *Ceiling) Floor() int64 {
 	if c.clock == 0 {
 		return 0
 	}
-	return max(c.floor, c.limit())
+	return c.limit()
 }

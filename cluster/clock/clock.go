@@ -128,7 +128,7 @@ func (c *Clock) AtLeast(machine int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.read(); machine > now {
-		c.time = ms(machine + LegacyReadAhead)
+		c.time = ms(machine + ReadAhead)
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
-
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // machine is one machine's clocks, which a test moves.
@@ -148,7 +146,7 @@ func TestLeaderChangesDontAddUp(t *testing.T) {
 		}
 		var log Ceiling
 		var state, placed int64 // the machine's time; the latest read
-		log.Applied(1, 0, env.Level2)
+		log.Applied(1, 0)
 		worst := int64(0)
 		for term := uint64(2); term < 400; term++ {
 			c := m.clock()
@@ -168,7 +166,7 @@ func TestLeaderChangesDontAddUp(t *testing.T) {
 						t.Fatalf("seed %d, term %d: a read was placed at %d, then an entry at %d", seed, term, placed, s)
 					}
 					state = max(state, s)
-					log.Applied(term, state, env.Level2)
+					log.Applied(term, state)
 					worst = max(worst, state-median())
 				}
 			}
@@ -182,26 +180,17 @@ func TestLeaderChangesDontAddUp(t *testing.T) {
 	}
 }
 
-// TestCeilingOfEarlierVersions: up to level 1 a leader may have placed reads 200 ms ahead from its first entry on, also
-// in the entries before the level rose, and in those that a snapshot has replaced.
-func TestCeilingOfEarlierVersions(t *testing.T) {
-	var c Ceiling
-	c.Applied(1, 1000, env.Base)
-	if c.Limit() != 1200 || c.Floor() != 1200 {
-		t.Errorf("level 1: limit %d, floor %d", c.Limit(), c.Floor())
-	}
-	c.Applied(1, 1000, env.Level2)
-	if c.Limit() > 1200 || c.Floor() < 1200 {
-		t.Errorf("the level has risen: limit %d, floor %d", c.Limit(), c.Floor())
-	}
+// TestCeilingOfSnapshots: a node that has a snapshot alone knows nothing of the entries that led to it, of which the last may have
+// allowed reads ahead of its time.
+func TestCeilingOfSnapshots(t *testing.T) {
 	var restored Ceiling
-	restored.Restored(5000, env.Level2)
-	if restored.Floor() < 5200 {
-		t.Errorf("restored: floor %d", restored.Floor())
+	restored.Restored(5000)
+	if restored.Floor() != 5000+ReadAhead {
+		t.Errorf("restored: floor %d, want %d", restored.Floor(), 5000+ReadAhead)
 	}
 	var none Ceiling
 	if none.Floor() != 0 {
-		t.Errorf("a new cluster has the floor %d", none.Floor())
+		t.Errorf("a new cluster has the floor %d, want 0", none.Floor())
 	}
 }
 

@@ -76,21 +76,21 @@ type slowVoters struct {
 }
 
 // add marks voters to be asked last for a while.
-func (s *slowVoters) add(late []Server) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.until == nil {
-		s.until = map[string]time.Time{}
+func (sv *slowVoters) add(late []Server) {
+	sv.mu.Lock()
+	defer sv.mu.Unlock()
+	if sv.until == nil {
+		sv.until = map[string]time.Time{}
 	}
 	for _, p := range late {
-		s.until[p.ID] = time.Now().Add(slowFor)
+		sv.until[p.ID] = time.Now().Add(slowFor)
 	}
 }
 
-func (s *slowVoters) has(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	until, is := s.until[id]
+func (sv *slowVoters) has(id string) bool {
+	sv.mu.Lock()
+	defer sv.mu.Unlock()
+	until, is := sv.until[id]
 	return is && time.Now().Before(until)
 }
 

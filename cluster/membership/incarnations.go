@@ -129,54 +129,54 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func checksum(b []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(b, castagnoli)) }
 
 // Mine returns the processes that this node's disk has had, this process last.
-func (s *Incarnations) Mine() []transport.Process { return s.mine }
+func (in *Incarnations) Mine() []transport.Process { return in.mine }
 
 // Judge rejects a process that is no successor of the last known one of its disk. The error is transport.ErrRolledBack.
-func (s *Incarnations) Judge(node string, i Incarnation) error {
+func (in *Incarnations) Judge(node string, i Incarnation) error {
 	if i.last().Name == "" {
 		return nil
 	}
-	_, err := s.judge(node, i)
+	_, err := in.judge(node, i)
 	return err
 }
 
 // Record does what Judge does, for a process that has proved itself, and remembers a process that is later than the known one.
-func (s *Incarnations) Record(node string, i Incarnation) error {
+func (in *Incarnations) Record(node string, i Incarnation) error {
 	if i.last().Name == "" {
 		return nil
 	}
-	if known, err := s.judge(node, i); known || err != nil {
+	if known, err := in.judge(node, i); known || err != nil {
 		return err
 	}
-	s.change.Lock()
-	defer s.change.Unlock()
-	if known, err := s.judge(node, i); known || err != nil { // another connection was quicker
+	in.change.Lock()
+	defer in.change.Unlock()
+	if known, err := in.judge(node, i); known || err != nil { // another connection was quicker
 		return err
 	}
-	next := maps.Clone(*s.known.Load())
+	next := maps.Clone(*in.known.Load())
 	next[node] = peerProcess{i.Disk, i.last()}
-	if err := s.save(next); err != nil { // a full disk must not keep others out
-		s.warn("the process of another node can't be recorded", "peer", node, "error", err)
+	if err := in.save(next); err != nil { // a full disk must not keep others out
+		in.warn("the process of another node can't be recorded", "peer", node, "error", err)
 	}
-	s.known.Store(&next)
+	in.known.Store(&next)
 	return nil
 }
 
 // Follows reports whether another process of the same disk is the last known one of a node.
-func (s *Incarnations) Follows(node string, i Incarnation) bool {
-	last, found := (*s.known.Load())[node]
+func (in *Incarnations) Follows(node string, i Incarnation) bool {
+	last, found := (*in.known.Load())[node]
 	return found && last.Disk == i.Disk && last.Process != i.last()
 }
 
 // Current reports whether a process is the last known one of a node: the one that this node has dialed, and that proved itself.
-func (s *Incarnations) Current(node string, i Incarnation) bool {
-	last, found := (*s.known.Load())[node]
+func (in *Incarnations) Current(node string, i Incarnation) bool {
+	last, found := (*in.known.Load())[node]
 	return found && last.Name != "" && last.Disk == i.Disk && last.Process == i.last()
 }
 
 // judge reports whether a process is the last one known of its disk. The error says that it is no successor of that one.
-func (s *Incarnations) judge(node string, i Incarnation) (known bool, err error) {
-	last, found := (*s.known.Load())[node]
+func (in *Incarnations) judge(node string, i Incarnation) (known bool, err error) {
+	last, found := (*in.known.Load())[node]
 	now := i.last()
 	switch {
 	case !found || last.Disk != i.Disk:
@@ -190,8 +190,8 @@ func (s *Incarnations) judge(node string, i Incarnation) (known bool, err error)
 }
 
 // save writes the file. The checksum is of the content as it is written there.
-func (s *Incarnations) save(known map[string]peerProcess) error {
-	content, err := json.Marshal(stored{s.mine, known})
+func (in *Incarnations) save(known map[string]peerProcess) error {
+	content, err := json.Marshal(stored{in.mine, known})
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (s *Incarnations) save(known map[string]peerProcess) error {
 	if err != nil {
 		return err
 	}
-	return WriteSynced(filepath.Join(s.dir, incarnationsFile), append(b, '\n'), os.Rename)
+	return WriteSynced(filepath.Join(in.dir, incarnationsFile), append(b, '\n'), os.Rename)
 }
 
 // WriteSynced writes a file by way of a synced temporary one, which place puts under its name.

@@ -115,24 +115,24 @@ var foreign = []struct{ line, reason string }{
 }
 
 // Write takes one line. That our own port is closed, which memberlist notices when the node stops, is left out.
-func (k *keyLog) Write(b []byte) (int, error) {
+func (kl *keyLog) Write(b []byte) (int, error) {
 	if strings.Contains(string(b), net.ErrClosed.Error()) {
 		return len(b), nil
 	}
 	for _, s := range foreign {
-		if strings.Contains(string(b), s.line) && k.first(s.reason) {
-			fmt.Fprintf(k.inner, "[WARN] gossip of a node is rejected: %s (%s)", s.reason, strings.TrimSpace(string(b)))
+		if strings.Contains(string(b), s.line) && kl.first(s.reason) {
+			fmt.Fprintf(kl.inner, "[WARN] gossip of a node is rejected: %s (%s)", s.reason, strings.TrimSpace(string(b)))
 		}
 	}
-	return k.inner.Write(b)
+	return kl.inner.Write(b)
 }
 
-func (k *keyLog) first(reason string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if time.Since(k.logged[reason]) < repeatAfter {
+func (kl *keyLog) first(reason string) bool {
+	kl.mu.Lock()
+	defer kl.mu.Unlock()
+	if time.Since(kl.logged[reason]) < repeatAfter {
 		return false
 	}
-	k.logged[reason] = time.Now()
+	kl.logged[reason] = time.Now()
 	return true
 }

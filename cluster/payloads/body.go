@@ -19,42 +19,42 @@ type Body struct {
 }
 
 // Len returns the number of its bytes.
-func (p *Body) Len() int { return int(p.n) }
+func (bo *Body) Len() int { return int(bo.n) }
 
 // Bytes returns its bytes: see payload.Kept.
-func (p *Body) Bytes() []byte {
+func (bo *Body) Bytes() []byte {
 	for {
-		if b := p.memory.Load(); b != nil {
+		if b := bo.memory.Load(); b != nil {
 			return *b
 		}
-		at := p.at.Load()
-		b, err := p.s.segments.read(place(at), int(p.n))
-		if err == nil && payload.DigestOf(b) == p.digest {
-			p.s.counted.read.Add(1)
+		at := bo.at.Load()
+		b, err := bo.s.segments.read(place(at), int(bo.n))
+		if err == nil && payload.DigestOf(b) == bo.digest {
+			bo.s.counted.read.Add(1)
 			return b
 		}
-		if p.memory.Load() == nil && p.at.Load() == at { // otherwise it was moved meanwhile
-			p.s.recover(p, place(at), err)
+		if bo.memory.Load() == nil && bo.at.Load() == at { // otherwise it was moved meanwhile
+			bo.s.recover(bo, place(at), err)
 		}
 	}
 }
 
 // Digest returns the digest of the payload's bytes. It is computed before they leave memory.
-func (p *Body) Digest() payload.Digest {
+func (bo *Body) Digest() payload.Digest {
 	for {
-		if p.known.Load() {
-			return p.digest
+		if bo.known.Load() {
+			return bo.digest
 		}
-		if b := p.memory.Load(); b != nil {
+		if b := bo.memory.Load(); b != nil {
 			return payload.DigestOf(*b)
 		}
 	}
 }
 
 // settle sets the digest; the caller is the one that writes it to the disk.
-func (p *Body) settle(b []byte) {
-	if !p.known.Load() {
-		p.digest = payload.DigestOf(b)
-		p.known.Store(true)
+func (bo *Body) settle(b []byte) {
+	if !bo.known.Load() {
+		bo.digest = payload.DigestOf(b)
+		bo.known.Store(true)
 	}
 }

@@ -206,12 +206,12 @@ func (s *Store) everything() (all []weak.Pointer[Body]) {
 }
 
 // whole does what Bytes does without asking other nodes; ok is false if the bytes can't be read.
-func (p *Body) whole() ([]byte, bool) {
-	if b := p.memory.Load(); b != nil {
+func (bo *Body) whole() ([]byte, bool) {
+	if b := bo.memory.Load(); b != nil {
 		return *b, true
 	}
-	b, err := p.s.segments.read(place(p.at.Load()), int(p.n))
-	return b, err == nil && payload.DigestOf(b) == p.digest
+	b, err := bo.s.segments.read(place(bo.at.Load()), int(bo.n))
+	return b, err == nil && payload.DigestOf(b) == bo.digest
 }
 
 // Stats are figures for metrics.

@@ -45,9 +45,9 @@ type segment struct {
 }
 
 // live returns the payloads of the segment that are still there, and their total length in bytes.
-func (g *segment) live() (list []*Body, bytes int64) {
-	for _, w := range g.bodies {
-		if p := w.Value(); p != nil && p.memory.Load() == nil && place(p.at.Load()).segment() == g.no {
+func (s *segment) live() (list []*Body, bytes int64) {
+	for _, w := range s.bodies {
+		if p := w.Value(); p != nil && p.memory.Load() == nil && place(p.at.Load()).segment() == s.no {
 			list, bytes = append(list, p), bytes+int64(p.n)
 		}
 	}
@@ -66,10 +66,10 @@ type segments struct {
 }
 
 // read reads n bytes from a place.
-func (t *segments) read(from place, n int) ([]byte, error) {
-	t.mu.RLock()
-	g := t.all[from.segment()]
-	t.mu.RUnlock()
+func (s *segments) read(from place, n int) ([]byte, error) {
+	s.mu.RLock()
+	g := s.all[from.segment()]
+	s.mu.RUnlock()
 	if g == nil {
 		return nil, errNoSegment
 	}
@@ -81,38 +81,38 @@ func (t *segments) read(from place, n int) ([]byte, error) {
 }
 
 // writable returns the segment to write to; a new one begins after size bytes.
-func (t *segments) writable(dir string, size int64) (*segment, error) {
-	if t.current != nil && t.current.size < size {
-		return t.current, nil
+func (s *segments) writable(dir string, size int64) (*segment, error) {
+	if s.current != nil && s.current.size < size {
+		return s.current, nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for {
-		t.last = (t.last + 1) % maxSegments
-		if t.all[t.last] == nil {
+		s.last = (s.last + 1) % maxSegments
+		if s.all[s.last] == nil {
 			break
 		}
 	}
-	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%06x.seg", t.last)), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%06x.seg", s.last)), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	t.current = &segment{no: t.last, file: f}
-	t.all[t.last] = t.current
-	t.files.Add(1)
-	return t.current, nil
+	s.current = &segment{no: s.last, file: f}
+	s.all[s.last] = s.current
+	s.files.Add(1)
+	return s.current, nil
 }
 
 // drop removes a segment of which nothing is needed any more.
-func (t *segments) drop(g *segment) error {
-	t.mu.Lock()
-	delete(t.all, g.no)
-	if t.current == g {
-		t.current = nil
+func (s *segments) drop(g *segment) error {
+	s.mu.Lock()
+	delete(s.all, g.no)
+	if s.current == g {
+		s.current = nil
 	}
-	t.mu.Unlock()
-	t.files.Add(-1)
-	t.bytes.Add(-g.size)
+	s.mu.Unlock()
+	s.files.Add(-1)
+	s.bytes.Add(-g.size)
 	err := os.Remove(g.file.Name())
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -121,10 +121,10 @@ func (t *segments) drop(g *segment) error {
 }
 
 // after returns all segments in the order of their numbers: those after no first, then the others.
-func (t *segments) after(no uint32) []*segment {
-	t.mu.RLock()
-	all := slices.Collect(maps.Values(t.all))
-	t.mu.RUnlock()
+func (s *segments) after(no uint32) []*segment {
+	s.mu.RLock()
+	all := slices.Collect(maps.Values(s.all))
+	s.mu.RUnlock()
 	slices.SortFunc(all, func(a, b *segment) int { return cmp.Compare(a.no-no-1, b.no-no-1) })
 	return all
 }

@@ -91,24 +91,24 @@ func TestLedgerAgainstTheMachine(t *testing.T) {
 }
 
 // put appends an entry and makes the leader's machine apply it. lag is the number of terms by which the log's term is ahead of the entry's.
-func (m *trial) put(e *fsm.Entry, lag uint64) []fsm.Outcome {
-	e.Term, e.Stamp = 1, m.at.UnixMilli()
-	m.log = append(m.log, e.Encode())
-	outcomes, err := m.leader.Apply(uint64(len(m.log)), e.Term+lag, m.log[len(m.log)-1])
+func (tr *trial) put(e *fsm.Entry, lag uint64) []fsm.Outcome {
+	e.Term, e.Stamp = 1, tr.at.UnixMilli()
+	tr.log = append(tr.log, e.Encode())
+	outcomes, err := tr.leader.Apply(uint64(len(tr.log)), e.Term+lag, tr.log[len(tr.log)-1])
 	if err != nil {
-		m.t.Fatal(err)
+		tr.t.Fatal(err)
 	}
 	if lag > 0 { // for the own machine the same entry is one of another term
-		m.log[len(m.log)-1] = nil
+		tr.log[len(tr.log)-1] = nil
 	}
 	return outcomes
 }
 
-func (m *trial) ask() {
-	r := &request{mark: strconv.Itoa(len(m.asked))}
-	m.asked = append(m.asked, r)
+func (tr *trial) ask() {
+	r := &request{mark: strconv.Itoa(len(tr.asked))}
+	tr.asked = append(tr.asked, r)
 	var err error
-	if r.call, err = m.tracker.Add(fsm.Exec.Code, push(r.mark)); err != nil {
+	if r.call, err = tr.tracker.Add(fsm.Exec.Code, push(r.mark)); err != nil {
 		r.ended, r.was = true, Result{Err: err}
 	}
 }
@@ -117,48 +117,48 @@ func push(mark string) []byte {
 	return fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{{[]byte("RPUSH"), []byte("list"), []byte(mark)}}})
 }
 
-func (m *trial) take(take func(*Tracker) *Batch) {
-	if m.tracker.Session() == 0 {
+func (tr *trial) take(take func(*Tracker) *Batch) {
+	if tr.tracker.Session() == 0 {
 		return
 	}
-	k := take(m.tracker)
+	k := take(tr.tracker)
 	if k == nil {
 		return
 	}
 	seqs := sequences(k)
 	if !slices.IsSorted(seqs) || seqs[0] < k.LowWater.Below {
-		m.t.Fatalf("a batch of %v awaits nothing below %d", seqs, k.LowWater.Below)
+		tr.t.Fatalf("a batch of %v awaits nothing below %d", seqs, k.LowWater.Below)
 	}
-	for _, r := range m.asked {
+	for _, r := range tr.asked {
 		if r.call != nil && !r.ended && r.call.seq < k.LowWater.Below {
-			m.t.Fatalf("sequence %d is awaited, and the low-water mark is %d", r.call.seq, k.LowWater.Below)
+			tr.t.Fatalf("sequence %d is awaited, and the low-water mark is %d", r.call.seq, k.LowWater.Below)
 		}
 	}
-	m.way = append(m.way, &transit{batch: k})
+	tr.way = append(tr.way, &transit{batch: k})
 }
 
 // attach proposes a piggyback; its batch arrives at once or never.
-func (m *trial) attach() {
-	r := &request{mark: strconv.Itoa(len(m.asked))}
-	c, k := m.tracker.AttachRequest(fsm.Exec.Code, push(r.mark))
+func (tr *trial) attach() {
+	r := &request{mark: strconv.Itoa(len(tr.asked))}
+	c, k := tr.tracker.AttachRequest(fsm.Exec.Code, push(r.mark))
 	if k == nil {
 		return
 	}
 	r.call = c
-	m.asked = append(m.asked, r)
-	m.way = append(m.way, &transit{batch: k, attached: true})
+	tr.asked = append(tr.asked, r)
+	tr.way = append(tr.way, &transit{batch: k, attached: true})
 }
 
 // pick draws a transit.
-func (m *trial) pick() *transit {
-	if len(m.way) == 0 {
-		m.t.Skip("nothing is on its way")
+func (tr *trial) pick() *transit {
+	if len(tr.way) == 0 {
+		tr.t.Skip("nothing is on its way")
 	}
-	return m.way[rapid.IntRange(0, len(m.way)-1).Draw(m.t, "transit")]
+	return tr.way[rapid.IntRange(0, len(tr.way)-1).Draw(tr.t, "transit")]
 }
 
 // arrive makes an entry of a batch.
-func (m *trial) arrive(v *transit, lag uint64) {
+func (tr *trial) arrive(v *transit, lag uint64) {
 	if v.arrived {
 		return
 	}
@@ -167,11 +167,11 @@ func (m *trial) arrive(v *transit, lag uint64) {
 	if v.batch.LowWater.Session != 0 {
 		e.LowWaters = []fsm.LowWater{v.batch.LowWater}
 	}
-	v.outcomes = m.put(e, lag)
+	v.outcomes = tr.put(e, lag)
 }
 
 // answer brings the outcomes back, as they travel between nodes.
-func (m *trial) answer(v *transit) {
+func (tr *trial) answer(v *transit) {
 	if !v.arrived || v.finished {
 		return
 	}
@@ -179,169 +179,169 @@ func (m *trial) answer(v *transit) {
 	fsm.EncodeOutcomes(&w, v.outcomes)
 	back, err := fsm.DecodeOutcomes(wire.NewReader(w.B), v.batch.Requests[0].Session)
 	if err != nil {
-		m.t.Fatal(err)
+		tr.t.Fatal(err)
 	}
-	m.tell(v, back, nil, false)
+	tr.tell(v, back, nil, false)
 }
 
 // breakOff loses the connection: the batch may still arrive.
-func (m *trial) breakOff(v *transit) { m.tell(v, nil, errBroken, false) }
+func (tr *trial) breakOff(v *transit) { tr.tell(v, nil, errBroken, false) }
 
 // refuse returns a batch from a node that doesn't lead.
-func (m *trial) refuse(v *transit) {
+func (tr *trial) refuse(v *transit) {
 	if !v.arrived && !v.finished {
 		v.arrived = true // it never will
-		m.tell(v, nil, errBroken, true)
+		tr.tell(v, nil, errBroken, true)
 	}
 }
 
-func (m *trial) tell(v *transit, outcomes []fsm.Outcome, err error, sure bool) {
+func (tr *trial) tell(v *transit, outcomes []fsm.Outcome, err error, sure bool) {
 	if v.finished {
 		return
 	}
 	v.finished = true
 	if v.attached {
-		m.tracker.FinishPiggyback(v.batch, outcomes, err, sure)
+		tr.tracker.FinishPiggyback(v.batch, outcomes, err, sure)
 	} else {
-		m.tracker.Finish(v.batch, outcomes, err, sure)
+		tr.tracker.Finish(v.batch, outcomes, err, sure)
 	}
-	m.collect()
+	tr.collect()
 }
 
 // follow makes the node's own machine apply the entries that it lacks.
-func (m *trial) follow(count int) {
-	for ; count > 0 && m.applied < len(m.log); count-- {
-		m.applied++
-		data := m.log[m.applied-1]
+func (tr *trial) follow(count int) {
+	for ; count > 0 && tr.applied < len(tr.log); count-- {
+		tr.applied++
+		data := tr.log[tr.applied-1]
 		if data == nil {
-			m.own.Skip(uint64(m.applied), 2)
+			tr.own.Skip(uint64(tr.applied), 2)
 			continue
 		}
-		outcomes, err := m.own.Apply(uint64(m.applied), 1, data)
+		outcomes, err := tr.own.Apply(uint64(tr.applied), 1, data)
 		if err != nil {
-			m.t.Fatal(err)
+			tr.t.Fatal(err)
 		}
-		m.tracker.Resolve(outcomes)
+		tr.tracker.Resolve(outcomes)
 	}
 }
 
 // restore gives the node's own machine a snapshot of the leader's.
-func (m *trial) restore() {
-	if m.applied == len(m.log) {
+func (tr *trial) restore() {
+	if tr.applied == len(tr.log) {
 		return
 	}
-	m.own, m.applied = m.restored(), len(m.log)
-	m.tracker.Restored(m.own.Awaits)
+	tr.own, tr.applied = tr.restored(), len(tr.log)
+	tr.tracker.Restored(tr.own.Awaits)
 }
 
 // restored returns a machine that has read a snapshot of the leader's.
-func (m *trial) restored() *fsm.Machine {
+func (tr *trial) restored() *fsm.Machine {
 	var b bytes.Buffer
-	if err := m.leader.Fork().Write(&b); err != nil {
-		m.t.Fatal(err)
+	if err := tr.leader.Fork().Write(&b); err != nil {
+		tr.t.Fatal(err)
 	}
 	n := fsm.NewMachineWith(table)
 	if err := n.Restore(&b); err != nil {
-		m.t.Fatal(err)
+		tr.t.Fatal(err)
 	}
 	return n
 }
 
 // registration puts a registration of this process into the log; the tracker is not told.
-func (m *trial) registration() uint64 {
+func (tr *trial) registration() uint64 {
 	g := fsm.Registration{Node: "n1", Disk: "d", Boot: 1}
-	out := m.put(&fsm.Entry{Requests: []fsm.Request{{Code: fsm.Register.Code, Body: fsm.Register.Body(g)}}}, 0)
+	out := tr.put(&fsm.Entry{Requests: []fsm.Request{{Code: fsm.Register.Code, Body: fsm.Register.Body(g)}}}, 0)
 	return out[0].Value.(fsm.Session).ID
 }
 
-func (m *trial) register() {
-	if m.tracker.Session() == 0 {
-		m.tracker.Register(m.registration())
+func (tr *trial) register() {
+	if tr.tracker.Session() == 0 {
+		tr.tracker.Register(tr.registration())
 	}
 }
 
-func (m *trial) giveUp() {
-	open := slices.DeleteFunc(slices.Clone(m.asked), func(r *request) bool { return r.ended })
+func (tr *trial) giveUp() {
+	open := slices.DeleteFunc(slices.Clone(tr.asked), func(r *request) bool { return r.ended })
 	if len(open) > 0 {
-		r := open[rapid.IntRange(0, len(open)-1).Draw(m.t, "request")]
-		m.heard(r, m.tracker.Cancel(r.call))
+		r := open[rapid.IntRange(0, len(open)-1).Draw(tr.t, "request")]
+		tr.heard(r, tr.tracker.Cancel(r.call))
 	}
 }
 
-func (m *trial) pass() {
-	m.at = m.at.Add(time.Duration(rapid.IntRange(1, 7000).Draw(m.t, "ms")) * time.Millisecond)
-	m.tracker.Lead(m.known)
-	m.tracker.Expire()
-	m.tracker.Overdue(m.at)
+func (tr *trial) pass() {
+	tr.at = tr.at.Add(time.Duration(rapid.IntRange(1, 7000).Draw(tr.t, "ms")) * time.Millisecond)
+	tr.tracker.Lead(tr.known)
+	tr.tracker.Expire()
+	tr.tracker.Overdue(tr.at)
 }
 
 // collect takes in outcomes.
-func (m *trial) collect() {
-	for _, r := range m.asked {
+func (tr *trial) collect() {
+	for _, r := range tr.asked {
 		if r.call == nil {
 			continue
 		}
 		select {
 		case got := <-r.call.Done():
 			if r.ended {
-				m.t.Fatalf("%s got %v, and then %v", r.mark, r.was, got)
+				tr.t.Fatalf("%s got %v, and then %v", r.mark, r.was, got)
 			}
-			m.heard(r, got)
+			tr.heard(r, got)
 		default:
 		}
 	}
 }
 
-func (m *trial) heard(r *request, got Result) { r.ended, r.was = true, got }
+func (tr *trial) heard(r *request, got Result) { r.ended, r.was = true, got }
 
 // settle lets a healthy cluster finish everything. Batches that were given up arrive last of all.
-func (m *trial) settle() {
-	m.known = true
-	m.tracker.Lead(true)
+func (tr *trial) settle() {
+	tr.known = true
+	tr.tracker.Lead(true)
 	for range 4 {
-		m.register()
+		tr.register()
 		for {
-			m.take((*Tracker).Take)
-			if i := slices.IndexFunc(m.way, func(v *transit) bool { return !v.finished }); i < 0 {
+			tr.take((*Tracker).Take)
+			if i := slices.IndexFunc(tr.way, func(v *transit) bool { return !v.finished }); i < 0 {
 				break
 			} else {
-				m.arrive(m.way[i], 0)
-				m.answer(m.way[i])
+				tr.arrive(tr.way[i], 0)
+				tr.answer(tr.way[i])
 			}
 		}
-		m.follow(len(m.log))
-		m.collect()
+		tr.follow(len(tr.log))
+		tr.collect()
 	}
-	if n := m.tracker.Pending(); n > 0 || m.tracker.Waiting() > 0 {
-		m.t.Fatalf("%d requests never hear anything", n)
+	if n := tr.tracker.Pending(); n > 0 || tr.tracker.Waiting() > 0 {
+		tr.t.Fatalf("%d requests never hear anything", n)
 	}
-	for _, v := range m.way {
-		m.arrive(v, 0)
+	for _, v := range tr.way {
+		tr.arrive(v, 0)
 	}
 }
 
 // judge compares the results that clients were given with the state of the leader's machine.
-func (m *trial) judge() {
+func (tr *trial) judge() {
 	place := map[string]int64{}
-	m.leader.View(0, [16]byte{}, func(v *fsm.View) {
+	tr.leader.View(0, [16]byte{}, func(v *fsm.View) {
 		list := v.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, [][]byte{[]byte("LRANGE"), []byte("list"), []byte("0"), []byte("-1")})
 		for i, e := range list.Elems() {
 			if _, twice := place[e.Text()]; twice {
-				m.t.Fatalf("%s was applied twice", e.Text())
+				tr.t.Fatalf("%s was applied twice", e.Text())
 			}
 			place[e.Text()] = int64(i + 1)
 		}
 	})
-	for _, r := range m.asked {
+	for _, r := range tr.asked {
 		at, there := place[r.mark]
 		answer, applied := r.was.Value.(fsm.Results)
 		switch {
 		case !r.ended:
-			m.t.Fatalf("%s got nothing", r.mark)
+			tr.t.Fatalf("%s got nothing", r.mark)
 		case applied && (!there || answer.Values[0].Int() != at):
-			m.t.Fatalf("%s got %v and is at %d", r.mark, answer, at)
+			tr.t.Fatalf("%s got %v and is at %d", r.mark, answer, at)
 		case (errors.Is(r.was.Err, fsm.ErrNoLeader) || errors.Is(r.was.Err, fsm.ErrStopping)) && there:
-			m.t.Fatalf("%s got %v and is at %d", r.mark, r.was.Err, at)
+			tr.t.Fatalf("%s got %v and is at %d", r.mark, r.was.Err, at)
 		}
 	}
 }

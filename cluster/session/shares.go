@@ -82,9 +82,11 @@ func (t *Tracker) tenant(db string) *tenantQueue {
 	return l
 }
 
-func (l *tenantQueue) unused() bool { return len(l.waiting) == 0 && l.window == 0 && l.inFlight == 0 }
+func (tq *tenantQueue) unused() bool {
+	return len(tq.waiting) == 0 && tq.window == 0 && tq.inFlight == 0
+}
 
-func (l *tenantQueue) free() bool { return l.window == 0 || l.inFlight < l.window }
+func (tq *tenantQueue) free() bool { return tq.window == 0 || tq.inFlight < tq.window }
 
 // hold puts a request into its queue at its place in the sequence; the lock is held.
 func (t *Tracker) hold(l *tenantQueue, c *Call) {
@@ -210,16 +212,16 @@ func (t *Tracker) again(db string, c *Call) {
 	}
 }
 
-func (l *tenantQueue) settle(n tally, answered bool) {
-	full := l.window > 0 && n.sent >= l.window
-	l.inFlight = max(0, l.inFlight-n.sent)
+func (tq *tenantQueue) settle(n tally, answered bool) {
+	full := tq.window > 0 && n.sent >= tq.window
+	tq.inFlight = max(0, tq.inFlight-n.sent)
 	switch {
 	case !answered:
 	case n.deferred > 0:
-		l.window = max(1, n.sent-n.deferred)
+		tq.window = max(1, n.sent-n.deferred)
 	case full:
-		if l.window *= 2; l.window >= widestWindow {
-			l.window = 0
+		if tq.window *= 2; tq.window >= widestWindow {
+			tq.window = 0
 		}
 	}
 }

@@ -243,9 +243,9 @@ type trackedConn struct {
 	end func()
 }
 
-func (t *trackedConn) Close() error {
-	err := t.Conn.Close()
-	t.end()
+func (tc *trackedConn) Close() error {
+	err := tc.Conn.Close()
+	tc.end()
 	return err
 }
 

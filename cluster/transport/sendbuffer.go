@@ -42,88 +42,88 @@ type piece struct {
 const longPayload = 32 << 10
 
 // put adds a frame, which is written in the order of calls. The payload must not be changed afterwards.
-func (s *sendBuffer) put(id uint64, kind Kind, payload []byte) {
-	s.mu.Lock()
-	s.frames = binary.LittleEndian.AppendUint32(s.frames, uint32(len(payload)))
-	s.frames = binary.LittleEndian.AppendUint64(s.frames, id)
-	s.frames = append(s.frames, byte(kind))
+func (sb *sendBuffer) put(id uint64, kind Kind, payload []byte) {
+	sb.mu.Lock()
+	sb.frames = binary.LittleEndian.AppendUint32(sb.frames, uint32(len(payload)))
+	sb.frames = binary.LittleEndian.AppendUint64(sb.frames, id)
+	sb.frames = append(sb.frames, byte(kind))
 	if len(payload) < longPayload {
-		s.frames = append(s.frames, payload...)
+		sb.frames = append(sb.frames, payload...)
 	} else {
-		s.before = append(s.before, piece{s.frames, true}, piece{payload, false})
-		s.frames, s.spare = s.spare, nil
+		sb.before = append(sb.before, piece{sb.frames, true}, piece{payload, false})
+		sb.frames, sb.spare = sb.spare, nil
 	}
-	s.size += frameHead + len(payload)
-	if s.writing || s.ended {
-		s.mu.Unlock()
+	sb.size += frameHead + len(payload)
+	if sb.writing || sb.ended {
+		sb.mu.Unlock()
 		return
 	}
-	s.writing = true
-	for p := s.take(); len(p.b) > 0; p = s.next(p) {
-		s.mu.Unlock()
-		n, err := s.write(p.b)
+	sb.writing = true
+	for p := sb.take(); len(p.b) > 0; p = sb.next(p) {
+		sb.mu.Unlock()
+		n, err := sb.write(p.b)
 		if err != nil {
-			s.failed(err)
+			sb.failed(err)
 			return
 		}
-		s.mu.Lock()
+		sb.mu.Lock()
 		if n < len(p.b) {
-			s.startDrain(p, n)
-			s.mu.Unlock()
+			sb.startDrain(p, n)
+			sb.mu.Unlock()
 			return
 		}
 	}
-	s.writing = false
-	s.mu.Unlock()
+	sb.writing = false
+	sb.mu.Unlock()
 }
 
 // startDrain starts the goroutine that writes the rest of p, unless the connection has ended; the lock is held.
-func (s *sendBuffer) startDrain(p piece, written int) {
-	if s.ended {
+func (sb *sendBuffer) startDrain(p piece, written int) {
+	if sb.ended {
 		return
 	}
 	done := make(chan struct{})
-	s.blocked, s.draining = true, done
+	sb.blocked, sb.draining = true, done
 	go func() { // ends when all is written or the connection ends; finish waits for it
 		defer close(done)
-		s.drain(p, written)
+		sb.drain(p, written)
 	}()
 }
 
 // finish is called when the connection has ended: it waits for the goroutine that still writes.
-func (s *sendBuffer) finish() {
-	s.mu.Lock()
-	s.ended = true
-	draining := s.draining
-	s.mu.Unlock()
+func (sb *sendBuffer) finish() {
+	sb.mu.Lock()
+	sb.ended = true
+	draining := sb.draining
+	sb.mu.Unlock()
 	if draining != nil {
 		<-draining
 	}
 }
 
 // drain writes the rest of p and what is added meanwhile, waiting for the socket.
-func (s *sendBuffer) drain(p piece, written int) {
+func (sb *sendBuffer) drain(p piece, written int) {
 	for len(p.b) > 0 {
-		s.conn.SetWriteDeadline(time.Now().Add(s.timeout))
-		if _, err := s.conn.Write(p.b[written:]); err != nil {
-			s.failed(err)
+		sb.conn.SetWriteDeadline(time.Now().Add(sb.timeout))
+		if _, err := sb.conn.Write(p.b[written:]); err != nil {
+			sb.failed(err)
 			return
 		}
 		written = 0
-		s.mu.Lock()
-		if p = s.next(p); len(p.b) == 0 {
-			s.conn.SetWriteDeadline(time.Time{})
-			s.writing, s.blocked = false, false
+		sb.mu.Lock()
+		if p = sb.next(p); len(p.b) == 0 {
+			sb.conn.SetWriteDeadline(time.Time{})
+			sb.writing, sb.blocked = false, false
 		}
-		s.mu.Unlock()
+		sb.mu.Unlock()
 	}
 }
 
 // full reports whether a goroutine waits for the socket and more than fullBytes wait to be written after it.
-func (s *sendBuffer) full() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.blocked && s.size > fullBytes
+func (sb *sendBuffer) full() bool {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	return sb.blocked && sb.size > fullBytes
 }
 
 // fullBytes is more than what accumulates in an ordinary moment of a slow socket.
@@ -133,24 +133,24 @@ const fullBytes = 4 << 10
 const keptBytes = 512 << 10
 
 // next takes what follows p, which has been written; frames that come later are gathered where p was. The lock is held.
-func (s *sendBuffer) next(p piece) piece {
+func (sb *sendBuffer) next(p piece) piece {
 	if p.gathered && cap(p.b) <= keptBytes {
-		s.spare = p.b[:0]
+		sb.spare = p.b[:0]
 	}
-	return s.take()
+	return sb.take()
 }
 
 // take takes the next piece off, an empty one if all is written. The lock is held.
-func (s *sendBuffer) take() piece {
-	if len(s.before) > 0 {
-		p := s.before[0]
-		s.before[0] = piece{}
-		s.before = s.before[1:]
-		s.size -= len(p.b)
+func (sb *sendBuffer) take() piece {
+	if len(sb.before) > 0 {
+		p := sb.before[0]
+		sb.before[0] = piece{}
+		sb.before = sb.before[1:]
+		sb.size -= len(p.b)
 		return p
 	}
-	p := piece{s.frames, true}
-	s.size -= len(p.b)
-	s.frames, s.spare = s.spare, nil
+	p := piece{sb.frames, true}
+	sb.size -= len(p.b)
+	sb.frames, sb.spare = sb.spare, nil
 	return p
 }

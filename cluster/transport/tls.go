@@ -160,11 +160,11 @@ type prefixed struct {
 }
 
 // Read returns the first bytes once more.
-func (c *prefixed) Read(b []byte) (int, error) {
-	if len(c.head) == 0 {
-		return c.Conn.Read(b)
+func (p *prefixed) Read(b []byte) (int, error) {
+	if len(p.head) == 0 {
+		return p.Conn.Read(b)
 	}
-	n := copy(b, c.head)
-	c.head = c.head[n:]
+	n := copy(b, p.head)
+	p.head = p.head[n:]
 	return n, nil
 }

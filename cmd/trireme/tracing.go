@@ -9,7 +9,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/otlp"
 	"github.com/trireme-dev/trireme/node/tracing"
 )
@@ -60,12 +59,8 @@ func (t *traces) commands(ratio float64) *tracing.Commands {
 	return &tracing.Commands{Export: t.exporter.Export, Ratio: ratio, Table: command.NewTable()}
 }
 
-// keepsTraces reports whether messages keep trace contexts: nodes of the first release, which can't read them, must not
-// be in the cluster any more.
-func (pr *process) keepsTraces() bool {
-	node := pr.engine.node.Load()
-	return pr.Deliveries.TracePropagation == on && node != nil && node.Machine().Level() >= env.Level2
-}
+// keepsTraces reports whether messages keep trace contexts.
+func (pr *process) keepsTraces() bool { return pr.Deliveries.TracePropagation == on }
 
 // lastExport bounds the last export of spans when a node stops.
 const lastExport = 2 * time.Second

@@ -15,7 +15,7 @@ type Digest [sha256.Size]byte
 func DigestOf(secret string) Digest { return sha256.Sum256([]byte(secret)) }
 
 // Salt goes into the stored digest of a token, so that a table of digests made beforehand finds no token. It is no
-// secret. The zero salt is none: what was stored before env.Level2 has none.
+// secret. The zero salt is none: what a version before 0.2.0 stored has none.
 type Salt [16]byte
 
 // SaltOf is the salt of the tokens that a cluster of that id is founded with.

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // catalog has a few commands of every kind that rules tell apart.
@@ -32,11 +30,11 @@ var ruleGenerator = rapid.SampledFrom([]string{
 // the record of a snapshot restores it.
 func TestLineMakesTheSameUser(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := NewStore(catalog(), 0, true)
+		s := NewStore(catalog(), 0)
 		for range rapid.IntRange(1, 20).Draw(t, "changes") {
 			rules := rapid.SliceOfN(ruleGenerator, 1, 4).Draw(t, "rules")
 			before := s.User("u")
-			if err := s.SetUser("u", rules, env.Level2); err != nil {
+			if err := s.SetUser("u", rules); err != nil {
 				var refused *RuleError
 				if !errors.As(err, &refused) || s.User("u") != before {
 					t.Fatalf("%v left another user", err)
@@ -47,19 +45,19 @@ func TestLineMakesTheSameUser(t *testing.T) {
 		if u == nil {
 			return
 		}
-		again := NewStore(catalog(), 0, true)
-		if err := again.SetUser("u", rulesOf(u.Line()), env.Level2); err != nil {
+		again := NewStore(catalog(), 0)
+		if err := again.SetUser("u", rulesOf(u.Line())); err != nil {
 			t.Fatalf("%s: %v", u.Line(), err)
 		}
 		same(t, u, again.User("u"))
-		loaded := NewStore(catalog(), s.Serial(), true)
+		loaded := NewStore(catalog(), s.Serial())
 		after := ""
 		if err := s.Save(func(record []byte) (err error) { after, err = loaded.Load(record, after); return err }); err != nil {
 			t.Fatal(err)
 		}
 		same(t, u, loaded.User("u"))
-		if loaded.Size(env.Level2) != s.Size(env.Level2) {
-			t.Fatalf("%d bytes, loaded %d", s.Size(env.Level2), loaded.Size(env.Level2))
+		if loaded.Size() != s.Size() {
+			t.Fatalf("%d bytes, loaded %d", s.Size(), loaded.Size())
 		}
 	})
 }
@@ -98,11 +96,11 @@ func same(t *rapid.T, a, b *User) {
 func TestOrderOfRules(t *testing.T) {
 	names := []string{"get", "set", "keys", "config|get", "config|set", "publish"}
 	rapid.Check(t, func(t *rapid.T) {
-		s, open := NewStore(catalog(), 0, true), map[string]bool{}
+		s, open := NewStore(catalog(), 0), map[string]bool{}
 		for _, rule := range rapid.SliceOfN(rapid.SampledFrom([]string{
 			"+@all", "-@all", "+get", "-get", "+set", "-set", "+config", "-config", "+config|get", "-config|set", "+@read", "-@read", "+@admin", "-@dangerous", "+@string", "-@string",
 		}), 1, 25).Draw(t, "rules") {
-			if err := s.SetUser("u", []string{rule}, env.Level2); err != nil {
+			if err := s.SetUser("u", []string{rule}); err != nil {
 				t.Fatal(err)
 			}
 			for i, name := range names {
@@ -123,11 +121,11 @@ func TestOrderOfRules(t *testing.T) {
 // TestIdentitiesFollowTheirCredential removes, adds and changes what does and doesn't
 // concern an identity.
 func TestIdentitiesFollowTheirCredential(t *testing.T) {
-	s := NewStore(catalog(), 0, true)
+	s := NewStore(catalog(), 0)
 	one, two := "#"+DigestOf("one").Hex(), "#"+DigestOf("two").Hex()
 	set := func(rules ...string) {
 		t.Helper()
-		if err := s.SetUser("u", rules, env.Level2); err != nil {
+		if err := s.SetUser("u", rules); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -174,8 +172,8 @@ func TestIdentitiesFollowTheirCredential(t *testing.T) {
 }
 
 func TestForksShareNothingThatChanges(t *testing.T) {
-	s := NewStore(catalog(), 0, true)
-	s.SetUser("u", []string{"on", "~a", "+get"}, env.Level2)
+	s := NewStore(catalog(), 0)
+	s.SetUser("u", []string{"on", "~a", "+get"})
 	lines := func(s *Store) (all string) {
 		for _, u := range s.Users() {
 			all += u.Line() + "\n"
@@ -184,8 +182,8 @@ func TestForksShareNothingThatChanges(t *testing.T) {
 	}
 	f := s.Fork()
 	before := lines(f)
-	s.SetUser("u", []string{"~b", "-get"}, env.Level2)
-	s.SetUser("v", []string{"on"}, env.Level2)
+	s.SetUser("u", []string{"~b", "-get"})
+	s.SetUser("v", []string{"on"})
 	s.SetToken(DefaultName, DigestOf("t"), Salt{})
 	if lines(f) != before || lines(s) == before {
 		t.Error("a fork changed with its original")
@@ -194,8 +192,8 @@ func TestForksShareNothingThatChanges(t *testing.T) {
 
 // FuzzBearer reads any bytes as a token: no panic, and it opens nothing.
 func FuzzBearer(f *testing.F) {
-	s := NewStore(catalog(), 0, true)
-	if err := s.SetUser("bob", []string{"on", "#" + DigestOf("secret").Hex(), "+@all"}, env.Level2); err != nil {
+	s := NewStore(catalog(), 0)
+	if err := s.SetUser("bob", []string{"on", "#" + DigestOf("secret").Hex(), "+@all"}); err != nil {
 		f.Fatal(err)
 	}
 	s.SetKey([32]byte{1}, 7)
@@ -224,13 +222,13 @@ func FuzzBearer(f *testing.F) {
 
 // FuzzLoad reads any bytes as a user's record.
 func FuzzLoad(f *testing.F) {
-	s := NewStore(catalog(), 0, true)
-	s.SetUser("u", []string{"on", "#" + DigestOf("secret").Hex(), "+@all", "-get", "~a", "%R~b", "&c", "(+get ~z)"}, env.Level2)
+	s := NewStore(catalog(), 0)
+	s.SetUser("u", []string{"on", "#" + DigestOf("secret").Hex(), "+@all", "-get", "~a", "%R~b", "&c", "(+get ~z)"})
 	if err := s.Save(func(record []byte) error { f.Add(slices.Clone(record)); return nil }); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, record []byte) {
-		s := NewStore(catalog(), 0, true)
+		s := NewStore(catalog(), 0)
 		if name, err := s.Load(record, ""); err == nil {
 			u := s.User(name)
 			u.Line()

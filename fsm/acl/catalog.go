@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/ascii"
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Category is a set of categories of commands, one bit each.
@@ -64,16 +63,6 @@ type Command struct {
 	// Name in lower case; a subcommand is "config|get".
 	Name       string
 	Categories Category
-	// Regrouped are categories that the command changes from level 2 on: it leaves those that it was in, and enters the others.
-	Regrouped Category
-}
-
-// at are the categories of the command at a level.
-func (c *Command) at(level env.Level) Category {
-	if level >= env.Level2 {
-		return c.Categories ^ c.Regrouped
-	}
-	return c.Categories
 }
 
 // Catalog is the commands of a binary, each by its number. It never changes.
@@ -104,10 +93,10 @@ func (c *Catalog) named(name string) []int {
 	return c.parents[name]
 }
 
-// In lists the names of the commands that are in a category at a level.
-func (c *Catalog) In(category Category, level env.Level) (names []string) {
+// In lists the names of the commands that are in a category.
+func (c *Catalog) In(category Category) (names []string) {
 	for i := range c.commands {
-		if c.commands[i].at(level)&category != 0 {
+		if c.commands[i].Categories&category != 0 {
 			names = append(names, c.commands[i].Name)
 		}
 	}

@@ -1,12 +1,8 @@
 package acl
 
-import (
-	"strconv"
+import "strconv"
 
-	"github.com/trireme-dev/trireme/fsm/env"
-)
-
-// What a user may have from level 2 on. A user that has more from before keeps it.
+// What a user may have. A user that has more from a former version keeps it.
 const (
 	MaxRules     = 10_000 // patterns of keys and channels, rules about commands, and selectors, together
 	MaxPasswords = 256
@@ -18,10 +14,8 @@ var (
 )
 
 // exceeds is the reason why rules have made the user too large, if they have.
-func (u *User) exceeds(level env.Level) string {
+func (u *User) exceeds() string {
 	switch {
-	case level < env.Level2:
-		return ""
 	case u.root.count()+u.inMore > MaxRules:
 		return tooManyRules
 	case len(u.credentials) > MaxPasswords:
@@ -33,43 +27,28 @@ func (u *User) exceeds(level env.Level) string {
 // count is the number of the selector's patterns and rules.
 func (s *selector) count() int { return len(s.keys) + len(s.channels) + s.liveRules() }
 
-// The logical memory of a user without its texts, in bytes, from level 2 on.
+// The logical memory of a user without its texts, in bytes.
 const (
 	selectorCost = 384
 	patternCost  = 64
 	ruleCost     = 32
 )
 
-// footprint is the logical memory of the user in bytes: as it was counted at level 1, and what is counted besides from
-// level 2 on.
-type footprint struct{ base, more int64 }
-
-func (f *footprint) add(o footprint, sign int64) {
-	f.base += sign * o.base
-	f.more += sign * o.more
-}
-
-func (f footprint) at(level env.Level) int64 {
-	if level < env.Level2 {
-		return f.base
-	}
-	return f.base + f.more
-}
-
-func (u *User) footprint() (f footprint) {
-	f.base = int64(userCost + len(u.Name) + 48*len(u.credentials))
+// footprint is the logical memory of the user in bytes. Of a builtin user only its texts count.
+func (u *User) footprint() int64 {
+	texts, more := int64(userCost+len(u.Name)+48*len(u.credentials)), int64(0)
 	for i := range u.selectors() {
 		s := u.selector(i)
-		f.base += int64(len(s.text()))
+		texts += int64(len(s.text()))
 		if i > 0 {
-			f.more += selectorCost
+			more += selectorCost
 		}
-		f.more += int64(patternCost*(len(s.keys)+len(s.channels)) + ruleCost*len(s.rules))
+		more += int64(patternCost*(len(s.keys)+len(s.channels)) + ruleCost*len(s.rules))
 	}
 	if u.Builtin() {
-		f.more = 0
+		return texts
 	}
-	return f
+	return texts + more
 }
 
 // selectors is the number of the user's selectors.
@@ -90,11 +69,11 @@ func (u *User) Work() int64 {
 	if u == nil {
 		return 0
 	}
-	return u.size.at(env.Level2)/bytesPerStep + 1
+	return u.size/bytesPerStep + 1
 }
 
 // Work is the work of reading all users, in steps.
-func (s *Store) Work() int64 { return s.size.at(env.Level2)/bytesPerStep + int64(s.users.Len()) }
+func (s *Store) Work() int64 { return s.size/bytesPerStep + int64(s.users.Len()) }
 
 // The price of a rule of SetUser in steps, in addition to one for each few bytes of its text: it is read, compared with
 // those that are there, and applied to every command.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/ascii"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 )
 
@@ -28,8 +27,8 @@ const (
 
 // SetUser applies rules to a user, which is made if there is none: all of them or, with
 // a RuleError, none. Passwords come as digests: the edge has replaced them. A user may not become larger than MaxRules and
-// MaxPasswords say, from level 2 on.
-func (s *Store) SetUser(name string, rules []string, level env.Level) error {
+// MaxPasswords say.
+func (s *Store) SetUser(name string, rules []string) error {
 	u := &User{Name: name}
 	if old := s.User(name); old != nil {
 		u = old.clone()
@@ -38,7 +37,7 @@ func (s *Store) SetUser(name string, rules []string, level env.Level) error {
 	for _, rule := range rules {
 		reason := s.apply(u, rule)
 		if reason == "" && adds(rule) {
-			reason = u.exceeds(level)
+			reason = u.exceeds()
 		}
 		if reason != "" {
 			s.serial = serial
@@ -49,8 +48,8 @@ func (s *Store) SetUser(name string, rules []string, level env.Level) error {
 	return nil
 }
 
-// adds reports whether a rule may make the user larger. Those that don't are never refused for its size: a user of level 1
-// may have more than is allowed now.
+// adds reports whether a rule may make the user larger. Those that don't are never refused for its size: a user of a
+// former version may have more than is allowed now.
 func adds(rule string) bool { return rule != "" && strings.IndexByte("~%&+-#(", rule[0]) >= 0 }
 
 // apply applies one rule and returns the reason if it can't.

@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/internal/testcpu"
 )
@@ -64,51 +63,60 @@ func TestSetUserIsLinear(t *testing.T) {
 	}
 }
 
+// setLarge gives a user rules beyond MaxRules, as former versions did.
+func setLarge(t *testing.T, s *Store, rules []string) {
+	t.Helper()
+	u := &User{Name: "u"}
+	for _, rule := range rules {
+		if reason := s.apply(u, rule); reason != "" {
+			t.Fatalf("%.40s: %s", rule, reason)
+		}
+		u.exceeds()
+	}
+	s.put(u)
+}
+
 func setTime(t *testing.T, rules []string) time.Duration {
 	t.Helper()
 	best := time.Hour
 	for range 3 {
-		s := NewStore(catalog(), 0, true)
+		s := NewStore(catalog(), 0)
 		began := testcpu.Used(t)
-		if err := s.SetUser("u", rules, env.Base); err != nil {
-			t.Fatal(err)
-		}
+		setLarge(t, s, rules)
 		best = min(best, testcpu.Used(t)-began)
 	}
 	return best
 }
 
 // TestUsersAreBounded: rules that make a user larger than allowed are refused as a whole, in one call or in several.
-// Those of level 1 are not, and what such a user has can still be taken away.
+// What a user of a former version has beyond that can still be taken away.
 func TestUsersAreBounded(t *testing.T) {
 	for kind, rules := range manyRules {
 		if kind == "commands" || kind == "containers" || kind == "resets" {
 			continue // each replaces the one before
 		}
 		t.Run(kind, func(t *testing.T) {
-			s := NewStore(catalog(), 0, true)
+			s := NewStore(catalog(), 0)
 			var refused *RuleError
-			if err := s.SetUser("u", rules(MaxRules+1), env.Level2); !errors.As(err, &refused) || refused.Reason != tooManyRules || s.User("u") != nil {
+			if err := s.SetUser("u", rules(MaxRules+1)); !errors.As(err, &refused) || refused.Reason != tooManyRules || s.User("u") != nil {
 				t.Fatalf("%v", err)
 			}
-			if err := s.SetUser("u", rules(MaxRules+1), env.Base); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.SetUser("u", []string{"(~one)"}, env.Level2); !errors.As(err, &refused) {
+			setLarge(t, s, rules(MaxRules+1))
+			if err := s.SetUser("u", []string{"(~one)"}); !errors.As(err, &refused) {
 				t.Fatalf("a large user has grown: %v", err)
 			}
-			if err := s.SetUser("u", []string{"off", "resetkeys", "resetchannels", "clearselectors", "~one"}, env.Level2); err != nil {
+			if err := s.SetUser("u", []string{"off", "resetkeys", "resetchannels", "clearselectors", "~one"}); err != nil {
 				t.Fatalf("a large user can't be made smaller: %v", err)
 			}
 		})
 	}
-	s := NewStore(catalog(), 0, true)
+	s := NewStore(catalog(), 0)
 	for i := range MaxPasswords {
-		if err := s.SetUser("u", []string{"#" + DigestOf(fmt.Sprint(i)).Hex()}, env.Level2); err != nil {
+		if err := s.SetUser("u", []string{"#" + DigestOf(fmt.Sprint(i)).Hex()}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.SetUser("u", []string{"#" + DigestOf("one more").Hex()}, env.Level2); err == nil {
+	if err := s.SetUser("u", []string{"#" + DigestOf("one more").Hex()}); err == nil {
 		t.Fatal("more passwords than allowed")
 	}
 }
@@ -117,7 +125,7 @@ func TestUsersAreBounded(t *testing.T) {
 // prefixes cost a check nothing.
 func TestRulesArePriced(t *testing.T) {
 	for kind, rules := range manyRules {
-		s := NewStore(catalog(), 0, true)
+		s := NewStore(catalog(), 0)
 		before := s.WorkOfRules("u", 1, 4)
 		few, many := 0, 0
 		for _, r := range rules(100) {
@@ -132,7 +140,7 @@ func TestRulesArePriced(t *testing.T) {
 		if kind == "commands" || kind == "containers" || kind == "resets" {
 			continue
 		}
-		if err := s.SetUser("u", rules(1000), env.Level2); err != nil {
+		if err := s.SetUser("u", rules(1000)); err != nil {
 			t.Fatal(err)
 		}
 		if after := s.WorkOfRules("u", 1, 4); after < before+5*1000 || s.User("u").Work() < 1000 || s.Work() < 1000 {
@@ -142,7 +150,7 @@ func TestRulesArePriced(t *testing.T) {
 		if got := s.User("u").CheckWork(10, 1000); walks != (got >= 10*1000) || !walks && got != 0 && kind != "selector" {
 			t.Errorf("%s: ten keys cost %d", kind, got)
 		}
-		if size := s.Size(env.Level2); size < 60*1000 {
+		if size := s.Size(); size < 60*1000 {
 			t.Errorf("%s: 1000 count as %d bytes", kind, size)
 		}
 	}

@@ -3,8 +3,6 @@ package acl
 import (
 	"slices"
 	"strings"
-
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Access is a set of rights to a key: to read it, to write it, or both.
@@ -43,7 +41,7 @@ type selector struct {
 	allChannels bool
 	channels    []string
 
-	open     bits // what the rules come to in this binary, from level 2 on
+	open     bits // what the rules come to in this binary
 	openBase bits // and before it
 	// keySets and channelSet are keys and channels to look up, readsAll says that a pattern opens reading of every key.
 	keySets    *keySets
@@ -53,13 +51,13 @@ type selector struct {
 	draft *draft // while rules are applied
 }
 
-// apply applies one rule about commands to the set of a level.
-func (c *Catalog) apply(open bits, level env.Level, rule string) {
+// apply applies one rule about commands to a set.
+func (c *Catalog) apply(open bits, rule string) {
 	on := rule[0] == '+'
 	if category, ok := strings.CutPrefix(rule[1:], "@"); ok {
 		want := CategoryNamed(category)
 		for i := range c.commands {
-			if c.commands[i].at(level)&want != 0 {
+			if c.commands[i].Categories&want != 0 {
 				open.set(i, on)
 			}
 		}
@@ -75,11 +73,11 @@ func (s *selector) compile(c *Catalog) {
 	s.finish()
 	s.keySets, s.channelSet = compileKeys(s.keys), compileChannels(s.channels)
 	s.readsAll = slices.ContainsFunc(s.keys, func(k keyPattern) bool { return k.pattern == "*" && k.access&ReadKey != 0 })
-	s.open, s.openBase = c.opened(s, env.Level2), c.opened(s, env.Base)
+	s.open = c.opened(s)
 }
 
-// opened is the set of commands that the rules open at a level.
-func (c *Catalog) opened(s *selector, level env.Level) bits {
+// opened is the set of commands that the rules open.
+func (c *Catalog) opened(s *selector) bits {
 	open := c.none()
 	if s.all {
 		for i := range c.commands {
@@ -87,18 +85,13 @@ func (c *Catalog) opened(s *selector, level env.Level) bits {
 		}
 	}
 	for _, rule := range s.rules {
-		c.apply(open, level, rule)
+		c.apply(open, rule)
 	}
 	return open
 }
 
-// opens reports whether the rules open a command at a level.
-func (s *selector) opens(command int, level env.Level) bool {
-	if level >= env.Level2 {
-		return s.open.has(command)
-	}
-	return s.openBase.has(command)
-}
+// opens reports whether the rules open a command.
+func (s *selector) opens(command int) bool { return s.open.has(command) }
 
 // allowsKey reports whether every access to the key is open.
 func (s *selector) allowsKey(key string, access Access) bool {

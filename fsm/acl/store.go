@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/cow"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -17,30 +16,19 @@ type Store struct {
 	key     [32]byte // of REST tokens; see SetKey
 	serial  uint64   // number of the newest credential
 	users   *cow.BTree[string, *User]
-	size    footprint // of all users
+	size    int64 // of all users, see Size
 }
 
 // NewStore returns a store with the built-in users, still without credentials.
-// Credentials are numbered from after on. The user default may use @messages only where
-// messages says so.
-func NewStore(c *Catalog, after uint64, messages bool) *Store {
+// Credentials are numbered from after on.
+func NewStore(c *Catalog, after uint64) *Store {
 	s := &Store{catalog: c, serial: after, users: cow.NewBTree[string, *User](nil, strings.Compare)}
 	main := &User{Name: DefaultName, enabled: true, root: everything()}
-	if !messages {
-		c.addRule(&main.root, "-@messages")
-	}
 	reader := &User{Name: ReadOnlyName, enabled: true, root: selector{allKeys: true, allChannels: true, rules: []string{"+@readonly"}}}
 	for _, u := range []*User{main, reader} {
 		s.put(u)
 	}
 	return s
-}
-
-// AllowMessages opens @messages to the user default, which NewStore may have closed.
-func (s *Store) AllowMessages() {
-	u := s.User(DefaultName).clone()
-	u.root = everything()
-	s.put(u)
 }
 
 // Fork is the store as it is now; both sides may go on.
@@ -93,9 +81,9 @@ func (s *Store) put(u *User) {
 	u.compile(s.catalog)
 	u.free = u.root.all && len(u.root.rules) == 0 && u.root.allKeys && u.root.allChannels
 	if old := s.User(u.Name); old != nil {
-		s.size.add(old.size, -1)
+		s.size -= old.size
 	}
-	s.size.add(u.size, 1)
+	s.size += u.size
 	s.users.Set(u.Name, u)
 }
 
@@ -105,7 +93,7 @@ func (s *Store) Delete(name string) bool {
 	if u == nil || builtin(name) {
 		return false
 	}
-	s.size.add(u.size, -1)
+	s.size -= u.size
 	return s.users.Delete(name)
 }
 
@@ -187,8 +175,8 @@ func (s *Store) Authenticate(user string, password Digest) uint64 {
 	return u.prove(&Presented{Digest: password})
 }
 
-// Size is the logical memory of the users in bytes, as it is counted at a level.
-func (s *Store) Size(level env.Level) int64 { return s.size.at(level) }
+// Size is the logical memory of the users in bytes.
+func (s *Store) Size() int64 { return s.size }
 
 // ErrUser says that a snapshot's user is not one that Save wrote, or is out of order.
 var ErrUser = errors.New("acl: malformed user")

@@ -1,7 +1,5 @@
 package acl
 
-import "github.com/trireme-dev/trireme/fsm/env"
-
 // credential is a secret that proves its user: the digest of a password or token, and
 // the number by which identities name it. Tokens have a salt; passwords have none, because
 // ACL GETUSER and ACL SETUSER show and take the plain digest (docs/design/credentials.md).
@@ -25,7 +23,7 @@ type User struct {
 
 	inMore int       // selectors in more, and what they have
 	price  walkPrice // of checking a name, with all selectors
-	size   footprint
+	size   int64     // see footprint
 }
 
 // Default may do everything: it stands for the process in tests of single commands.
@@ -109,9 +107,7 @@ type Key struct {
 // Call describes a call whose permission is to be checked.
 type Call struct {
 	// Command is the number of the command in the catalog.
-	Command int
-	// Level is the feature level in force, by which commands are in categories.
-	Level    env.Level
+	Command  int
 	Keys     []Key
 	Channels []string
 	// Patterns says that Channels are patterns to subscribe to.
@@ -181,7 +177,7 @@ func (s *selector) permits(call *Call) bool {
 }
 
 func (s *selector) permit(call *Call) (Denied, string) {
-	if !s.opens(call.Command, call.Level) {
+	if !s.opens(call.Command) {
 		return DeniedCommand, ""
 	}
 	for _, k := range call.Keys {

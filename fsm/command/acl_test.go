@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -98,10 +97,9 @@ func TestChannelsOfCommands(t *testing.T) {
 	}
 }
 
-// TestRegroupedCategories: rules about a category permit at level 1 what they permitted there, and what they permit in Redis from level 2 on,
-// also the rules of users that were made before.
+// TestRegroupedCategories: rules about a category permit what they permit in Redis.
 func TestRegroupedCategories(t *testing.T) {
-	for line, rules := range map[string][2]string{ // that permit it at level 1 alone, and from level 2 on alone
+	for line, rules := range map[string][2]string{ // that don't permit it, and that do
 		"FUNCTION FLUSH":                 {"+@all -@write", "-@all +@write"},
 		"FUNCTION DELETE lib":            {"+@all -@write", "-@all +@write"},
 		"FUNCTION LOAD REPLACE #!lua":    {"+@all -@write", "-@all +@write"},
@@ -111,32 +109,24 @@ func TestRegroupedCategories(t *testing.T) {
 	} {
 		for i, rule := range rules {
 			tx := testTx(nil, RESP)
-			tx.Level = env.Base
-			if err := tx.Users.SetUser("u", append([]string{"on", "nopass", "~*"}, strings.Fields(rule)...), env.Level2); err != nil {
+			if err := tx.Users.SetUser("u", append([]string{"on", "nopass", "~*"}, strings.Fields(rule)...)); err != nil {
 				t.Fatal(err)
 			}
 			tx.User = tx.Users.User("u")
-			for _, level := range []env.Level{env.Base, env.Level2} {
-				tx.Level = level
-				refused := strings.HasPrefix(tx.do(line).Text(), "NOPERM")
-				if want := (level == env.Base) != (i == 0); refused != want {
-					t.Errorf("%s with %s at level %d: refused %v", line, rule, level, refused)
-				}
+			if refused := strings.HasPrefix(tx.do(line).Text(), "NOPERM"); refused != (i == 0) {
+				t.Errorf("%s with %s: refused %v, want %v", line, rule, refused, i == 0)
 			}
 		}
 	}
 	tx := testTx(acl.Default, RESP)
-	for level, want := range map[env.Level]bool{env.Base: false, env.Level2: true} {
-		tx.Level = level
-		for _, line := range []string{"ACL CAT write", "COMMAND LIST FILTERBY ACLCAT write"} {
-			if has := strings.Contains(fmt.Sprint(texts(tx.do(line))), "function|load"); has != want {
-				t.Errorf("%s at level %d has FUNCTION LOAD: %v", line, level, has)
-			}
+	for _, line := range []string{"ACL CAT write", "COMMAND LIST FILTERBY ACLCAT write"} {
+		if !strings.Contains(fmt.Sprint(texts(tx.do(line))), "function|load") {
+			t.Errorf("%s lacks FUNCTION LOAD", line)
 		}
-		entry := tx.do("COMMAND INFO function|load").Elems()[0].Elems()
-		if has := slices.Contains(texts(entry[6]), "@write"); has != want {
-			t.Errorf("COMMAND INFO at level %d: %q", level, texts(entry[6]))
-		}
+	}
+	entry := tx.do("COMMAND INFO function|load").Elems()[0].Elems()
+	if !slices.Contains(texts(entry[6]), "@write") {
+		t.Errorf("COMMAND INFO has the categories %q, want @write among them", texts(entry[6]))
 	}
 }
 

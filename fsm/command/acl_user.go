@@ -42,7 +42,7 @@ func aclSetUser(tx *Tx, a *Args) reply.Value {
 		return reply.Error("ERR Unmatched parenthesis in acl selector starting at '" + shown(open) + "'.")
 	}
 	var refused *acl.RuleError
-	if err := tx.Users.SetUser(name, rules, tx.Level); errors.As(err, &refused) {
+	if err := tx.Users.SetUser(name, rules); errors.As(err, &refused) {
 		return reply.Error("ERR Error in ACL SETUSER modifier '" + shown(refused.Rule) + "': " + refused.Reason)
 	}
 	return reply.OK()
@@ -180,7 +180,7 @@ func aclCat(tx *Tx, a *Args) reply.Value {
 		if category == 0 {
 			return reply.Error("ERR Unknown category '" + shown(name) + "'")
 		}
-		return bulks(tx.Table.Catalog().In(category, tx.Level))
+		return bulks(tx.Table.Catalog().In(category))
 	}
 	return a.errWords()
 }

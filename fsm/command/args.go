@@ -15,9 +15,6 @@ type Args struct {
 	at   int
 	err  reply.Value
 	bad  bool
-	// level1: words are read as before level 2. Blanks alone are a number of C, 0, and every path that begins with $ is
-	// JSONPath.
-	level1 bool
 	// program is the size of the regular expressions in the paths so far, steps the work of reading them.
 	program int
 	steps   int64

@@ -1,24 +1,8 @@
 package command
 
-import (
-	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/env"
-)
+import "github.com/trireme-dev/trireme/fsm/acl"
 
-// categoriesAt are all categories of the row at a level.
-func (c *Command) categoriesAt(level env.Level) acl.Category {
-	if level >= env.Level2 {
-		return c.categories() ^ c.Regrouped
-	}
-	return c.categories()
-}
-
-// deniesOOM reports whether the command is refused at a level when the memory limit is reached.
-func (c *Command) deniesOOM(level env.Level) bool {
-	return c.Flags&DenyOOM != 0 || c.Flags&DenyOOMLater != 0 && level >= env.Level2
-}
-
-// categories are all categories of the row at the first level.
+// categories are all categories of the row.
 func (c *Command) categories() acl.Category {
 	set := c.family.category&^c.NotCategories | c.Categories
 	for _, f := range []struct {
@@ -35,7 +19,7 @@ func (c *Command) categories() acl.Category {
 	if c.Flags&Admin != 0 || c.Group == "pubsub" || c.Group == "scripting" { // these are about the data
 		set &^= acl.Read | acl.Write
 	}
-	return set
+	return set ^ c.Regrouped
 }
 
 // container is the first word of a row's name.
@@ -52,7 +36,7 @@ func container(name string) string {
 func (t *Table) newCatalog() *acl.Catalog {
 	list := make([]acl.Command, len(t.rows))
 	for i, c := range t.rows {
-		list[i] = acl.Command{Name: outward(c.Name), Categories: c.categories(), Regrouped: c.Regrouped}
+		list[i] = acl.Command{Name: outward(c.Name), Categories: c.categories()}
 	}
 	return acl.NewCatalog(list)
 }

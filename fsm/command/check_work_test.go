@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // TestChecksOfUsersArePriced: of every row that names keys or channels, the check of a user with many patterns is paid for
@@ -17,7 +15,7 @@ func TestChecksOfUsersArePriced(t *testing.T) {
 	for i := range 500 {
 		rules = append(rules, fmt.Sprintf("~*k%d?", i), fmt.Sprintf("&*c%d?", i))
 	}
-	if err := tx.Users.SetUser("u", rules, env.Level2); err != nil {
+	if err := tx.Users.SetUser("u", rules); err != nil {
 		t.Fatal(err)
 	}
 	tx.User = tx.Users.User("u")

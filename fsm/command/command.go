@@ -57,16 +57,13 @@ const (
 	ReportsMiss
 	// HidesMiss reads cause no keymiss event.
 	HidesMiss
-	// NoScriptWait commands wait for an element. From level 2 a script can't call them, as in
-	// Redis 7.0; at level 1 it got what there was.
+	// NoScriptWait commands wait for an element. A script can't call them, as in Redis 7.0.
 	NoScriptWait
 	// NoTouch commands ask about keys without using them: OBJECT IDLETIME doesn't change.
 	NoTouch
-	// MayGrow writes are no DenyOOM commands, as in Redis, and may add to memory nevertheless: from level 2 on they are
+	// MayGrow writes are no DenyOOM commands, as in Redis, and may add to memory nevertheless: they are
 	// undone if it ends above its limit by more than a DenyOOM command may leave it.
 	MayGrow
-	// DenyOOMLater commands are DenyOOM commands from level 2 on, as in Redis; at level 1 no limit refused them.
-	DenyOOMLater
 	// NodeLocal reads answer what one node knows by itself: nothing in the log may depend on it.
 	NodeLocal
 )
@@ -110,8 +107,7 @@ type Command struct {
 	// Categories are ACL categories in addition to those of the family and of Flags; NotCategories
 	// are those of the family that Redis does not give the command.
 	Categories, NotCategories acl.Category
-	// Regrouped are categories that the row leaves or enters from level 2 on. Rules about categories
-	// are in the log, so what they permit at level 1 stays.
+	// Regrouped are categories that the row leaves, or enters, where Redis has it in others than its Flags say.
 	Regrouped acl.Category
 	// Varies, if set, says what a call does with its keys, where that depends on its words.
 	Varies func(argv [][]byte) keyFlags
@@ -133,7 +129,7 @@ type Command struct {
 	// Precheck, if set, checks a word that may be long. If the command refuses that word in any state, it returns the word's
 	// position and a short word for the log, which the command refuses with the same error. Otherwise at is 0. argv has
 	// passed Table.Check.
-	Precheck func(l *Limits, level env.Level, argv [][]byte) (at int, word []byte)
+	Precheck func(l *Limits, argv [][]byte) (at int, word []byte)
 	Run      Handler
 
 	// Group and Title name the family, for programs and for people: "string", "Strings".

@@ -1,7 +1,5 @@
 package command
 
-import "github.com/trireme-dev/trireme/fsm/env"
-
 // dialect holds what commands do differently for the two kinds of clients. Those of RESP get what Redis 7.0 does; those of
 // HTTP get what the reference service does, for which their libraries are written. Nothing else in this package knows such
 // a difference: a handler asks tx.dialect(). (origin.go and permit.go have the words of refusals, which differ too.)
@@ -58,9 +56,8 @@ const (
 // trimLeeway is below how many entries too many the reference service leaves a stream alone.
 const trimLeeway = 100
 
-// The dialects. Those named after level 1 are of that feature level, the others of level 2 and above.
+// The dialects.
 var (
-	redisLevel1 = dialect{scanCount: 10, fieldSeconds: ceil, oneParameter: true}
 	// uncommitted is for calls without a client: of tests, and of the state machine itself.
 	uncommitted = dialect{scanCount: 10, fieldSeconds: ceil}
 
@@ -68,8 +65,6 @@ var (
 	// scriptOfService is for the calls of a script that was called over HTTP.
 	scriptOfService = dialect{configuredEncodings: true, approximate: wholeNodes, scanCount: 10, fieldSeconds: ceil}
 
-	serviceLevel1 = dialect{scanCount: 10, fieldSeconds: ceil, reportsLostPath: true, copiesToItself: true, fiveUserFields: true,
-		hidesCommands: true, allSections: true, oneParameter: true, anonymousReaders: true}
 	service = dialect{approximate: lessThanAll, scanCount: 1000, limitsRanks: true, groupless: true, deletesAcknowledged: true,
 		fieldSeconds: floor, reportsLostPath: true, copiesToItself: true, fiveUserFields: true, hidesCommands: true,
 		allSections: true, oneParameter: true, anonymousReaders: true, unknownFlags: true}
@@ -81,12 +76,8 @@ func (tx *Tx) dialect() *dialect {
 	if tx.run != nil {
 		client = tx.run.origin
 	}
-	switch over, released := tx.Origin.isREST(), tx.Level < env.Level2; {
-	case over && released:
-		return &serviceLevel1
-	case released:
-		return &redisLevel1
-	case over:
+	switch {
+	case tx.Origin.isREST():
 		return &service
 	case client == RESP:
 		return &redis7

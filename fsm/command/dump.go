@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -125,22 +124,19 @@ func (tx *Tx) restoreDeadline(ttl []byte, absolute bool) (at int64, bad *reply.V
 const maxRestored = 1 << 30
 
 // restoreBounds returns the bounds for reading a payload with allowed steps of work left.
-func (l *Limits) restoreBounds(level env.Level, allowed int64) rdb.Bounds {
-	b := rdb.Bounds{Room: l.MaxRecord}
+func (l *Limits) restoreBounds(allowed int64) rdb.Bounds {
+	b := rdb.Bounds{Room: l.MaxRecord, Work: max(1, allowed), ReadRefused: true}
 	if b.Room <= 0 {
 		b.Room = maxRestored
-	}
-	if level >= env.Level2 {
-		b.Work, b.ReadRefused = max(1, allowed), true
 	}
 	return b
 }
 
 // precheckRestore checks a payload without the state; see Command.Precheck.
-func precheckRestore(l *Limits, level env.Level, argv [][]byte) (at int, word []byte) {
+func precheckRestore(l *Limits, argv [][]byte) (at int, word []byte) {
 	const payload = 3
 	// No field of a hash is past its deadline: that only leaves something out.
-	if _, _, err := rdb.Restore(argv[payload], 0, l.restoreBounds(level, l.Work())); err != nil {
+	if _, _, err := rdb.Restore(argv[payload], 0, l.restoreBounds(l.Work())); err != nil {
 		return payload, rdb.RefusedPayload(err)
 	}
 	return 0, nil
@@ -148,11 +144,11 @@ func precheckRestore(l *Limits, level env.Level, argv [][]byte) (at int, word []
 
 // readPayload reads a payload within the limits of records and of the request's work.
 func (tx *Tx) readPayload(payload []byte) (v rdb.Value, bad *reply.Value) {
-	bounds := tx.Limits.restoreBounds(tx.Level, tx.allowed())
+	bounds := tx.Limits.restoreBounds(tx.allowed())
 	v, worked, err := rdb.Restore(payload, tx.Now, bounds)
 	if left := max(0, tx.allowed()); errors.Is(err, rdb.ErrWork) {
 		tx.work.used += left // also by a stand-in
-	} else if tx.Level >= env.Level2 {
+	} else {
 		tx.work.used += min(worked, left)
 	}
 	switch {
@@ -162,7 +158,7 @@ func (tx *Tx) readPayload(payload []byte) (v rdb.Value, bad *reply.Value) {
 		return v, ptr(reply.Error("ERR max single record size exceeded. Limit: " + strconv.FormatInt(bounds.Room, 10) + " bytes, Actual: more. Setting: max-record-size"))
 	case errors.Is(err, rdb.ErrWork):
 		return v, ptr(reply.Error("ERR max request work exceeded by 'restore'. Limit: " + strconv.FormatInt(tx.Limits.Work(), 10) + " steps, Actual: more. Setting: max-request-work"))
-	case err != nil, v.Data != nil && v.Data.Type() > keyspace.JSON && tx.Level < env.Level2:
+	case err != nil:
 		return v, ptr(errFormat)
 	}
 	size := int64(len(v.Text))

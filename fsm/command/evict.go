@@ -16,7 +16,7 @@ type Evictor interface {
 
 // makeRoom has keys evicted, if the policy allows that, and reports whether memory is within its limit.
 func (tx *Tx) makeRoom() bool {
-	return tx.Level >= env.Level2 && tx.Room != nil && !tx.ReadOnly && tx.Room.MakeRoom(tx)
+	return tx.Room != nil && !tx.ReadOnly && tx.Room.MakeRoom(tx)
 }
 
 // Evicted is the event of a key that had to make room.

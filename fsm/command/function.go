@@ -5,7 +5,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/ascii"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script"
@@ -40,10 +39,10 @@ func functions() []Command {
 		{Name: "function list", Arity: -2, Flags: look, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in functions",
 			Syntax: "FUNCTION LIST [LIBRARYNAME pattern] [WITHCODE]", Summary: "Describes the libraries in the order of their names.",
 			Tips: unorderedOutput, Run: functionList},
-		{Name: "function load", Arity: -3, Flags: write | DenyOOMLater, Regrouped: acl.Write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the library's length",
+		{Name: "function load", Arity: -3, Flags: write | DenyOOM, Regrouped: acl.Write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the library's length",
 			Syntax: "FUNCTION LOAD [REPLACE] function-code", Summary: "Creates a library on all nodes. Returns its name.",
 			Tips: "request_policy:all_shards response_policy:all_succeeded", Run: functionLoad},
-		{Name: "function restore", Arity: -3, Flags: write | DenyOOMLater, Regrouped: acl.Write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
+		{Name: "function restore", Arity: -3, Flags: write | DenyOOM, Regrouped: acl.Write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
 			Syntax: "FUNCTION RESTORE serialized-value [FLUSH|APPEND|REPLACE]", Summary: "Creates the libraries of a payload of FUNCTION DUMP, all or none.",
 			Tips: "request_policy:all_shards response_policy:all_succeeded", Precheck: precheckFunctionRestore, Run: functionRestore},
 		{Name: "function stats", Arity: 2, Flags: look, Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",
@@ -61,7 +60,7 @@ func functionCall(tx *Tx, a *Args) reply.Value { return callFunction(tx, a, fals
 
 func functionCallReadOnly(tx *Tx, a *Args) reply.Value { return callFunction(tx, a, true) }
 
-// callFunction runs a function of a library. Over HTTP, and at level 1, one that doesn't say
+// callFunction runs a function of a library. Over HTTP one that doesn't say
 // that it only reads may be called as one that does, and fails when it writes.
 func callFunction(tx *Tx, a *Args, readOnly bool) reply.Value {
 	library, f := tx.Scripts.Function(a.String())
@@ -106,7 +105,7 @@ func functionLoad(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if err := tx.Scripts.Vacant(source, tx.scriptRules(), replace); err != nil {
+	if err := tx.Scripts.Vacant(source, replace); err != nil {
 		return libraryError(err)
 	}
 	if refusal := tx.roomFor(len(source)); refusal != nil {
@@ -188,7 +187,7 @@ func functionRestore(tx *Tx, a *Args) reply.Value {
 	}
 	for _, t := range texts {
 		l, err := tx.loadLibrary(t)
-		if err == nil && !replace && store.Library(l.Name) != nil && tx.Level >= env.Level2 {
+		if err == nil && !replace && store.Library(l.Name) != nil {
 			return reply.Error("ERR Library " + l.Name + " already exists") // without quotes, as by Redis
 		}
 		if err == nil {
@@ -204,7 +203,7 @@ func functionRestore(tx *Tx, a *Args) reply.Value {
 }
 
 // precheckFunctionRestore checks a payload without the state; see Command.Precheck.
-func precheckFunctionRestore(_ *Limits, _ env.Level, argv [][]byte) (at int, word []byte) {
+func precheckFunctionRestore(_ *Limits, argv [][]byte) (at int, word []byte) {
 	const payload = 2
 	if _, err := rdb.Functions(argv[payload]); err != nil {
 		return payload, rdb.RefusedPayload(err)
@@ -237,7 +236,7 @@ func functionList(tx *Tx, a *Args) reply.Value {
 	list := []reply.Value{}
 	pattern = ascii.Lower(pattern)
 	tx.Scripts.Libraries(func(l *script.Library) {
-		if tx.matchesNow(pattern, ascii.Lower(l.Name)) {
+		if tx.matches(pattern, ascii.Lower(l.Name)) {
 			list = append(list, describeLibrary(l, code))
 		}
 	})

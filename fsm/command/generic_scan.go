@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/ascii"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -57,7 +56,7 @@ func readScanOptions(tx *Tx, a *Args) scanOptions {
 				a.Fail(ErrSyntax)
 			}
 		case a.Word("TYPE"):
-			o.only, o.typed = a.typeName(tx), true
+			o.only, o.typed = a.typeName(), true
 		case a.Word("WITHTYPE"):
 			o.withType = true
 		default:
@@ -67,20 +66,13 @@ func readScanOptions(tx *Tx, a *Args) scanOptions {
 	return o
 }
 
-// typeName reads the name of a type, in any case; None, which no key has, of a name that this version does not know. At
-// level 1 that was an error.
-func (a *Args) typeName(tx *Tx) keyspace.Type {
-	word, last := a.Bytes(), keyspace.JSON
-	if tx.Level >= env.Level2 {
-		last = keyspace.Array
-	}
-	for t := keyspace.String; t <= last; t++ {
+// typeName reads the name of a type, in any case; None, which no key has, of a name that this version does not know.
+func (a *Args) typeName() keyspace.Type {
+	word := a.Bytes()
+	for t := keyspace.String; t <= keyspace.Array; t++ {
 		if EqualFold(word, ascii.Upper(t.String())) {
 			return t
 		}
-	}
-	if tx.Level < env.Level2 {
-		a.Fail(reply.Error("ERR unknown type name '" + shown(string(word)) + "'"))
 	}
 	return keyspace.None
 }
@@ -91,15 +83,12 @@ func (tx *Tx) cursor(word []byte) (uint64, bool) {
 	if len(word) == 0 {
 		return 0, true
 	}
-	digits := string(word)
-	if tx.Level >= env.Level2 {
-		digits, _, _ = strings.Cut(digits, "\x00")
-		if digits == "" {
-			return 0, true
-		}
-		if digits[0] == '+' || digits[0] == '-' {
-			digits = digits[1:]
-		}
+	digits, _, _ := strings.Cut(string(word), "\x00")
+	if digits == "" {
+		return 0, true
+	}
+	if digits[0] == '+' || digits[0] == '-' {
+		digits = digits[1:]
 	}
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if word[0] == '-' {

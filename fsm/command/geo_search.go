@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/geo"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -51,12 +50,12 @@ func (o *geoOptions) find(tx *Tx, z *keyspace.ZSet) (hits []geoHit) {
 			return !full()
 		})
 	}
-	return o.sort(hits, tx.Level)
+	return o.sort(hits)
 }
 
 // sort orders the members and leaves out those beyond the count. A count without an
-// order means the nearest, but not with ANY. At level 1 members that are equally far kept their order also where a count cut them.
-func (o *geoOptions) sort(hits []geoHit, level env.Level) []geoHit {
+// order means the nearest, but not with ANY.
+func (o *geoOptions) sort(hits []geoHit) []geoHit {
 	order := o.order
 	if order == 0 && o.count > 0 && !o.any {
 		order = 1
@@ -65,7 +64,7 @@ func (o *geoOptions) sort(hits []geoHit, level env.Level) []geoHit {
 	cut := o.count > 0 && int64(len(hits)) > o.count
 	switch {
 	case order == 0:
-	case cut && level >= env.Level2:
+	case cut:
 		sortFirst(hits, int(o.count), byDistance)
 	default:
 		slices.SortStableFunc(hits, byDistance)

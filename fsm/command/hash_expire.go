@@ -1,7 +1,6 @@
 package command
 
 import (
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -93,7 +92,7 @@ func setFieldDeadlines(tx *Tx, a *Args, unit timeUnit, name string) reply.Value 
 	}
 	at, bad := fieldDeadline(a.Bytes(), unit, tx.Now, name)
 	// Without a key there is nothing to give a time to, so one that is too late is no error.
-	if missing := e.data.Len(tx.Now) == 0 && tx.Level >= env.Level2; bad != nil && !(missing && bad.Equal(errExpireTime(name))) {
+	if missing := e.data.Len(tx.Now) == 0; bad != nil && !(missing && bad.Equal(errExpireTime(name))) {
 		a.Fail(*bad)
 	}
 	flags := readFieldFlags(a)

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -31,33 +30,18 @@ func errKind(expected string, found jsondoc.Value) reply.Value {
 // jsonError is an error of a document, a text or a path as a reply.
 func jsonError(err error) reply.Value { return reply.Error("ERR " + clean(err.Error())) }
 
-// forms is a reply that RedisJSON gives other types in RESP3. Replies may be stored, so it has the one form at level 1.
-func (tx *Tx) forms(resp2, resp3 reply.Value) reply.Value {
-	if tx.Level < env.Level2 {
-		return resp2
-	}
-	return reply.Forms(resp2, resp3)
-}
-
 // path reads a path; without a word left it is the root, as a legacy path.
 //
 // The regular expressions of all paths of a call together are bounded as those of one are. What it takes to read them
-// counts among the work of the request, from level 2 on.
+// counts among the work of the request.
 func (a *Args) path() *jsondoc.Path {
 	if a.Left() == 0 {
 		return jsondoc.Root()
 	}
 	text := a.String()
-	var p *jsondoc.Path
-	var err error
-	if a.level1 {
-		p, err = jsondoc.ParsePathLevel1(text)
-	} else {
-		var size int
-		p, size, err = jsondoc.ParsePathWithin(text, jsondoc.MaxProgram-a.program)
-		a.program += size
-		a.steps += compileWork*int64(size) + int64(len(text))/pathPerWork
-	}
+	p, size, err := jsondoc.ParsePathWithin(text, jsondoc.MaxProgram-a.program)
+	a.program += size
+	a.steps += compileWork*int64(size) + int64(len(text))/pathPerWork
 	if err != nil {
 		a.Fail(jsonError(err))
 		return jsondoc.Root()

@@ -11,7 +11,7 @@ func jsonType(tx *Tx, a *Args) reply.Value {
 	if v.IsError() {
 		return v
 	}
-	return tx.forms(v, reply.Array(v))
+	return reply.Forms(v, reply.Array(v))
 }
 
 var askType = askRow(question{nullable: true, ask: func(v jsondoc.Value, _ *jsondoc.Work) (reply.Value, bool) {

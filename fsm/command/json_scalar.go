@@ -95,7 +95,7 @@ func numberBy(tx *Tx, a *Args, op jsondoc.Operation, event string) reply.Value {
 			v := results[0]
 			results = results[1:]
 			t.Replace(m, v)
-			return tx.forms(textOf(jsondoc.Format{}, v), numberOf(v))
+			return reply.Forms(textOf(jsondoc.Format{}, v), numberOf(v))
 		},
 	})
 	if refusal != nil {
@@ -105,7 +105,7 @@ func numberBy(tx *Tx, a *Args, op jsondoc.Operation, event string) reply.Value {
 	if !p.Legacy {
 		text = reply.Bulk(arrayText(answers))
 	}
-	return tx.forms(text, reply.Array(answers...))
+	return reply.Forms(text, reply.Array(answers...))
 }
 
 // numberOf is a number in RESP3.

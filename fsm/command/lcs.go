@@ -2,9 +2,7 @@ package command
 
 import (
 	"slices"
-	"unicode/utf8"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -72,7 +70,7 @@ func lcs(tx *Tx, a *Args) reply.Value {
 	if tx.Charge(int64(len(x)) * int64(len(y)) / cellsPerStep) {
 		return reply.Nil()
 	}
-	t := newLCSTable(x, y, !o.length, tx.Level)
+	t := newLCSTable(x, y, !o.length)
 	switch {
 	case o.index:
 		return reply.Map(reply.Bulk("matches"), t.matches(&o), reply.Bulk("len"), reply.Int(int64(t.length)))
@@ -92,23 +90,14 @@ type lcsTable struct {
 	stride int      // words of a row
 }
 
-// newLCSTable fills the table; the path is kept only with keepPath. At level 1 the bytes of x that continue a character were
-// passed over: scripts have stored what was found then.
-func newLCSTable(x, y string, keepPath bool, level env.Level) *lcsTable {
+// newLCSTable fills the table; the path is kept only with keepPath.
+func newLCSTable(x, y string, keepPath bool) *lcsTable {
 	t := &lcsTable{x: x, y: y, stride: (len(y) + 63) / 64}
 	if keepPath {
 		t.up = make([]uint64, t.stride*len(x))
 	}
 	row := make([]uint32, len(y)+1)
-	next := 0
 	for i := range len(x) {
-		if level < env.Level2 {
-			if i < next {
-				continue
-			}
-			_, size := utf8.DecodeRuneInString(x[i:]) // runes: level 1 walked them
-			next = i + size
-		}
 		t.fill(i, row)
 	}
 	t.length = int(row[len(y)])

@@ -5,7 +5,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -30,7 +29,7 @@ func TestLCS(t *testing.T) {
 		text := rapid.SliceOfN(rapid.SampledFrom([]byte("ab\xc3\xa9\xff")), 0, 150)
 		x, y := string(text.Draw(t, "x")), string(text.Draw(t, "y"))
 		want := lengths(x, y)[len(x)][len(y)]
-		table := newLCSTable(x, y, true, env.Level2)
+		table := newLCSTable(x, y, true)
 		got := table.text()
 		if table.length != want || len(got) != want || !within(got, x) || !within(got, y) {
 			t.Fatalf("%q of length %d, want %d", got, table.length, want)
@@ -46,7 +45,7 @@ func TestLCS(t *testing.T) {
 		if spelled != got {
 			t.Fatalf("ranges spell %q, not %q", spelled, got)
 		}
-		if newLCSTable(x, y, false, env.Level2).length != want {
+		if newLCSTable(x, y, false).length != want {
 			t.Fatal("another length without the way")
 		}
 	})

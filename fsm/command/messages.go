@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -75,7 +74,7 @@ func (tx *Tx) publishMessage(a *Args, queueName string) reply.Value {
 	if queueName != "" {
 		p.Queue, p.Given = queueName, p.Given|queue.GivenQueue
 	}
-	if refusal := p.To(tx.Level, destination); refusal != nil {
+	if refusal := p.To(destination); refusal != nil {
 		return refused(refusal)
 	}
 	if tx.Messages == nil {
@@ -90,7 +89,7 @@ func (tx *Tx) publishMessage(a *Args, queueName string) reply.Value {
 
 // messageOptions are the words behind a body: pairs of an option and its value.
 func messageOptions(tx *Tx, a *Args) (queue.Publication, error) {
-	c := queue.Config{Strict: true, Level1: tx.Level < env.Level2}
+	c := queue.Config{Strict: true}
 	for a.Left() > 0 {
 		pair := a.Take(2)
 		if pair == nil {
@@ -175,7 +174,7 @@ func msgGet(tx *Tx, a *Args) reply.Value {
 		return reply.Nil()
 	}
 	c := m.Content
-	body, header := c.RedactedParts(tx.Level)
+	body, header := c.RedactedParts()
 	fields := []reply.Value{
 		reply.Bulk("messageId"), reply.Bulk(m.ID.String()), reply.Bulk("state"), reply.Bulk(m.State.String()),
 		reply.Bulk("url"), reply.Bulk(c.URL), reply.Bulk("method"), reply.Bulk(c.DeliveryMethod()),

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -93,8 +92,6 @@ func objectIdleTime(tx *Tx, a *Args) reply.Value {
 			return errNoIdleTime
 		case tx.ReadOnly:
 			return reply.Int(tx.DB.Idle(tx.Env, o) / 1000)
-		case tx.Level < env.Level2:
-			return reply.Int(0)
 		}
 		return errNodeLocal
 	})

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/ascii"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -21,7 +20,7 @@ func (t *Table) unknown(tx *Tx, argv [][]byte) reply.Value {
 	name := string(argv[0])
 	container := t.containers[string(lower(nil, argv[0]))]
 	if container && len(argv) == 1 && t.byName[string(lower(nil, argv[0]))] == nil {
-		if tx.Origin == Script && tx.Level >= env.Level2 {
+		if tx.Origin == Script {
 			return errScriptArity
 		}
 		return ErrArity(ascii.Lower(name))
@@ -75,7 +74,7 @@ func refusedAt(tx *Tx, c *Command, argv [][]byte) (reply.Value, bool) {
 		return reply.Error("ERR Command \"" + ascii.Upper(c.Name) + "\" with BLOCK is not allowed in REST"), true
 	case d == OriginHTTP && c.Flags&NoHTTP != 0:
 		return reply.Error("ERR Command \"" + ascii.Upper(c.Name) + "\" is not allowed in REST or it has a special context path"), true
-	case d == Script && (c.Flags&NoScript != 0 || c.Flags&NoScriptWait != 0 && tx.Level >= env.Level2):
+	case d == Script && (c.Flags&NoScript != 0 || c.Flags&NoScriptWait != 0):
 		return reply.Error("ERR This Redis command is not allowed from script"), true
 	}
 	return reply.Value{}, false

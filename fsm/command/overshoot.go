@@ -3,7 +3,6 @@ package command
 import (
 	"math"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -52,7 +51,7 @@ func (tx *Tx) headroom() int64 {
 
 // overCeiling reports whether a script has written more than it may; it is asked before each of its calls.
 func (tx *Tx) overCeiling() bool {
-	return tx.Level >= env.Level2 && tx.limited() && !tx.ReadOnly && tx.headroom() < 0
+	return tx.limited() && !tx.ReadOnly && tx.headroom() < 0
 }
 
 // outOfMemory reports whether a script may not write more, because nothing can make room for it.
@@ -80,7 +79,7 @@ func (r *running) mark(part int) {
 // guardMemory returns what undoes a command that has left too much behind and makes its reply the refusal; nil for one
 // that can't.
 func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(reply.Value) reply.Value {
-	if tx.Level < env.Level2 || tx.ReadOnly || tx.Undo == nil || tx.DB == nil || c.Group == "messages" || c.Flags&Write == 0 || runsScript(c) {
+	if tx.ReadOnly || tx.Undo == nil || tx.DB == nil || c.Group == "messages" || c.Flags&Write == 0 || runsScript(c) {
 		return nil
 	}
 	before := tx.DB.Used()
@@ -123,9 +122,9 @@ func (tx *Tx) growth(c *Command, argv [][]byte) int64 {
 func runsScript(c *Command) bool { return c.Group == "scripting" }
 
 // roomFor refuses a command that would add so many bytes to the database outside its keys, nil if there is room
-// for them. Below level 2 there always is.
+// for them.
 func (tx *Tx) roomFor(bytes int) *reply.Value {
-	if tx.Level < env.Level2 || !tx.limited() || tx.ReadOnly {
+	if !tx.limited() || tx.ReadOnly {
 		return nil
 	}
 	if tx.full() && !tx.makeRoom() || int64(bytes) > tx.headroom() {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -51,24 +50,12 @@ func (o *pageOptions) shows(tx *Tx, name string) bool {
 	return tx.matches(o.match, name)
 }
 
-// looksPerStep is the number of bytes that are matched with a pattern for one step of a script.
-const looksPerStep = 16
+// looksPerMatch is the cost of a match in addition to the bytes that it reads, in bytes.
+const looksPerMatch = 8
 
 // matches is glob.Match, paid for by the request and by the script that asked for it. It is false once the request has used
 // its budget, and the command is refused then: it must only read.
 func (tx *Tx) matches(pattern, name string) bool {
-	if tx.Level >= env.Level2 {
-		return tx.matchesNow(pattern, name)
-	}
-	tx.looked(1 + len(name)*glob.Cost(pattern)/looksPerStep)
-	return glob.Match(pattern, name)
-}
-
-// looksPerMatch is the cost of a match in addition to the bytes that it reads, in bytes.
-const looksPerMatch = 8
-
-// matchesNow is matches for commands that paid for nothing at level 1.
-func (tx *Tx) matchesNow(pattern, name string) bool {
 	looks := tx.work.looks + looksPerMatch + glob.Work(pattern, len(name))
 	tx.work.looks = looks % bytesPerWork
 	return tx.spendFound(looks/bytesPerWork) && glob.Match(pattern, name)

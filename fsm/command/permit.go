@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -31,7 +30,7 @@ func (tx *Tx) permit(c *Command, argv [][]byte) *reply.Value {
 
 // call describes the call that the user must be permitted to make.
 func (tx *Tx) call(c *Command, argv [][]byte) *acl.Call {
-	call := &acl.Call{Command: c.number, Level: tx.Level}
+	call := &acl.Call{Command: c.number}
 	places := c.Keys.Positions(argv)
 	for i, at := range places {
 		call.Keys = append(call.Keys, acl.Key{Name: string(argv[at]), Access: c.access(argv, i)})
@@ -56,9 +55,6 @@ func (tx *Tx) spendCheck(c *Command, u *acl.User, call *acl.Call) *reply.Value {
 	}
 	if tx.Charge(stepsPerElement * steps) {
 		return ptr(reply.Nil()) // which is discarded
-	}
-	if tx.Level < env.Level2 {
-		return nil
 	}
 	tx.looked(int(min(steps*scriptPerWork, math.MaxInt32)))
 	if steps > tx.allowed() {

@@ -96,7 +96,7 @@ func publish(tx *Tx, a *Args) reply.Value { return tx.send(a, channel.Plain, env
 
 // publishWork is the work of matching the channel with all patterns.
 func publishWork(tx *Tx, argv [][]byte) int64 {
-	if tx.Level < env.Level2 || len(argv) < 2 {
+	if len(argv) < 2 {
 		return 0
 	}
 	return tx.matchWork(1, len(argv[1]))
@@ -133,7 +133,7 @@ func (tx *Tx) channelNames(a *Args, kind channel.Kind) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	return bulks(tx.Channels.Names(kind, func(name string) bool { return tx.matchesNow(pattern, name) }))
+	return bulks(tx.Channels.Names(kind, func(name string) bool { return tx.matches(pattern, name) }))
 }
 
 func pubsubNumSub(tx *Tx, a *Args) reply.Value { return tx.channelCounts(a, channel.Plain) }

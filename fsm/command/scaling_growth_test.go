@@ -62,7 +62,7 @@ func (s *scaling) growth(lines []string, n int) (stays, counted int64) {
 
 // counted are the logical bytes of the database.
 func (tx *Tx) counted() int64 {
-	return tx.DB.Used() + tx.Users.Size(tx.Level) + tx.Scripts.Size() + tx.Messages.Used() + tx.Workflows.Used()
+	return tx.DB.Used() + tx.Users.Size() + tx.Scripts.Size() + tx.Messages.Used() + tx.Workflows.Used()
 }
 
 func heap() int64 {

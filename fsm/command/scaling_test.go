@@ -325,7 +325,7 @@ func judge(one, four trial, step float64) string {
 
 func (s *scaling) txOf(e *env.Env) *Tx {
 	table, engine := s.table, s.engine
-	tx := &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0, true), Table: table, Origin: RESP, Config: new(Config)}
+	tx := &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0), Table: table, Origin: RESP, Config: new(Config)}
 	tx.User = tx.Users.User("default")
 	tx.Messages, tx.Workflows = queue.New(), workflow.New()
 	tx.Messages.SetRoom(queue.Unlimited)

@@ -2,7 +2,6 @@ package command
 
 import (
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script"
 	"github.com/trireme-dev/trireme/fsm/script/lua"
@@ -101,10 +100,6 @@ type running struct {
 	live     *lua.Budget // of the script, while it calls a command
 }
 
-// requestSteps is the number of steps that all scripts of one pipeline may use at level 1: a
-// pipeline holds the log as long as it runs.
-const requestSteps = 4_000_000
-
 // NewBudget gives the scripts to come a budget of their own, of what the request has
 // left.
 func (tx *Tx) NewBudget() {
@@ -115,15 +110,10 @@ func (tx *Tx) NewBudget() {
 // scriptBudget gives the scripts of this transaction their budget.
 func (tx *Tx) scriptBudget() *lua.Budget {
 	if !tx.spent {
-		steps, most := int64(script.FirstSteps), int64(requestSteps)
-		if tx.Level >= env.Level2 {
-			steps = tx.Limits.Script()
-			most = max(steps, steps*pipelineAllowance) // which overflows for no limit
-		}
+		steps := tx.Limits.Script()
+		most := max(steps, steps*pipelineAllowance) // which overflows for no limit
 		tx.budget, tx.spent = script.BudgetOf(steps), true
-		if tx.Level >= env.Level2 {
-			tx.budget.Setting = "max-script-steps"
-		}
+		tx.budget.Setting = "max-script-steps"
 		tx.drawn = min(tx.budget.Steps, max(0, most-tx.before))
 		tx.budget.Steps = tx.drawn
 		if tx.Interrupted != nil || tx.Paced() {
@@ -151,17 +141,13 @@ func (tx *Tx) engine() (e *script.Engine, release func()) {
 	default:
 		e = script.NewEngine()
 	}
-	e.Exact = tx.Level >= env.Level2
 	return e, release
 }
 
 // scriptRules are those for the texts of scripts and libraries. The scripts of clients over
 // HTTP carry flags that only their service knows.
 func (tx *Tx) scriptRules() script.Rules {
-	switch {
-	case tx.Level < env.Level2:
-		return script.Lenient
-	case tx.dialect().unknownFlags:
+	if tx.dialect().unknownFlags {
 		return script.Tolerant
 	}
 	return script.Exact
@@ -235,7 +221,7 @@ func (r *running) Permitted(argv [][]byte) (ok, known bool) {
 	case c.Takes(len(argv)):
 		return r.tx.permit(c, argv) == nil, true
 	}
-	denied, _ := r.tx.User.Permit(&acl.Call{Command: c.number, Level: r.tx.Level})
+	denied, _ := r.tx.User.Permit(&acl.Call{Command: c.number})
 	return denied == acl.Permitted, true
 }
 

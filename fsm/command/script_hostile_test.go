@@ -57,7 +57,7 @@ func (r *replica) growPrey(now int64) {
 func TestHostileScripts(t *testing.T) {
 	a, b, now := newReplica(t), newReplica(t), int64(scripttest.Start)
 	for _, r := range []*replica{a, b} {
-		(&workbench{replica: r}).limit(0, script.FirstSteps/4) // many of them use all of it
+		(&workbench{replica: r}).limit(0, 500_000) // many of them use all of it
 		r.growPrey(now)
 	}
 	slowest, worst := time.Duration(0), ""

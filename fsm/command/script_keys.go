@@ -1,7 +1,6 @@
 package command
 
 import (
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script"
 )
@@ -9,9 +8,9 @@ import (
 // keySet holds the keys that a script has declared; nil if it may use others too.
 type keySet map[string]bool
 
-// lockedTo returns the set of the keys if the script locks them. At level 1 the flag had no meaning.
+// lockedTo returns the set of the keys if the script locks them.
 func (tx *Tx) lockedTo(locks bool, keys [][]byte) keySet {
-	if !locks || tx.Level < env.Level2 {
+	if !locks {
 		return nil
 	}
 	s := make(keySet, len(keys))

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/scripttest"
 )
@@ -80,46 +79,38 @@ func tryLocked(t *testing.T, argv [][]byte, places []int) {
 }
 
 // TestKeyLockingOfScripts looks at what the flag covers: digests, scripts that read, patterns of SORT, commands without keys,
-// nothing without the flag, and nothing at level 1.
+// and nothing without the flag.
 func TestKeyLockingOfScripts(t *testing.T) {
 	const body = "#!lua flags=no-writes,allow-key-locking\nreturn redis.call(unpack(ARGV))"
 	const open = "return redis.call(unpack(ARGV))"
 	refused := func(key string) string { return "(error) " + dynamicKey + key }
-	level1 := func(t *testing.T) *replica {
-		r := &replica{t: t, m: fsm.NewMachineWith(sharedTable()), index: 1}
-		return r
-	}
-	r, old := newReplica(t), level1(t)
+	r := newReplica(t)
 	load := func(r *replica, text string) string {
 		return r.run(scripttest.Start, stepOf([][]byte{[]byte("SCRIPT"), []byte("LOAD"), []byte(text)})).Text()
 	}
 	digest := load(r, body)
-	load(old, body)
 	for _, c := range []struct {
-		on    *replica
 		words []string
 		want  string
 	}{
-		{r, []string{"EVAL", body, "0", "GET", "k"}, refused("k")},
-		{r, []string{"EVAL_RO", body, "0", "GET", "k"}, refused("k")},
-		{r, []string{"EVALSHA", digest, "0", "GET", "k"}, refused("k")},
-		{r, []string{"EVALSHA_RO", digest, "1", "j", "MGET", "j", "k"}, refused("k")},
-		{r, []string{"EVALSHA", digest, "1", "k", "GET", "k"}, "(nil)"},
-		{r, []string{"EVAL", body, "1", "k", "SORT_RO", "k", "BY", "w_*"}, refused("w_*")},
-		{r, []string{"EVAL", body, "1", "k", "SORT_RO", "k", "GET", "w_*"}, refused("w_*")},
-		{r, []string{"EVAL", body, "1", "k", "SORT_RO", "k", "BY", "nosort", "GET", "#"}, "(empty array)"},
-		{r, []string{"EVAL", body, "0", "SET", "k", "v"}, "(error) ERR Write commands are not allowed from read-only scripts. script: " + digest + ", on @user_script:2."},
-		{r, []string{"EVAL", body, "0", "DBSIZE"}, "(integer) 0"},
-		{r, []string{"EVAL", body, "0", "KEYS", "*"}, "(empty array)"},
-		{r, []string{"EVAL", open, "0", "GET", "k"}, "(nil)"},
-		{old, []string{"EVAL", body, "0", "GET", "k"}, "(nil)"},
-		{old, []string{"EVALSHA", digest, "0", "GET", "k"}, "(nil)"},
+		{[]string{"EVAL", body, "0", "GET", "k"}, refused("k")},
+		{[]string{"EVAL_RO", body, "0", "GET", "k"}, refused("k")},
+		{[]string{"EVALSHA", digest, "0", "GET", "k"}, refused("k")},
+		{[]string{"EVALSHA_RO", digest, "1", "j", "MGET", "j", "k"}, refused("k")},
+		{[]string{"EVALSHA", digest, "1", "k", "GET", "k"}, "(nil)"},
+		{[]string{"EVAL", body, "1", "k", "SORT_RO", "k", "BY", "w_*"}, refused("w_*")},
+		{[]string{"EVAL", body, "1", "k", "SORT_RO", "k", "GET", "w_*"}, refused("w_*")},
+		{[]string{"EVAL", body, "1", "k", "SORT_RO", "k", "BY", "nosort", "GET", "#"}, "(empty array)"},
+		{[]string{"EVAL", body, "0", "SET", "k", "v"}, "(error) ERR Write commands are not allowed from read-only scripts. script: " + digest + ", on @user_script:2."},
+		{[]string{"EVAL", body, "0", "DBSIZE"}, "(integer) 0"},
+		{[]string{"EVAL", body, "0", "KEYS", "*"}, "(empty array)"},
+		{[]string{"EVAL", open, "0", "GET", "k"}, "(nil)"},
 	} {
 		argv := make([][]byte, len(c.words))
 		for i, w := range c.words {
 			argv[i] = []byte(w)
 		}
-		if got := scripttest.Print(c.on.run(scripttest.Start, stepOf(argv))); got != c.want {
+		if got := scripttest.Print(r.run(scripttest.Start, stepOf(argv))); got != c.want {
 			t.Errorf("%q: %s, want %s", c.words, got, c.want)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/scripttest"
 	"github.com/trireme-dev/trireme/fsm/reply"
-	"github.com/trireme-dev/trireme/fsm/script"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected replies of the scripts")
@@ -37,7 +36,7 @@ func newMachine(t testing.TB) *fsm.Machine {
 	t.Helper()
 	m := fsm.NewMachineWith(sharedTable())
 	var limits fsm.Settings
-	limits.SetWork(command.DefaultMaxWork, script.FirstSteps)
+	limits.SetWork(command.DefaultMaxWork, 2_000_000)
 	entry := fsm.Entry{Term: 1, Requests: []fsm.Request{
 		{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel})},
 		{Code: fsm.Configure.Code, Body: fsm.Configure.Body(limits)},

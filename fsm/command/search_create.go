@@ -254,7 +254,7 @@ func searchListIndexes(tx *Tx, a *Args) reply.Value {
 	list := []reply.Value{}
 	for _, d := range tx.definitions().All() {
 		switch {
-		case !tx.matchesNow(pattern, d.Name):
+		case !tx.matches(pattern, d.Name):
 		case offset > 0:
 			offset--
 		case limit == 0 || int64(len(list)) < limit:

@@ -73,7 +73,7 @@ func (c *Command) flagNames() (names []reply.Value) {
 	for _, f := range []struct {
 		flag Flags
 		name string
-	}{{Write, "write"}, {ReadOnly, "readonly"}, {DenyOOM | DenyOOMLater, "denyoom"}, {Admin, "admin"}, {NoScript | NoScriptWait, "noscript"}, {Fast, "fast"}, {Blocking, "blocking"}} {
+	}{{Write, "write"}, {ReadOnly, "readonly"}, {DenyOOM, "denyoom"}, {Admin, "admin"}, {NoScript | NoScriptWait, "noscript"}, {Fast, "fast"}, {Blocking, "blocking"}} {
 		if c.Flags&f.flag != 0 {
 			names = append(names, reply.Status(f.name))
 		}
@@ -99,7 +99,7 @@ func (c *Command) movable() bool {
 
 // categoryNames are the names of the row's categories at a level, in the order of ACL CAT.
 func (c *Command) categoryNames(level env.Level) (names []reply.Value) {
-	set := c.categoriesAt(level)
+	set := c.categories()
 	if c.bare {
 		set = acl.Slow
 	}
@@ -198,10 +198,10 @@ func commandList(tx *Tx, a *Args) reply.Value {
 		switch {
 		case a.Word("PATTERN"):
 			pattern := ascii.Lower(a.String())
-			keep = func(c *Command) bool { return tx.matchesNow(pattern, outward(c.Name)) }
+			keep = func(c *Command) bool { return tx.matches(pattern, outward(c.Name)) }
 		case a.Word("ACLCAT"):
 			category := acl.CategoryNamed(ascii.Lower(a.String()))
-			keep = func(c *Command) bool { return !c.bare && c.categoriesAt(tx.Level)&category != 0 }
+			keep = func(c *Command) bool { return !c.bare && c.categories()&category != 0 }
 		case a.Word("MODULE"):
 			a.Bytes()
 			keep = func(*Command) bool { return false } // there are no modules
@@ -239,7 +239,7 @@ func (tx *Tx) keysOf(a *Args) (c *Command, argv [][]byte, at []int, refusal *rep
 	case !c.Takes(len(argv)):
 		return nil, nil, nil, ptr(reply.Error("ERR Invalid number of arguments specified for command"))
 	}
-	if at = c.Keys.Positions(argv); tx.Level >= env.Level2 && c.Keys.overcounted(argv) {
+	if at = c.Keys.Positions(argv); c.Keys.overcounted(argv) {
 		at = nil
 	}
 	if len(at) == 0 && c.Flags&KeysOptional != 0 {

@@ -13,7 +13,7 @@ type Config struct {
 	differs [settingsCount]int64
 }
 
-// notifyName is the one parameter that is no number, and that is set at every feature level.
+// notifyName is the one parameter that is no number.
 const notifyName = "notify-keyspace-events"
 
 // configGet answers the parameters that match a pattern.
@@ -23,7 +23,7 @@ func configGet(tx *Tx, a *Args) reply.Value {
 		patterns = append(patterns, ascii.Lower(string(pattern)))
 	}
 	for _, pattern := range patterns {
-		if tx.matchesNow(pattern, notifyName) {
+		if tx.matches(pattern, notifyName) {
 			pairs = []reply.Value{reply.Bulk(notifyName), reply.Bulk(tx.Config.Notify.String())}
 			break
 		}

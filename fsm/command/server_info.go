@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/ascii"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -139,9 +138,9 @@ func cutPort(addr string) (host, port string) {
 var errNoHost = reply.Error("ERR a node says this for itself only, not in a request that writes")
 
 // offset returns the index up to which this node has applied the log, as ROLE and INFO show it. All databases write into one
-// log: a database other than default sees no offset, for it would count the writes of others. (Released versions showed it to scripts.)
+// log: a database other than default sees no offset, for it would count the writes of others.
 func (tx *Tx) offset() uint64 {
-	if tx.Database != defaultDatabase && tx.Level >= env.Level2 {
+	if tx.Database != defaultDatabase {
 		return 0
 	}
 	return tx.Index

@@ -61,7 +61,7 @@ func (tx *Tx) appendParameters(to []reply.Value, patterns []string) []reply.Valu
 			if tx.overFound() {
 				return
 			}
-			if name != "" && tx.matchesNow(pattern, name) {
+			if name != "" && tx.matches(pattern, name) {
 				to = append(to, reply.Bulk(name), reply.Bulk(value()))
 				return
 			}

@@ -2,8 +2,6 @@ package command
 
 import (
 	"slices"
-
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // setRows is the Set family. The handlers stand in the files set_*.go.
@@ -61,7 +59,7 @@ func setAlgebra() []Command {
 		{Name: "sdiff", Arity: -2, Flags: read, Keys: allKeys.with(roAccess), Cost: costValues, Work: differenceWork, Version: "1.0.0", Complexity: "O(n), where n is the size of the first set times the number of keys",
 			Syntax: "SDIFF key [key ...]", Summary: "Returns the members of the first set that are in none of the others.",
 			Tips: unorderedOutput, Run: sDiff},
-		{Name: "sdiffcard", Arity: -3, Flags: read, Keys: countedKeys(1, 1).with(roAccess), Cost: costValues, Work: differenceCountWork, Since: env.Level2, Version: "8.8.0", Complexity: "O(n), where n is the size of the first set times the number of keys",
+		{Name: "sdiffcard", Arity: -3, Flags: read, Keys: countedKeys(1, 1).with(roAccess), Cost: costValues, Work: differenceCountWork, Version: "8.8.0", Complexity: "O(n), where n is the size of the first set times the number of keys",
 			Syntax: "SDIFFCARD numkeys key [key ...] [LIMIT limit]", Summary: "Returns how many members of the first set are in none of the others, counting up to the limit (0 = unlimited).", Run: sDiffCard},
 		{Name: "sinter", Arity: -2, Flags: read, Keys: allKeys.with(roAccess), Cost: costValues, Work: intersectionWork, Version: "1.0.0", Complexity: "O(n), where n is the size of the smallest set times the number of keys",
 			Syntax: "SINTER key [key ...]", Summary: "Returns the members that are in all of the sets.",
@@ -71,7 +69,7 @@ func setAlgebra() []Command {
 		{Name: "sunion", Arity: -2, Flags: read, Keys: allKeys.with(roAccess), Cost: costValues, Work: unionWork, Version: "1.0.0", Complexity: "O(n), where n is the number of members of all sets",
 			Syntax: "SUNION key [key ...]", Summary: "Returns the members that are in any of the sets.",
 			Tips: unorderedOutput, Run: sUnion},
-		{Name: "sunioncard", Arity: -3, Flags: read, Keys: countedKeys(1, 1).with(roAccess), Cost: costValues, Work: unionWork, Since: env.Level2, Version: "8.8.0", Complexity: "O(n), where n is the number of members of all sets",
+		{Name: "sunioncard", Arity: -3, Flags: read, Keys: countedKeys(1, 1).with(roAccess), Cost: costValues, Work: unionWork, Version: "8.8.0", Complexity: "O(n), where n is the number of members of all sets",
 			Syntax: "SUNIONCARD numkeys key [key ...] [APPROX] [LIMIT limit]", Summary: "Returns how many members are in any of the sets, counting up to the limit (0 = unlimited); with APPROX an estimate with a standard error of 0.81 %.", Run: sUnionCard},
 	}
 }

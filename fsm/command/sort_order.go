@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
@@ -113,7 +112,7 @@ func elementsOf(tx *Tx, o *keyspace.Object) (all []string) {
 }
 
 // order sorts elements, or brings the first ones to the front if the result is cut. Where Redis leaves it open, the order before
-// decides; in a result that is cut only at level 1.
+// decides, but not in a result that is cut.
 func (o *sortOptions) order(tx *Tx, all []string, cut bool, first int) ([]string, bool) {
 	items := make([]sortItem, len(all))
 	for i, element := range all {
@@ -124,7 +123,7 @@ func (o *sortOptions) order(tx *Tx, all []string, cut bool, first int) ([]string
 		}
 		if !o.alpha && item.known {
 			var ok bool
-			if item.number, ok = sortNumber(item.text, tx.Level < env.Level2); !ok {
+			if item.number, ok = sortNumber(item.text); !ok {
 				return nil, false
 			}
 		}
@@ -134,7 +133,7 @@ func (o *sortOptions) order(tx *Tx, all []string, cut bool, first int) ([]string
 		tx.CountSteps(stepsPerMatch)
 		return o.compare(a, b)
 	}
-	if cut && tx.Level >= env.Level2 {
+	if cut {
 		sortFirst(items, first, compare)
 	} else {
 		slices.SortStableFunc(items, compare)
@@ -166,8 +165,8 @@ func (o *sortOptions) compare(a, b sortItem) (order int) {
 }
 
 // sortNumber reads a number to sort by, as strtodPrefix does.
-func sortNumber(text string, blanks bool) (float64, bool) {
-	number, none := strtodPrefix(text, blanks)
+func sortNumber(text string) (float64, bool) {
+	number, none := strtodPrefix(text)
 	if none {
 		return 0, true
 	}

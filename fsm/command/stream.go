@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // streamRows is the Stream family. The handlers stand in the files stream_*.go.
@@ -70,7 +69,7 @@ func streamPending() []Command {
 		{Name: "xclaim", Arity: -6, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Work: claimWork, Counts: claimed, Version: "5.0.0", Complexity: streamPend,
 			Syntax: "XCLAIM key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid]", Summary: "Takes over pending entries of other consumers and returns them.",
 			Tips: vagueOutput, Run: xClaim},
-		{Name: "xnack", Arity: -7, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Since: env.Level2, Version: "8.8.0", Complexity: streamPend,
+		{Name: "xnack", Arity: -7, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "8.8.0", Complexity: streamPend,
 			Syntax: "XNACK key group <SILENT | FAIL | FATAL> IDS numids id [id ...] [RETRYCOUNT count] [FORCE]", Summary: "Gives pending entries back, so that any consumer may claim them at once, and returns how many: SILENT counts one delivery less, FATAL as many as there can be.", Run: xNack},
 		{Name: "xpending", Arity: -3, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "5.0.0", Complexity: "O(n), where n is the number of entries looked at; of consumers without a range",
 			Syntax: "XPENDING key group [[IDLE min-idle-time] start end count [consumer]]", Summary: "Returns what is pending in a group: a summary, or entries with consumer, idle time and number of deliveries.",
@@ -135,7 +134,7 @@ func streamInfo() []Command {
 func streamSettings() []Command {
 	const write = Write | Fast
 	return []Command{
-		{Name: "xcfgset", Arity: -4, Flags: write, Keys: firstKey.with(rwUpdate), Cost: costConstant, Since: env.Level2, Version: "8.6.0", Complexity: "O(n), where n is the number of ids that are forgotten",
+		{Name: "xcfgset", Arity: -4, Flags: write, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "8.6.0", Complexity: "O(n), where n is the number of ids that are forgotten",
 			Syntax: "XCFGSET key [IDMP-DURATION seconds] [IDMP-MAXSIZE count]", Summary: "Sets how long a stream remembers the ids of XADD IDMP, and how many of each producer; a new value clears what is remembered.", Run: xCfgSet},
 		{Name: "xsetid", Arity: -3, Flags: Write | DenyOOM | Fast, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "5.0.0", Complexity: "O(1)",
 			Syntax: "XSETID key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]", Summary: "Sets the last ID of a stream and its counters.",

@@ -3,7 +3,6 @@ package command
 import (
 	"math"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -38,7 +37,7 @@ func readAddition(tx *Tx, a *Args) (p addition) {
 		case p.option(a):
 		case a.Word("NOMKSTREAM"):
 			p.noMake = true
-		case tx.Level >= env.Level2 && p.idempotent(a):
+		case p.idempotent(a):
 		default:
 			p.complete = true
 			var ok bool

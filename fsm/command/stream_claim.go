@@ -3,7 +3,6 @@ package command
 import (
 	"math"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -46,7 +45,7 @@ func (cl *claim) take(tx *Tx, g *keyspace.StreamGroup, c *keyspace.StreamConsume
 
 // deliveredAgain counts a delivery. A count that XNACK has set to the largest stays there.
 func deliveredAgain(tx *Tx, count int64) int64 {
-	if count == math.MaxInt64 && tx.Level >= env.Level2 {
+	if count == math.MaxInt64 {
 		return count
 	}
 	return count + 1
@@ -175,7 +174,7 @@ func xAutoClaim(tx *Tx, a *Args) reply.Value {
 	if g == nil {
 		return errNoGroup(key, group, "")
 	}
-	if count > autoClaimRoom && tx.Level >= env.Level2 {
+	if count > autoClaimRoom {
 		return errAutoClaimRoom
 	}
 	s := e.write()

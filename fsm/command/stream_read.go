@@ -3,7 +3,6 @@ package command
 import (
 	"math"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -45,7 +44,7 @@ func readStreamRead(tx *Tx, a *Args, grouped bool) streamRead {
 func (sr *streamRead) option(tx *Tx, a *Args) {
 	switch more := a.Left() - 1; {
 	case more > 0 && a.Word("BLOCK"):
-		if _, bad := parseBlock(a.Bytes(), tx.Now); tx.Origin == Script && tx.Level >= env.Level2 {
+		if _, bad := parseBlock(a.Bytes(), tx.Now); tx.Origin == Script {
 			a.Fail(errBlockInScript(sr.grouped))
 		} else if bad != nil {
 			a.Fail(*bad)

@@ -2,8 +2,6 @@ package command
 
 import (
 	"slices"
-
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // stringRows is the String family. The handlers stand in the files string_*.go.
@@ -102,7 +100,7 @@ func stringNumbers() []Command {
 			Syntax: "INCRBY key increment", Summary: "Increments the integer value of a key by a number; a missing key counts as 0.", Run: incrBy},
 		{Name: "incrbyfloat", Arity: 3, Flags: grow | Fast, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Version: "2.6.0", Complexity: "O(1)",
 			Syntax: "INCRBYFLOAT key increment", Summary: "Increments the floating-point value of a key by a number; a missing key counts as 0.", Run: incrByFloat},
-		{Name: "increx", Arity: -2, Flags: grow | Fast, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Since: env.Level2, Version: "8.8.0", Complexity: "O(1)",
+		{Name: "increx", Arity: -2, Flags: grow | Fast, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Version: "8.8.0", Complexity: "O(1)",
 			Syntax:  "INCREX key [BYINT increment | BYFLOAT increment] [LBOUND min] [UBOUND max] [SATURATE] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST] [ENX]",
 			Summary: "Increments the number under a key within bounds and returns the value and the increment applied: 0 if the sum would be out of bounds, the rest up to the bound with SATURATE. ENX sets a deadline only if there is none.", Run: incrEx},
 	}

@@ -198,13 +198,11 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 		if c.Flags&ReadOnly != 0 && tx.Tracks() {
 			tx.TellRead()
 		}
-	} else if c.deniesOOM(tx.Level) && tx.full() && !tx.makeRoom() {
+	} else if c.Flags&DenyOOM != 0 && tx.full() && !tx.makeRoom() {
 		return tx.overMemory()
 	}
-	if tx.Level >= env.Level2 {
-		if refusal := tx.spend(c, argv); refusal != nil {
-			return *refusal
-		}
+	if refusal := tx.spend(c, argv); refusal != nil {
+		return *refusal
 	}
 	if tx.Bounded && tx.chargeRead(c, argv) {
 		return reply.Nil()
@@ -221,11 +219,11 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	tx.changes = 0
 	var v reply.Value
 	if tx.deep {
-		args := Args{argv: argv, at: c.words, level1: tx.Level < env.Level2}
+		args := Args{argv: argv, at: c.words}
 		v = c.Run(tx, &args)
 		tx.work.used += args.steps
 	} else {
-		tx.deep, tx.args = true, Args{argv: argv, at: c.words, level1: tx.Level < env.Level2}
+		tx.deep, tx.args = true, Args{argv: argv, at: c.words}
 		v = c.Run(tx, &tx.args)
 		tx.deep = false
 		tx.work.used += tx.args.steps

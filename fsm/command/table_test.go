@@ -19,10 +19,10 @@ import (
 func testTx(user *acl.User, origin Origin) *Tx {
 	e := env.New(1, 1000, env.Latest, [16]byte{}, 0)
 	table := NewTable()
-	return &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0, true), User: user, Table: table, Origin: origin, Config: new(Config), Scripting: Scripting{Scripts: script.NewStore()}}
+	return &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0), User: user, Table: table, Origin: origin, Config: new(Config), Scripting: Scripting{Scripts: script.NewStore()}}
 }
 
-func readOnly() *acl.User { return acl.NewStore(NewTable().Catalog(), 0, true).User(acl.ReadOnlyName) }
+func readOnly() *acl.User { return acl.NewStore(NewTable().Catalog(), 0).User(acl.ReadOnlyName) }
 
 func words(line string) [][]byte {
 	var argv [][]byte
@@ -218,18 +218,14 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestMemoryLimitOfFunctions: the limit stops libraries from level 2 on, and at level 1, where entries were applied without
-// it, it does not.
+// TestMemoryLimitOfFunctions: the limit stops libraries.
 func TestMemoryLimitOfFunctions(t *testing.T) {
-	for level, refused := range map[env.Level]bool{env.Base: false, env.Level2: true} {
-		tx := testTx(acl.Default, RESP)
-		tx.Level = level
-		tx.do("SET k v")
-		tx.MaxMemory = tx.DB.Used() - 1
-		load := tx.Exec([][]byte{[]byte("FUNCTION"), []byte("LOAD"), []byte("#!lua name=lib\nredis.register_function('f', function() return 1 end)")})
-		if got := load.Equal(ErrOOM); got != refused {
-			t.Errorf("level %d: %v", level, load)
-		}
+	tx := testTx(acl.Default, RESP)
+	tx.do("SET k v")
+	tx.MaxMemory = tx.DB.Used() - 1
+	load := tx.Exec([][]byte{[]byte("FUNCTION"), []byte("LOAD"), []byte("#!lua name=lib\nredis.register_function('f', function() return 1 end)")})
+	if !load.Equal(ErrOOM) {
+		t.Errorf("got %v, want %v", load, ErrOOM)
 	}
 }
 

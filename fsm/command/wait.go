@@ -1,7 +1,6 @@
 package command
 
 import (
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -85,7 +84,7 @@ func (c *Command) Arrive(tx *Tx, argv [][]byte) (call, before [][]byte, found Ar
 // misread reports whether the handler refuses the words of a call. The handler reads all of
 // them before it touches the state, and does no more here.
 func (c *Command) misread(tx *Tx, argv [][]byte) bool {
-	return c.Run(tx, &Args{argv: argv, at: c.words, level1: tx.Level < env.Level2, judging: true}).IsError()
+	return c.Run(tx, &Args{argv: argv, at: c.words, judging: true}).IsError()
 }
 
 // Refused is the error that a waiting call is answered with instead of an element that one

@@ -15,8 +15,7 @@ import (
 // after a restart, so one that runs for minutes stops all of them. A step of work is an element
 // read, or 64 bytes read, written or replied; making an element of a set costs more (about 100 ns
 // a step). Work is computed from the words of a call and the state before it, never measured, so
-// every node refuses the same calls. It counts from feature level 2 on; entries of level 1 do what
-// they did.
+// every node refuses the same calls.
 
 const (
 	bytesPerWork      = 64 // of text, in a step
@@ -83,7 +82,7 @@ func (tx *Tx) spend(c *Command, argv [][]byte) *reply.Value {
 // overspent is the refusal of a command that has found out on its way that it needs more than
 // the budget, nil for any other. It must have changed nothing.
 func (tx *Tx) overspent(c *Command) *reply.Value {
-	if tx.Level < env.Level2 || tx.allowed() >= 0 {
+	if tx.allowed() >= 0 {
 		return nil
 	}
 	return ptr(overWork(c, tx.work.whole+tx.work.used, tx.Limits.Work()))
@@ -97,7 +96,7 @@ func overWork(c *Command, steps, limit int64) reply.Value {
 // refuseWork is the refusal of a transaction whose rows together need more than the budget,
 // by the state before the first of them. Each is judged once more when its turn has come.
 func (tx *Tx) refuseWork(rows [][][]byte) *reply.Value {
-	if tx.Level < env.Level2 || tx.DB == nil {
+	if tx.DB == nil {
 		return nil
 	}
 	steps, limit := int64(0), tx.Limits.Work()
@@ -113,9 +112,7 @@ func (tx *Tx) refuseWork(rows [][][]byte) *reply.Value {
 // Replied counts the reply of a row among the work of its request, which its next rows then
 // lack.
 func (tx *Tx) Replied(v *reply.Value) {
-	if tx.Level >= env.Level2 {
-		tx.work.used += ReplyWork(v)
-	}
+	tx.work.used += ReplyWork(v)
 }
 
 // ReplyWork is the work of a reply, in steps: its elements and its bytes.
@@ -134,7 +131,7 @@ func (tx *Tx) workOf(c *Command, argv [][]byte) int64 {
 	if tx.DB == nil {
 		return steps
 	}
-	if tx.Config != nil && tx.Config.Notify != 0 && c.Flags&Write != 0 && tx.Level >= env.Level2 {
+	if tx.Config != nil && tx.Config.Notify != 0 && c.Flags&Write != 0 {
 		steps += tx.eventWork(c, argv)
 	}
 	if c.Work != nil {
@@ -219,9 +216,6 @@ func elementsIn(o *keyspace.Object) int {
 // jsonWork limits the values that the paths of this command may visit. The visited ones
 // count among the work of the request.
 func (tx *Tx) jsonWork() *jsondoc.Work {
-	if tx.Level < env.Level2 {
-		return jsondoc.NewWorkLevel1()
-	}
 	tx.work.docs = int(max(0, min(jsondoc.MaxWork, tx.allowed())))
 	if tx.Bounded { // what takes longer is run again on a fork
 		tx.work.docs = min(tx.work.docs, env.MaxInlineCost/stepsPerElement)
@@ -233,9 +227,6 @@ func (tx *Tx) jsonWork() *jsondoc.Work {
 // spendFound takes work off the budget that a command finds on its way, before it does it, and reports whether it may. A
 // command that only reads ends otherwise with any reply: the refusal takes its place, or the read is run again on a fork.
 func (tx *Tx) spendFound(steps int64) bool {
-	if tx.Level < env.Level2 {
-		return true
-	}
 	if tx.allowed() < 0 || tx.Charge(stepsPerElement*steps) {
 		return false
 	}
@@ -247,14 +238,11 @@ func (tx *Tx) spendFound(steps int64) bool {
 // lookAt takes elements that a command looks at off the budget, before it does, and reports whether it must stop: its reply is
 // replaced then. The command must only read.
 func (tx *Tx) lookAt(elements int64) (stop bool) {
-	if tx.Level < env.Level2 {
-		return tx.Charge(stepsPerElement * elements)
-	}
 	return !tx.spendFound(elements)
 }
 
 // overFound reports whether spendFound has said no.
-func (tx *Tx) overFound() bool { return tx.Level >= env.Level2 && tx.allowed() < 0 || tx.OverBudget }
+func (tx *Tx) overFound() bool { return tx.allowed() < 0 || tx.OverBudget }
 
 // refuseRead is the refusal of a command that has changed nothing and has used more than the budget.
 func (tx *Tx) refuseRead(c *Command, argv [][]byte) *reply.Value {

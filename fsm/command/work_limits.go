@@ -24,7 +24,7 @@ func limitOr(limit, standard int64) int64 {
 }
 
 // DefaultTenantWork and DefaultTenantScript are the parts of both limits, in percent, that a request may use which writes
-// to a database other than default: at most about 50 ms of work, and as many steps as feature level 1 gave to any script.
+// to a database other than default: at most about 50 ms of work.
 const (
 	DefaultTenantWork   = 5
 	DefaultTenantScript = 2

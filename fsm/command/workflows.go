@@ -3,7 +3,6 @@ package command
 import (
 	"strings"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/workflow"
@@ -29,7 +28,7 @@ func wfTrigger(tx *Tx, a *Args) reply.Value {
 		return err
 	}
 	if refusal == nil {
-		refusal = p.To(tx.Level, destination)
+		refusal = p.To(destination)
 	}
 	if refusal == nil && p.URL == "" {
 		refusal = &queue.Error{Code: queue.ErrInvalid.Code, Text: "a workflow needs a URL as its destination"}
@@ -58,14 +57,14 @@ func wfTrigger(tx *Tx, a *Args) reply.Value {
 
 // runOptions are the words behind a payload: pairs of an option and its value, of which RUN names the run.
 func runOptions(tx *Tx, a *Args) (run string, p queue.Publication, refusal error) {
-	c := queue.Config{Strict: true, Level1: tx.Level < env.Level2}
+	c := queue.Config{Strict: true}
 	for a.Left() > 0 {
 		pair := a.Take(2)
 		if pair == nil {
 			return run, p, nil
 		}
 		if EqualFold(pair[0], "RUN") {
-			if run = string(pair[1]); tx.Level >= env.Level2 && !queue.FitsHeader(run) {
+			if run = string(pair[1]); !queue.FitsHeader(run) {
 				return run, p, &queue.Error{Code: queue.ErrInvalid.Code, Text: "invalid RUN: " + queue.ControlRule}
 			}
 		} else if err := c.Set(string(pair[0]), string(pair[1])); err != nil {

@@ -62,7 +62,7 @@ func (a *Args) scoreBound() (b scoreBound) {
 	if word != "" && word[0] == '(' {
 		b.exclusive, word = true, word[1:]
 	}
-	word, none := strtodPrefix(word, a.level1)
+	word, none := strtodPrefix(word)
 	if none {
 		return b
 	}
@@ -74,11 +74,11 @@ func (a *Args) scoreBound() (b scoreBound) {
 }
 
 // strtodPrefix returns the part of a word that C's strtod reads: after blanks, and up to a zero byte. none reports that the word is
-// empty, which Redis reads as 0; blanks alone are no number, unless blanks says so.
-func strtodPrefix(word string, blanks bool) (number string, none bool) {
+// empty, which Redis reads as 0; blanks alone are no number.
+func strtodPrefix(word string) (number string, none bool) {
 	word, _, _ = strings.Cut(word, "\x00")
 	number = strings.TrimLeft(word, " \t\n\v\f\r")
-	return number, number == "" && (word == "" || blanks)
+	return number, word == ""
 }
 
 func (r scoreRange) ranks(z *keyspace.ZSet) (from, to int) {

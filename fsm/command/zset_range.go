@@ -136,7 +136,6 @@ func (o *rangeOptions) limit(n int) (skip, count int) {
 // first, but what they are is known from the options behind them.
 func readRange(a *Args, o *rangeOptions, store bool) zrangeOf {
 	bounds := NewArgs(a.argv[:a.at+2])
-	bounds.level1 = a.level1
 	bounds.at = a.at
 	a.at += 2
 	if o.read(a, store); a.bad {

@@ -10,12 +10,10 @@ import (
 type Level uint32
 
 const (
-	// Base is the level of the first release, v0.1.0.
-	Base Level = 1
-	// Level2 is that of the release after it.
-	Level2 Level = 2
+	// Base is the lowest level that this source reads: that of version 0.2.0 (docs/upgrading.md).
+	Base Level = 2
 	// Latest is the highest level that this source knows.
-	Latest = Level2
+	Latest = Base
 )
 
 // Env is the world as one request sees it. A read sees the same, with ReadOnly

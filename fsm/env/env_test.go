@@ -25,7 +25,7 @@ func TestRandomIsOfTheEntry(t *testing.T) {
 		t.Error("the same request draws other numbers")
 	}
 	// Neither the index, nor the time, nor the level is an input: the seed and the place are.
-	if other := draw(env.New(9, 5, env.Base, seed, 0), 100); !slices.Equal(first, other) {
+	if other := draw(env.New(9, 5, env.Latest+1, seed, 0), 100); !slices.Equal(first, other) {
 		t.Error("numbers depend on more than seed and place")
 	}
 	seen := map[uint64]bool{}
@@ -64,8 +64,8 @@ func TestResetBeginsAnew(t *testing.T) {
 	e.ReadOnly, e.Bounded, e.Database, e.Session = true, true, "shop", 4
 	e.Charge(2 * env.MaxInlineCost)
 	e.Notifications = append(e.Notifications, env.Notification{Kind: env.Message})
-	e.Reset(1, 1001, env.Level2, seed, 7)
-	if e.ReadOnly || e.Bounded || e.OverBudget || e.Database != "" || e.Session != 0 || e.Now != 1001 || e.Level != env.Level2 || e.Place() != 7 {
+	e.Reset(1, 1001, env.Latest+1, seed, 7)
+	if e.ReadOnly || e.Bounded || e.OverBudget || e.Database != "" || e.Session != 0 || e.Now != 1001 || e.Level != env.Latest+1 || e.Place() != 7 {
 		t.Errorf("after a reset: %+v", e)
 	}
 	if len(e.Notifications) != 1 {
@@ -74,7 +74,7 @@ func TestResetBeginsAnew(t *testing.T) {
 	if n.tracking = true; !e.Tracks() {
 		t.Error("the node's wish to be told of keys is lost")
 	}
-	if got, want := draw(e, 10), draw(env.New(1, 1001, env.Level2, seed, 7), 10); !slices.Equal(got, want) {
+	if got, want := draw(e, 10), draw(env.New(1, 1001, env.Latest+1, seed, 7), 10); !slices.Equal(got, want) {
 		t.Error("the generator goes on where the request before has stopped")
 	}
 }

@@ -119,7 +119,7 @@ func (s *search) matches(c *compared, l, r Value) bool {
 			return false
 		}
 	}
-	return s.work.Spend(1+len(text)*size/s.work.program) && re.MatchString(string(text))
+	return s.work.Spend(1+len(text)*size/programStep) && re.MatchString(string(text))
 }
 
 // expression is the regular expression of a pattern that a document has, nil if it

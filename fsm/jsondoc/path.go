@@ -123,12 +123,6 @@ func ParsePathWithin(text string, program int) (*Path, int, error) {
 	return parsePath(text, min(program, MaxProgram), text == "$" || strings.HasPrefix(text, "$.") || strings.HasPrefix(text, "$["))
 }
 
-// ParsePathLevel1 is ParsePath as it is at feature level 1, where every text that begins with $ is JSONPath.
-func ParsePathLevel1(text string) (*Path, error) {
-	p, _, err := parsePath(text, MaxProgram, strings.HasPrefix(text, "$"))
-	return p, err
-}
-
 func parsePath(text string, program int, isJSONPath bool) (*Path, int, error) {
 	if !utf8.ValidString(text) {
 		return nil, 0, ErrUTF8

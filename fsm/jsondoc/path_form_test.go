@@ -1,7 +1,6 @@
 package jsondoc
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -34,14 +33,6 @@ func TestPathForms(t *testing.T) {
 			t.Errorf("%q: %v", c.text, err)
 		case err == nil && (p.Legacy != c.legacy || p.Text != c.reading):
 			t.Errorf("%q is read as %s, legacy: %v; want %s, legacy: %v", c.text, p.Text, p.Legacy, c.reading, c.legacy)
-		}
-		// At level 1 every text that begins with $ was JSONPath, and all others were read as they are now.
-		old, oldErr := ParsePathLevel1(c.text)
-		switch changed := c.legacy && strings.HasPrefix(c.text, "$"); {
-		case changed && oldErr == nil:
-			t.Errorf("%q is read as %s at level 1, want an error", c.text, old.Text)
-		case !changed && ((oldErr == nil) != (err == nil) || err == nil && (old.Legacy != p.Legacy || old.Text != p.Text)):
-			t.Errorf("%q is read otherwise at level 1: %v, %v", c.text, old, oldErr)
 		}
 	}
 }

@@ -234,7 +234,7 @@ func TestWorkIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := Find(docs[c.doc], p, &Work{littleWork, programStep})
+		found, err := Find(docs[c.doc], p, &Work{littleWork})
 		if stopped := errors.Is(err, ErrWork); stopped != c.stops || len(found) > littleWork {
 			t.Errorf("%s, %.40s: %d places, %v", c.doc, c.path, len(found), err)
 		}

@@ -10,26 +10,17 @@ var ErrWork = errors.New("path looks at too many values")
 const MaxWork = 5_000_000
 
 // Work holds the rest of that number. The same command spends the same on every node.
-type Work struct {
-	left    int
-	program int // see programStep
-}
+type Work struct{ left int }
 
 // How much of a regular expression's program, times the bytes it is held against, counts as one value looked at: about
-// 100 ns, and at feature level 1 much more.
-const (
-	programStep       = 16
-	programStepLevel1 = 64
-)
-
-// NewWorkLevel1 is the work of one command as it is at feature level 1.
-func NewWorkLevel1() *Work { return &Work{MaxWork, programStepLevel1} }
+// 100 ns.
+const programStep = 16
 
 // NewWork is the work of one command.
 func NewWork() *Work { return NewWorkOf(MaxWork) }
 
 // NewWorkOf is work that may look at n values.
-func NewWorkOf(n int) *Work { return &Work{n, programStep} }
+func NewWorkOf(n int) *Work { return &Work{n} }
 
 // Left returns the number of values that may still be visited, negative once there were too many.
 func (w *Work) Left() int { return w.left }
@@ -47,10 +38,8 @@ func (w *Work) Spend(n int) bool {
 // parseStep is the cost of reading and compiling a byte of a regular expression, in visited values.
 const parseStep = 4
 
-// spendParse is Spend for a regular expression of n bytes that is about to be read. At feature level 1 only what was compiled counted.
-func (w *Work) spendParse(n int) bool {
-	return w.program == programStepLevel1 || w.Spend(parseStep*min(n, MaxProgram))
-}
+// spendParse is Spend for a regular expression of n bytes that is about to be read.
+func (w *Work) spendParse(n int) bool { return w.Spend(parseStep * min(n, MaxProgram)) }
 
 // Err is ErrWork once there was too much.
 func (w *Work) Err() error {

@@ -90,7 +90,7 @@ func (p Payload) Digest() Digest {
 	return DigestOf(p.Bytes())
 }
 
-// Uncounted returns the bytes of n that do not count as memory, from env.Level2 on, if they are stored as one Payload.
+// Uncounted returns the bytes of n that do not count as memory if they are stored as one Payload.
 func Uncounted(n int) int64 {
 	if n < Apart {
 		return 0

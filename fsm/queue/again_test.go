@@ -3,8 +3,6 @@ package queue
 import (
 	"reflect"
 	"testing"
-
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // TestSecondIdenticalRequestsChangeNothing: a client that has not learned the outcome of a request sends it again, later and
@@ -124,27 +122,23 @@ func TestScheduleOverwrites(t *testing.T) {
 		first  SchedulePut
 		change func(*SchedulePut)
 		keeps  bool
-		level  env.Level
 	}{ // unordered: independent cases
-		"another body":        {made, func(p *SchedulePut) { p.Publish.Body = []byte("two") }, true, env.Level2},
-		"another destination": {made, func(p *SchedulePut) { p.Publish.URL = "http://b.example/" }, true, env.Level2},
-		"another policy":      {made, func(p *SchedulePut) { p.Misfire = FireAll }, true, env.Level2},
+		"another body":        {made, func(p *SchedulePut) { p.Publish.Body = []byte("two") }, true},
+		"another destination": {made, func(p *SchedulePut) { p.Publish.URL = "http://b.example/" }, true},
+		"another policy":      {made, func(p *SchedulePut) { p.Misfire = FireAll }, true},
 		"another header": {made, func(p *SchedulePut) {
 			p.Publish.Header, p.Publish.Given = []Field{{"X-A", "1"}}, GivenHeader
-		}, true, env.Level2},
-		"another body of a cron": {cron, func(p *SchedulePut) { p.Publish.Body, p.Next = nil, start+120_000 }, true, env.Level2},
-		"another interval":       {made, func(p *SchedulePut) { p.Cron, p.Every = "@every 2s", 2000 }, false, env.Level2},
-		"a cron":                 {made, func(p *SchedulePut) { p.Cron, p.Every, p.Next = "* * * * *", 0, start+60_000 }, false, env.Level2},
-		"an interval":            {cron, func(p *SchedulePut) { p.Cron, p.Every = "@every 2s", 2000 }, false, env.Level2},
-		"the same at level 1":    {made, func(*SchedulePut) {}, false, env.Base},
+		}, true},
+		"another body of a cron": {cron, func(p *SchedulePut) { p.Publish.Body, p.Next = nil, start+120_000 }, true},
+		"another interval":       {made, func(p *SchedulePut) { p.Cron, p.Every = "@every 2s", 2000 }, false},
+		"a cron":                 {made, func(p *SchedulePut) { p.Cron, p.Every, p.Next = "* * * * *", 0, start+60_000 }, false},
+		"an interval":            {cron, func(p *SchedulePut) { p.Cron, p.Every = "@every 2s", 2000 }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			put := func(p SchedulePut) Schedule {
 				t.Helper()
-				e := w.env()
-				e.Level = c.level
-				if _, err := w.s.PutSchedule(e, p); err != nil {
+				if _, err := w.s.PutSchedule(w.env(), p); err != nil {
 					t.Fatal(err)
 				}
 				got, _ := w.s.Schedule("s")

@@ -149,7 +149,7 @@ func (r *Response) final() bool {
 
 func (r *Response) size() int64 { return 80 + headerSize(r.Header) + int64(r.BodySize()) }
 
-// uncounted returns the bytes of size that do not count as memory from env.Level2 on; 0 for no response.
+// uncounted returns the bytes of size that do not count as memory; 0 for no response.
 func (r *Response) uncounted() int64 { return payload.Uncounted(r.BodySize()) }
 
 // Keep puts a large body, which is not changed any more, in the care of k.

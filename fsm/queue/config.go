@@ -13,9 +13,6 @@ import (
 type Config struct {
 	// Strict refuses unknown names, instead of ignoring them.
 	Strict bool
-	// Level1 has the rules of feature level 1, for commands in entries of that level: 64 forwarded headers, among them
-	// those that a forwarded Connection names, and any time in Not-Before.
-	Level1 bool
 
 	p           Publication
 	forwardSize int  // of the names and values of p.Header, in bytes
@@ -46,7 +43,7 @@ func (c *Config) Set(name, value string) error {
 			continue
 		}
 		if *family.config == nil {
-			*family.config = &Config{Strict: c.Strict, Level1: c.Level1}
+			*family.config = &Config{Strict: c.Strict}
 		}
 		if rest == "" {
 			return (*family.config).target(name, value)
@@ -70,10 +67,6 @@ func (c *Config) target(name, value string) error {
 	if !isURL(value) {
 		return invalid("invalid %s: %s", name, "it must be an absolute URL that begins with http:// or https://")
 	}
-	if c.Level1 {
-		c.destination = strings.TrimSpace(value)
-		return nil
-	}
 	u, err := httpurl.Read(value, nil)
 	if err != nil {
 		return invalid("invalid %s url %q: %s", name, value, err)
@@ -82,21 +75,14 @@ func (c *Config) target(name, value string) error {
 	return nil
 }
 
-// The limits of forwarded headers: the bytes of their names and values with 4 for what parts them in a request. At level
-// 1 it was a number, and the bytes without those 4.
-const (
-	maxForwardedBytes  = 16 << 10
-	maxForwardedLevel1 = 64
-)
+// The limits of forwarded headers: the bytes of their names and values with 4 for what parts them in a request.
+const maxForwardedBytes = 16 << 10
 
 // forwardable reports whether a header is neither the connection's own affair nor could let one request pass for two.
-// Level 1 left those of a proxy's credentials to the sender.
 func (c *Config) forwardable(lower string) bool {
 	switch lower {
-	case "host", "content-length", "expect":
+	case "host", "content-length", "expect", "proxy-authenticate", "proxy-authorization":
 		return false
-	case "proxy-authenticate", "proxy-authorization":
-		return c.Level1
 	}
 	return !httpfield.IsHopByHop(lower, nil)
 }
@@ -107,7 +93,7 @@ func (c *Config) forwarded(name, value string) error {
 		return invalid("invalid forwarded header %q", name)
 	}
 	lower := strings.ToLower(name)
-	if lower == "connection" && !c.Level1 {
+	if lower == "connection" {
 		c.connection = append(c.connection, value)
 	}
 	if !c.forwardable(lower) {
@@ -116,10 +102,7 @@ func (c *Config) forwarded(name, value string) error {
 	c.p.Header = append(c.p.Header, Field{CanonicalName(name), value})
 	c.p.Given |= GivenHeader
 	c.forwardSize += len(name) + len(value)
-	switch n := len(c.p.Header); {
-	case c.Level1 && (n > maxForwardedLevel1 || c.forwardSize > maxForwardedBytes):
-		return invalid("too many forwarded headers: at most %d of %d bytes", maxForwardedLevel1, maxForwardedBytes)
-	case !c.Level1 && c.forwardSize+4*n > maxForwardedBytes:
+	if c.forwardSize+4*len(c.p.Header) > maxForwardedBytes {
 		return invalid("too many forwarded headers: their names and values may have %d bytes, with 4 for each header", maxForwardedBytes)
 	}
 	return nil
@@ -137,7 +120,7 @@ func (c *Config) option(name, v string) (wrong string) {
 	switch {
 	case d == nil:
 		return c.unknown()
-	case trimmed == "" && v != "" && !c.Level1:
+	case trimmed == "" && v != "":
 		return BlankRule
 	}
 	return d.set(c, trimmed)

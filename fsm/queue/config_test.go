@@ -2,7 +2,6 @@ package queue
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -48,22 +47,21 @@ func TestConfig(t *testing.T) {
 }
 
 // TestForwardedHopByHop: what belongs to a connection is not forwarded, nor what a forwarded Connection names, whichever
-// stands first. At level 1 the names of a Connection had no meaning.
+// stands first.
 func TestForwardedHopByHop(t *testing.T) {
-	for level1, want := range map[bool][]Field{false: {{"X-A", "1"}, {"Content-Type", "a/b"}}, true: {{"X-Private", "1"}, {"X-A", "1"}, {"Proxy-Authorization", "1"}, {"Content-Type", "a/b"}, {"X-Private", "2"}}} {
-		c := Config{Level1: level1}
-		for _, f := range []Field{
-			{"Forward-X-Private", "1"}, {"Forward-Connection", "close, x-private, Content-Type"}, {"Forward-X-A", "1"}, {"Forward-Proxy-Authorization", "1"}, {"Forward-Content-Type", "a/b"},
-			{"Forward-X-Private", "2"}, {"Forward-TE", "1"}, {"Forward-Trailer", "1"}, {"Forward-Upgrade", "1"}, {"Forward-Keep-Alive", "1"}, {"Forward-Transfer-Encoding", "1"}, {"Forward-Proxy-Connection", "1"},
-			{"Forward-Host", "1"}, {"Forward-Expect", "1"}, {"Forward-Content-Length", "1"},
-		} {
-			if err := c.Set(f.Name, f.Value); err != nil {
-				t.Fatal(err)
-			}
+	var c Config
+	for _, f := range []Field{
+		{"Forward-X-Private", "1"}, {"Forward-Connection", "close, x-private, Content-Type"}, {"Forward-X-A", "1"}, {"Forward-Proxy-Authorization", "1"}, {"Forward-Content-Type", "a/b"},
+		{"Forward-X-Private", "2"}, {"Forward-TE", "1"}, {"Forward-Trailer", "1"}, {"Forward-Upgrade", "1"}, {"Forward-Keep-Alive", "1"}, {"Forward-Transfer-Encoding", "1"}, {"Forward-Proxy-Connection", "1"},
+		{"Forward-Host", "1"}, {"Forward-Expect", "1"}, {"Forward-Content-Length", "1"},
+	} {
+		if err := c.Set(f.Name, f.Value); err != nil {
+			t.Fatal(err)
 		}
-		if p, err := c.Done(); err != nil || !reflect.DeepEqual(p.Header, want) {
-			t.Errorf("level 1 %v: %v, %v", level1, p.Header, err)
-		}
+	}
+	want := []Field{{"X-A", "1"}, {"Content-Type", "a/b"}}
+	if p, err := c.Done(); err != nil || !reflect.DeepEqual(p.Header, want) {
+		t.Errorf("got %v, %v, want %v", p.Header, err, want)
 	}
 }
 
@@ -85,16 +83,6 @@ func TestConfigRefuses(t *testing.T) {
 			t.Errorf("%v: %v", flow, err)
 		}
 	}
-	var c Config
-	c.Level1 = true
-	for i := range maxForwardedLevel1 {
-		if err := c.Set("Forward-X", fmt.Sprint(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := c.Set("Forward-X", "one more"); !errors.Is(err, ErrInvalid) {
-		t.Error("any number of headers is forwarded")
-	}
 }
 
 // TestForwardedHeadersAreLimitedByBytes: proxies add more than 64, and no number of short ones passes the limit.
@@ -110,11 +98,6 @@ func TestForwardedHeadersAreLimitedByBytes(t *testing.T) {
 		if err := c.Set("Forward-X", value); !errors.Is(err, ErrInvalid) {
 			t.Errorf("value of %d bytes: one more: %v", len(value), err)
 		}
-	}
-	var old Config
-	old.Level1 = true
-	if err := old.Set("Callback-Not-Before", "1790000000000"); err != nil {
-		t.Errorf("level 1: %v", err)
 	}
 }
 
@@ -157,7 +140,7 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// TestBlankOptionIsRefused, whichever it is: of commands, whose entries of level 1 took it for one that is not given.
+// TestBlankOptionIsRefused, whichever it is.
 func TestBlankOptionIsRefused(t *testing.T) {
 	names := []string{"Callback", "Failure-Callback"}
 	for _, d := range Directives {
@@ -173,13 +156,9 @@ func TestBlankOptionIsRefused(t *testing.T) {
 			}
 		}
 	}
-	for _, pair := range [][2]string{{"Flow-Control-Key", " "}, {"Deduplication-Id", " "}, {"Label", " "}, {"Label", ","}, {"Redact-Fields", " "}, {"Redact-Fields", "header[ ]"}, {"Callback", "http://h/a b"}} {
-		c := Config{Level1: true}
-		if err := c.Set(pair[0], pair[1]); err != nil {
-			t.Errorf("%s of %q at level 1: %v", pair[0], pair[1], err)
-		}
-		if p, err := c.Done(); err == nil && p.Callback != nil && p.Callback.URL != "http://h/a b" {
-			t.Errorf("at level 1 the callback is %s", p.Callback.URL)
+	for _, pair := range [][2]string{{"Flow-Control-Key", " "}, {"Deduplication-Id", " "}, {"Label", " "}, {"Label", ","}, {"Redact-Fields", " "}, {"Redact-Fields", "header[ ]"}} {
+		if _, err := configure(pair[0], pair[1]); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s of %q: %v", pair[0], pair[1], err)
 		}
 	}
 }

@@ -31,7 +31,7 @@ type Content struct {
 	kept kept
 }
 
-// kept says how a message is stored. Since env.Level2.
+// kept says how a message is stored. What version 0.1.0 stored has none of it.
 type kept struct {
 	reserves bool
 	body     uint64 // the number of a body that several messages have

@@ -45,7 +45,7 @@ func (fk *FlowKey) pin(e *env.Env, n FlowControlChange) {
 		if period == 0 {
 			period = DefaultPeriod
 		}
-		if e.Level >= env.Level2 && fk.PinnedRate && fk.Rate == n.Rate && fk.Period == period {
+		if fk.PinnedRate && fk.Rate == n.Rate && fk.Period == period {
 			return
 		}
 		fk.Rate, fk.Period, fk.PinnedRate = n.Rate, period, true

@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
-
-	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // dedupKey is a hash of what may be published once: an id, or a content.
@@ -67,8 +65,8 @@ func dedupOf(p *Publication, o *Options, t target, sum *[sha256.Size]byte) (key 
 
 // contentSum is a hash of the body and the header of a publication to a group that is made once by its content: they are read
 // once, not for each endpoint. It is nil for others.
-func contentSum(e *env.Env, p *Publication, o *Options) *[sha256.Size]byte {
-	if p.Group == "" || !p.ContentDedup || p.DedupID != "" || e.Level < env.Level2 {
+func contentSum(p *Publication, o *Options) *[sha256.Size]byte {
+	if p.Group == "" || !p.ContentDedup || p.DedupID != "" {
 		return nil
 	}
 	h := sha256.New()

@@ -122,7 +122,7 @@ func (c *Config) notBefore(v string) string {
 	switch {
 	case err != nil || n < 0 || n > 1<<42:
 		return "use a Unix time in seconds"
-	case n > maxSeconds && !c.Level1:
+	case n > maxSeconds:
 		return "use a Unix time in seconds: this one is later than the year 9999, it seems to be in milliseconds"
 	}
 	c.p.NotBefore, c.p.Given = n*1000, c.p.Given|GivenNotBefore
@@ -132,11 +132,11 @@ func (c *Config) notBefore(v string) string {
 func (c *Config) label(v string) string {
 	c.p.Labels = split(v)
 	switch {
-	case !c.Level1 && !FitsHeader(v): // endpoints of workflows get them in a header
+	case !FitsHeader(v): // endpoints of workflows get them in a header
 		return ControlRule
 	case len(c.p.Labels) > 0:
 		c.p.Given |= GivenLabels
-	case v != "" && !c.Level1:
+	case v != "":
 		return "use labels separated by commas: there is none"
 	}
 	return ""
@@ -145,7 +145,7 @@ func (c *Config) label(v string) string {
 // redact reads body, header or headers, and header[Name] or headers[Name].
 func (c *Config) redact(v string) string {
 	d, parts := &Redaction{}, split(v)
-	if len(parts) == 0 && !c.Level1 {
+	if len(parts) == 0 {
 		return "use body, header or header[Name]"
 	}
 	for _, part := range parts {
@@ -157,7 +157,7 @@ func (c *Config) redact(v string) string {
 			d.Header = true
 		case open > 0 && (lower[:open] == "header" || lower[:open] == "headers") && strings.HasSuffix(part, "]") && open+2 < len(part):
 			name := CanonicalName(strings.TrimSpace(part[open+1 : len(part)-1]))
-			if name == "" && !c.Level1 {
+			if name == "" {
 				return "use body, header or header[Name]"
 			}
 			d.Names = append(d.Names, name)
@@ -213,9 +213,6 @@ func (c *Config) contentType(v string) string {
 }
 
 func (c *Config) traceParent(v string) string {
-	if c.Level1 {
-		return c.unknown()
-	}
 	if _, ok := traceParent(v); !ok {
 		return "use 00-TRACEID-PARENTID-FLAGS: 32, 16 and 2 hexadecimal digits in lower case, neither id zero"
 	}
@@ -224,9 +221,6 @@ func (c *Config) traceParent(v string) string {
 }
 
 func (c *Config) traceState(v string) string {
-	if c.Level1 {
-		return c.unknown()
-	}
 	if v != "" && traceState(v) == "" {
 		return "use KEY=VALUE, separated by commas, at most 32 of them"
 	}

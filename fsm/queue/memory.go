@@ -7,7 +7,7 @@ func (s *Store) Used() int64 {
 	return s.liveBytes + s.doneBytes + s.deadBytes + s.fixedBytes + s.bulk.Used()
 }
 
-// Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count from env.Level2 on.
+// Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count.
 func (s *Store) Uncounted() int64 { return s.uncounted }
 
 // trim removes events and dead letters that are older, or more, than the settings keep: two for each event recorded

@@ -172,7 +172,7 @@ func (m *Message) size() int64 {
 	return n
 }
 
-// uncounted returns the bytes of size that do not count as memory from env.Level2 on.
+// uncounted returns the bytes of size that do not count as memory.
 func (m *Message) uncounted() int64 {
 	if m.body == nil || m.body.no != 0 {
 		return 0
@@ -221,7 +221,7 @@ type calls uint8
 const (
 	callsBack    calls = 1 << iota // after each attempt
 	callsFailure                   // when it has failed
-	// reserves: what its callbacks need at least is counted from its publication on, see Message.reserved. Since env.Level2.
+	// reserves: what its callbacks need at least is counted from its publication on, see Message.reserved.
 	reserves
 )
 

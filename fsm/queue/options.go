@@ -53,7 +53,7 @@ type Options struct {
 	Redact            *Redaction
 	// Queue delivers the message in order of this queue, which is made if it doesn't exist.
 	Queue string
-	// Trace is the trace context that deliveries carry. Since env.Level2.
+	// Trace is the trace context that deliveries carry.
 	Trace TraceContext
 }
 
@@ -78,7 +78,7 @@ type Redaction struct {
 	Body, Header bool
 	// Names are single headers, in any case of letters.
 	Names []string
-	// Salt goes into what is shown instead; drawn when the message, schedule or run is stored. Since env.Level2.
+	// Salt goes into what is shown instead; drawn when the message, schedule or run is stored.
 	Salt []byte
 }
 

@@ -22,17 +22,16 @@ const (
 // pace is the work of the ticks of an Advance so far.
 type pace struct {
 	work, most int64 // most: of one tick, 0 for no limit
-	limited    bool  // since env.Level2
 }
 
-func (p *pace) over() bool { return p.limited && p.work >= TickShare }
+func (p *pace) over() bool { return p.work >= TickShare }
 
 // fireTicks fires the schedules that are due.
 func (s *Store) fireTicks(e *env.Env, d *Demand) {
-	if e.Level >= env.Level2 && e.Now < s.ticksFrom {
+	if e.Now < s.ticksFrom {
 		return
 	}
-	p := pace{most: d.MaxTick, limited: e.Level >= env.Level2}
+	p := pace{most: d.MaxTick}
 	for i := range d.Ticks {
 		if p.over() {
 			break
@@ -40,7 +39,7 @@ func (s *Store) fireTicks(e *env.Env, d *Demand) {
 		s.tick(e, &d.Ticks[i], &p)
 	}
 	s.ticksFrom = 0
-	if idle := idlePerWork * p.work / stepsPerMilli; p.limited && d.Paced && idle > 0 {
+	if idle := idlePerWork * p.work / stepsPerMilli; d.Paced && idle > 0 {
 		s.ticksFrom = e.Now + idle
 	}
 }
@@ -48,20 +47,18 @@ func (s *Store) fireTicks(e *env.Env, d *Demand) {
 // fire makes the messages of a tick, if there is room for them and they are not too much work. A schedule whose tick is lost goes
 // on, and says why.
 func (p *pace) fire(s *Store, e *env.Env, c *Schedule, at int64) {
-	if p.limited {
-		cost := s.tickPrice(c)
-		switch {
-		case p.most > 0 && cost.Work > p.most:
-			p.work += operation
-			c.Error = OverWork("a tick of the schedule", cost.Work, p.most).Text
-			return
-		case !s.fits(cost.Growth):
-			p.work += operation
-			c.Error = fmt.Sprintf("memory limit reached, the tick made no messages. They need %d bytes. Setting: maxMemory", cost.Growth)
-			return
-		}
-		p.work += cost.Work
+	cost := s.tickPrice(c)
+	switch {
+	case p.most > 0 && cost.Work > p.most:
+		p.work += operation
+		c.Error = OverWork("a tick of the schedule", cost.Work, p.most).Text
+		return
+	case !s.fits(cost.Growth):
+		p.work += operation
+		c.Error = fmt.Sprintf("memory limit reached, the tick made no messages. They need %d bytes. Setting: maxMemory", cost.Growth)
+		return
 	}
+	p.work += cost.Work
 	s.fire(e, c, at)
 }
 

@@ -40,7 +40,7 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 		if g == nil {
 			return Receipt{Refused: notFound("topic %s not found", p.Group)}
 		}
-		if n := made + len(g.Endpoints); n > maxPublished && e.Level >= env.Level2 {
+		if n := made + len(g.Endpoints); n > maxPublished {
 			return Receipt{Refused: invalid("a request makes at most %d messages, one for each endpoint of a topic: with topic %s it would make %d", maxPublished, g.Name, n)}
 		}
 		options = p.Options.Over(g.Options)
@@ -53,10 +53,10 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 	}
 	out := Receipt{Group: p.Group != "", Messages: make([]Published, 0, len(targets))}
 	var shared *body
-	if len(targets) > 1 && len(p.Body) >= payload.Apart && e.Level >= env.Level2 {
+	if len(targets) > 1 && len(p.Body) >= payload.Apart {
 		shared = s.share(p.Body)
 	}
-	sum := contentSum(e, p, &options)
+	sum := contentSum(p, &options)
 	for _, t := range targets {
 		key, once := dedupOf(p, &options, t, sum)
 		if once = once && schedule == ""; once {
@@ -123,7 +123,7 @@ func (s *Store) create(e *env.Env, c *Content, shared *body) *Message {
 	}
 	c.SaltRedaction(e)
 	m := &Message{ID: ID{s.next(), e.Uint64()}, retries: uint32(c.Retries)}
-	c.kept = kept{reserves: e.Level >= env.Level2 && (c.Callback != nil || c.Failure != nil) && len(c.Run) == 0}
+	c.kept = kept{reserves: (c.Callback != nil || c.Failure != nil) && len(c.Run) == 0}
 	m.setContent(c, shared, s.keeper)
 	s.hold(m)
 	if c.Queue != "" {

@@ -73,7 +73,7 @@ func (s *Store) putQueue(e *env.Env, n QueueChange, old *Queue) (Queue, error) {
 	if n.Parallelism < 0 {
 		return Queue{}, invalid("invalid parallelism: %d", n.Parallelism)
 	}
-	if n.Parallelism > maxSlots && e.Level >= env.Level2 {
+	if n.Parallelism > maxSlots {
 		return Queue{}, invalid("invalid parallelism: %d; at most %d messages of a queue are delivered at a time", n.Parallelism, maxSlots)
 	}
 	if limit := s.settings.MaxParallelism; limit > 0 && n.Parallelism > limit {
@@ -94,7 +94,7 @@ func (s *Store) putQueue(e *env.Env, n QueueChange, old *Queue) (Queue, error) {
 
 // setQueue changes a queue, and nothing of one that is so already. A pause takes the slots of all messages that are not being sent, so that none of them is.
 func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Queue {
-	if e.Level >= env.Level2 && old.Parallelism == parallelism && old.Paused == paused {
+	if old.Parallelism == parallelism && old.Paused == paused {
 		return *old
 	}
 	q := *old

@@ -31,7 +31,7 @@ const saltSize = 16
 
 // salted returns r with a salt from the entry that stores it.
 func (r *Redaction) salted(e *env.Env) *Redaction {
-	if r == nil || len(r.Salt) > 0 || e.Level < env.Level2 {
+	if r == nil || len(r.Salt) > 0 {
 		return r
 	}
 	s := *r
@@ -44,28 +44,21 @@ func (r *Redaction) salted(e *env.Env) *Redaction {
 // SaltRedaction lets what the options hide be shown under a salt of its own.
 func (o *Options) SaltRedaction(e *env.Env) { o.Redact = o.Redact.salted(e) }
 
-// RedactedParts is the body and the header as commands answer them at a feature level: what Svc-Redact-Fields names is redacted.
+// RedactedParts is the body and the header as commands answer them: what Svc-Redact-Fields names is redacted.
 // Deliveries, retries and callbacks use the real values.
-func (co *Content) RedactedParts(level env.Level) (body string, header []Field) {
+func (co *Content) RedactedParts() (body string, header []Field) {
 	d := co.Redact
 	body, header = string(co.Body), co.Header
 	if d == nil {
 		return body, header
 	}
-	hidden := d.Redacted
-	if level < env.Level2 { // scripts may have stored what they read
-		hidden = func(value string) string {
-			sum := sha256.Sum256([]byte(value))
-			return redacted + ":" + hex.EncodeToString(sum[:])
-		}
-	}
 	if d.Body && body != "" {
-		body = hidden(body)
+		body = d.Redacted(body)
 	}
 	header = make([]Field, len(co.Header))
 	for i, f := range co.Header {
 		if d.hides(f.Name) {
-			f.Value = hidden(f.Value)
+			f.Value = d.Redacted(f.Value)
 		}
 		header[i] = f
 	}
@@ -87,24 +80,19 @@ func (r *Redaction) hides(name string) bool {
 // DeliveryMethod is the method of the delivery: POST unless another one was given.
 func (co *Content) DeliveryMethod() string { return co.method() }
 
-// To sets the destination for a command in an entry of that level: a URL, or the name or id of a URL group (messages.md
+// To sets the destination: a URL, or the name or id of a URL group (messages.md
 // section 3). API destinations are resolved by the caller, who knows them.
-func (p *Publication) To(level env.Level, destination string) error {
+func (p *Publication) To(destination string) error {
 	destination = strings.TrimSpace(destination)
 	switch {
 	case destination == "":
 		return invalid("a non-empty destination must be provided")
-	case isURL(destination) && level >= env.Level2:
+	case isURL(destination):
 		u, err := httpurl.Read(destination, nil)
 		if err != nil {
 			return invalid("invalid destination url %q: %s", destination, err)
 		}
 		p.URL = u.String()
-	case isURL(destination):
-		if c := (Content{URL: destination}); c.Host() == "" || strings.ContainsAny(destination, " \t\r\n\x00") {
-			return invalid("invalid destination url: it has no host, or blanks")
-		}
-		p.URL = destination
 	case ValidName(destination):
 		p.Group = destination
 	default:

@@ -49,7 +49,7 @@ type Store struct {
 	bulk          BulkTable
 
 	liveBytes, doneBytes, deadBytes, fixedBytes int64 // logical memory; see memory.go
-	uncounted                                   int64 // of it, what does not count from env.Level2 on
+	uncounted                                   int64 // of it, what does not count
 	keeper                                      payload.Keeper
 	ticksFrom                                   int64 // when ticks may be fired again, see pace.go
 	trimmable                                   int   // how many records the next trim may remove

@@ -38,7 +38,7 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 	if once && known && !had {
 		return ScheduleRef{d.schedule}, nil
 	}
-	sameTimes := had && e.Level >= env.Level2 && old.Cron == p.Cron && old.Every == p.Every
+	sameTimes := had && old.Cron == p.Cron && old.Every == p.Every
 	if sameTimes && old.Misfire == p.Misfire && old.Publish.sameContent(&p.Publish) {
 		if once && !known {
 			s.remember(key, dedup{schedule: old.ID}, e.Now)
@@ -99,7 +99,7 @@ func (s *Store) ChangeSchedule(e *env.Env, n ScheduleChange) (ScheduleRef, error
 	case ActDelete:
 		s.unscheduleTick(old)
 	case ActPause, ActResume:
-		if e.Level >= env.Level2 && old.Paused == (n.Act == ActPause) {
+		if old.Paused == (n.Act == ActPause) {
 			break
 		}
 		c := *old

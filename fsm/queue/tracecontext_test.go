@@ -103,7 +103,7 @@ func TestTraceIsNoContent(t *testing.T) {
 	}
 }
 
-// TestTraceOptions: commands say by options what requests say by headers, from the second feature level on.
+// TestTraceOptions: commands say by options what requests say by headers.
 func TestTraceOptions(t *testing.T) {
 	c := Config{Strict: true}
 	if err := c.Set("TRACEPARENT", traceOne); err != nil {
@@ -121,16 +121,5 @@ func TestTraceOptions(t *testing.T) {
 	}
 	if err := c.Set("TRACESTATE", "=1"); err == nil {
 		t.Error("a bad tracestate is taken")
-	}
-	for _, name := range []string{"TRACEPARENT", "TRACESTATE"} {
-		c = Config{Strict: true, Level1: true}
-		if err := c.Set(name, traceOne); err == nil || !strings.Contains(err.Error(), unknownOption) {
-			t.Errorf("level 1 knows %s: %v", name, err)
-		}
-		c = Config{Level1: true}
-		if err := c.Set(name, traceOne); err == nil {
-			continue
-		}
-		t.Errorf("level 1 refuses %s, which it ignored", name)
 	}
 }

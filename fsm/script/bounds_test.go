@@ -10,18 +10,14 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
-// exact is an engine at feature level 2.
-func exact() *Engine {
-	e := NewEngine()
-	e.Exact = true
-	return e
-}
+// testSteps is a budget that loops use up in about 50 ms.
+const testSteps = 2_000_000
 
 // TestErrorsAtTheEndOfTheBudget ends scripts by errors of all types with every number of steps left from none on: each is
 // answered, none ends the process.
 func TestErrorsAtTheEndOfTheBudget(t *testing.T) {
 	for _, program := range []string{"error(true)", "error(nil)", "error(0.1, 0)", "error({err = 0.1})", "error({})", "error('x')", "local x = nil + 1"} {
-		e, failed, stopped := exact(), 0, 0
+		e, failed, stopped := NewEngine(), 0, 0
 		for steps := range int64(300) {
 			b := lua.Budget{Steps: steps, Bytes: 1 << 20}
 			v, stop := e.Eval(&Program{Name: "p", Body: program}, world{}, &b)
@@ -63,7 +59,7 @@ func TestMemoryOfScriptsIsBounded(t *testing.T) {
 		"iterators":          "local t = {} for i = 1, 10^7 do t[1] = {t[1], ('x'):gmatch('x')} end",
 		"modules":            "local t for i = 1, 10^7 do t = {t, cjson.new()} end",
 	} {
-		e := exact()
+		e := NewEngine()
 		if v, _ := e.Eval(&Program{Name: "p", Body: "return 1"}, world{}, &lua.Budget{Steps: math.MaxInt32, Bytes: bytes}); v.IsError() {
 			t.Fatal(v.Text())
 		}
@@ -90,7 +86,7 @@ func made() int64 {
 // TestCompiledProgramsAreBounded: an engine keeps compiled programs of a bounded size, however many it runs, and finds again
 // all that a database may call as known.
 func TestCompiledProgramsAreBounded(t *testing.T) {
-	e := exact()
+	e := NewEngine()
 	body := func(i int) string { return fmt.Sprintf("return %d", i) + strings.Repeat(" + 1", 3000) }
 	for i := range 150 {
 		if _, err := e.compile(scriptSource, body(i)); err != nil {
@@ -106,7 +102,7 @@ func TestCompiledProgramsAreBounded(t *testing.T) {
 			t.Fatalf("%d bytes are kept after %d programs", size, i+1)
 		}
 	}
-	e, known := exact(), map[int]*lua.Proto{}
+	e, known := NewEngine(), map[int]*lua.Proto{}
 	count := maxKnownBytes / len(body(1000))
 	for round := range 3 {
 		for i := range count {
@@ -123,24 +119,24 @@ func TestCompiledProgramsAreBounded(t *testing.T) {
 }
 
 // TestNewProgramsPayForCompiling: what a program costs that isn't known grows with its text, in proportion to the time that
-// compiling it takes. A known one, and any at feature level 1, costs what its run does.
+// compiling it takes. A known one costs what its run does.
 func TestNewProgramsPayForCompiling(t *testing.T) {
 	body := "do return 1 end " + strings.Repeat("local function f() return a.b(1, 'x') end ", 100)
 	cost := func(e *Engine, known bool) int64 {
-		b := BudgetOf(FirstSteps)
+		b := BudgetOf(testSteps)
 		if err := e.Compile(body, known, &b); err != nil {
 			t.Fatal(err)
 		}
-		return FirstSteps - b.Left()
+		return testSteps - b.Left()
 	}
-	if first, again := cost(exact(), false), cost(exact(), false); first < int64(len(body)) || first != again {
+	if first, again := cost(NewEngine(), false), cost(NewEngine(), false); first < int64(len(body)) || first != again {
 		t.Errorf("a new program of %d bytes costs %d steps, then %d", len(body), first, again)
 	}
-	if known, old := cost(exact(), true), cost(NewEngine(), false); known != 0 || old != 0 {
-		t.Errorf("a known program costs %d steps, one at level 1 %d", known, old)
+	if known := cost(NewEngine(), true); known != 0 {
+		t.Errorf("a known program costs %d steps, want none", known)
 	}
-	b := BudgetOf(FirstSteps)
-	if err := exact().Compile(body+" )", false, &b); err == nil || FirstSteps-b.Left() < int64(len(body)) {
-		t.Errorf("one that can't be compiled costs %d steps: %v", FirstSteps-b.Left(), err)
+	b := BudgetOf(testSteps)
+	if err := NewEngine().Compile(body+" )", false, &b); err == nil || testSteps-b.Left() < int64(len(body)) {
+		t.Errorf("one that can't be compiled costs %d steps: %v", testSteps-b.Left(), err)
 	}
 }

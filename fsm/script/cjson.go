@@ -53,7 +53,7 @@ func jsonLibrary(vm *lua.State, c *jsonConfig) *lua.Table {
 		lua.Define("encode_invalid_numbers", lua.Constant, c.invalid),
 		lua.Define("decode_invalid_numbers", lua.Constant, booleanOption(&c.decodeInvalid)),
 		lua.Define("new", lua.Metered, func(vm *lua.State, _ []lua.Value) {
-			vm.Charge(moduleCost)
+			vm.Step(moduleCost)
 			config := newJSONConfig()
 			vm.Return(lua.TableValue(jsonLibrary(vm, &config)))
 		}),
@@ -285,7 +285,7 @@ func init() {
 }
 
 func (e *encoder) text(s string) {
-	e.vm.Charge(len(s) / bytesPerLineStep)
+	e.vm.Step(len(s) / bytesPerLineStep)
 	e.out.Byte('"')
 	plain := 0 // what stands before it is written
 	for i := range len(s) {
@@ -293,7 +293,7 @@ func (e *encoder) text(s string) {
 		if !escaped[c] {
 			continue
 		}
-		e.vm.Charge(1)
+		e.vm.Step(1)
 		at := strings.IndexByte(escapes, c)
 		e.write(s[plain:i])
 		plain = i + 1

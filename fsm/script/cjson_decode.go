@@ -73,7 +73,7 @@ var punctuation = [256]jsonToken{'{': objectBegin, '}': objectEnd, '[': arrayBeg
 const tokenCost = 3
 
 func (d *decoder) next() {
-	d.vm.Charge(tokenCost)
+	d.vm.Step(tokenCost)
 	for d.at < len(d.text) && isBlank(d.text[d.at]) {
 		d.at++
 	}
@@ -143,7 +143,7 @@ const digitsPerStep = 2
 // number reads the longest number at the beginning of rest.
 func (d *decoder) number(rest string) {
 	n := numberLength(rest)
-	d.vm.Charge(n / digitsPerStep)
+	d.vm.Step(n / digitsPerStep)
 	v, ok := d.vm.ParseNumber(rest[:n])
 	if !ok {
 		d.token = "invalid number"

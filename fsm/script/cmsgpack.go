@@ -206,7 +206,7 @@ func (u *unpacker) text(n int) lua.Value {
 
 func (u *unpacker) value(depth int) lua.Value {
 	u.vm.Step(2)
-	u.vm.Charge(2)
+	u.vm.Step(2)
 	switch c := u.take(1)[0]; {
 	case c < 0x80:
 		return lua.Int(int(c))

@@ -194,7 +194,7 @@ func (in *interpreter) tableToReply(v lua.Value, t *lua.Table, depth int) reply.
 // line charges for a text that is copied to stand on one line.
 func (in *interpreter) line(s string) string {
 	in.vm.Hold(len(s))
-	in.vm.Charge(len(s) / bytesPerLineStep)
+	in.vm.Step(len(s) / bytesPerLineStep)
 	return s
 }
 

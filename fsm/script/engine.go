@@ -28,10 +28,6 @@ type Host interface {
 // MaxBody is the longest script or library in bytes: compiling takes time too.
 const MaxBody = 512 << 10
 
-// FirstSteps is the number of steps that one script, or all of one transaction, may use at
-// feature level 1: about 50 ms.
-const FirstSteps = 2_000_000
-
 // What a script may allocate: so many bytes for each step, in use or not, but no more than
 // maxBytes, which a node has to have free.
 const (
@@ -55,8 +51,6 @@ type Engine struct {
 	eval, library *interpreter
 	loader        *interpreter // for the text of a library that is new
 	programs      programs
-	// Exact is State.Exact of what runs next.
-	Exact bool
 }
 
 // interpreter is a sealed state of one kind and what its libraries belong to.
@@ -89,7 +83,6 @@ func (e *Engine) Eval(p *Program, h Host, b *lua.Budget) (v reply.Value, stop er
 		e.eval = newInterpreter(false)
 	}
 	in := e.eval
-	in.vm.Exact = e.Exact
 	payKnown(p.Body, b)
 	proto, failed := e.compile(scriptSource, p.Body)
 	if failed != nil {
@@ -124,7 +117,7 @@ func (e *Engine) Compile(body string, known bool, b *lua.Budget) error {
 
 func (e *Engine) compileNew(source, body string, known bool, b *lua.Budget) error {
 	p, err := e.compile(source, body)
-	if known || !e.Exact {
+	if known {
 		return err
 	}
 	var syntax *lua.SyntaxError
@@ -142,11 +135,11 @@ func (e *Engine) compile(source, body string) (*lua.Proto, error) {
 	if len(body) > MaxBody {
 		return nil, fmt.Errorf("a script can have %d bytes, this one has %d", MaxBody, len(body))
 	}
-	key := programKey{source, body, e.Exact}
+	key := programKey{source, body}
 	if p := e.programs.get(key); p != nil {
 		return p, nil
 	}
-	p, err := lua.Compile(source, code(body), e.Exact)
+	p, err := lua.Compile(source, code(body))
 	if err == nil {
 		e.programs.put(key, p)
 	}

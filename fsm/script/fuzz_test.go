@@ -19,7 +19,7 @@ func (world) Uint64() uint64                         { return 7 }
 // run evaluates a program with one argument.
 func run(t *testing.T, e *Engine, program, arg string) (reply.Value, error) {
 	t.Helper()
-	b := BudgetOf(FirstSteps)
+	b := BudgetOf(testSteps)
 	return e.Eval(&Program{Name: "fuzz", Body: program, Args: [][]byte{[]byte(arg)}}, world{}, &b)
 }
 

@@ -65,10 +65,8 @@ func (noHost) Double(f float64) reply.Value { return reply.Number(f) }
 type Rules uint8
 
 const (
-	// Lenient are those of feature level 1.
-	Lenient Rules = iota
 	// Tolerant are Exact but for flags: unknown flags are accepted.
-	Tolerant
+	Tolerant Rules = iota
 	// Exact are Redis's: a library that is being loaded has no globals but some of redis, and
 	// the words of first lines may be quoted.
 	Exact
@@ -77,21 +75,18 @@ const (
 // Load runs the text of a library and returns which functions it registers. The error is
 // in Redis's words without its class, or says that the budget b was spent.
 func (e *Engine) Load(source string, rules Rules, b *lua.Budget) (*Library, error) {
-	name, err := libraryName(source, rules)
+	name, err := libraryName(source)
 	if err != nil {
 		return nil, err
 	}
-	in, proto, err := e.prepareLibrary(source, false, b)
+	_, proto, err := e.prepareLibrary(source, false, b)
 	if err != nil {
 		return nil, err
 	}
-	if rules != Lenient {
-		if e.loader == nil {
-			e.loader = newLoader()
-		}
-		in = e.loader
-		in.vm.Exact = e.Exact
+	if e.loader == nil {
+		e.loader = newLoader()
 	}
+	in := e.loader
 	l := &loading{callbacks: map[string]lua.Value{}}
 	v, stop := in.run(&Program{Name: name}, noHost{}, b, func() { in.register(l, proto) }, e.drop)
 	in.loading = nil
@@ -115,7 +110,6 @@ func (e *Engine) prepareLibrary(source string, known bool, b *lua.Budget) (*inte
 	if e.library == nil {
 		e.library = newInterpreter(true)
 	}
-	e.library.vm.Exact = e.Exact
 	err := e.compileNew(librarySource, source, known, b)
 	payKnown(source, b)
 	if err != nil {
@@ -191,7 +185,7 @@ func (in *interpreter) registerFunction(vm *lua.State, args []lua.Value) {
 	default:
 		in.raise("ERR wrong number of arguments to redis.register_function")
 	}
-	vm.Charge(len(f.Name) / namePerStep)
+	vm.Step(len(f.Name) / namePerStep)
 	if !validName(f.Name) {
 		in.raise("ERR " + errName.Error())
 	}
@@ -214,7 +208,7 @@ const (
 func (in *interpreter) described(t *lua.Table) (f Function, callback lua.Value) {
 	named := false
 	for k, v, at := t.After(0); !k.IsNil(); k, v, at = t.After(at) {
-		in.vm.Charge(wordSteps)
+		in.vm.Step(wordSteps)
 		key, ok := in.vm.Text(k)
 		if !ok {
 			in.raise("ERR named argument key given to redis.register_function is not a string")
@@ -253,7 +247,7 @@ func (in *interpreter) flags(v lua.Value) (flags []string) {
 		in.raise("ERR flags argument to redis.register_function must be a table representing function flags")
 	}
 	for i := 1; !t.Index(i).IsNil(); i++ {
-		in.vm.Charge(wordSteps)
+		in.vm.Step(wordSteps)
 		flag, _ := t.Index(i).Text()
 		if !slices.Contains(functionFlags, flag) {
 			in.raise("ERR unknown flag given")
@@ -279,7 +273,7 @@ func validName(name string) bool {
 }
 
 // libraryName reads the first line of a library.
-func libraryName(source string, rules Rules) (string, error) {
+func libraryName(source string) (string, error) {
 	line, _, more := strings.Cut(source, "\n")
 	if !strings.HasPrefix(line, "#!") {
 		return "", errors.New("Missing library metadata")
@@ -287,10 +281,7 @@ func libraryName(source string, rules Rules) (string, error) {
 	if !more {
 		return "", errors.New("Invalid library metadata")
 	}
-	words, err := firstLine(line, rules)
-	if rules == Lenient {
-		words = strings.Fields(line[len("#!"):]) // runes: level 1 did so
-	}
+	words, err := splitWords(line)
 	if err != nil || len(words) == 0 {
 		return "", errors.New("Invalid library metadata")
 	}

@@ -9,7 +9,6 @@ const maxPrograms = 96 << 20
 // programKey identifies a compiled program.
 type programKey struct {
 	source, body string
-	exact        bool
 }
 
 // programs keeps compiled programs: those used last, in two generations. When the younger one is full it becomes the older

@@ -58,11 +58,11 @@ func versionNumber() (n int) {
 	return n
 }
 
-// The steps of a command in a script in addition to its reply: of the call, and of each word. callCharge is the part that level 1 did
-// not count: a call takes as long as 500 steps of a loop or more.
+// The steps of a command in a script in addition to its reply: of the call, and of each word. A call takes as long
+// as callSteps of a loop or more, the check of a user's rights as long as checkSteps.
 const (
-	callSteps  = 100
-	callCharge = 400
+	callSteps  = 500
+	checkSteps = 100
 	wordSteps  = 10
 )
 
@@ -88,7 +88,6 @@ func (in *interpreter) call(vm *lua.State, args []lua.Value, raise bool) {
 	v := reply.Error(problem)
 	if problem == "" {
 		vm.Step(callSteps + wordSteps*len(argv))
-		vm.Charge(callCharge)
 		v = in.host.Call(argv, &vm.Budget)
 	}
 	if v.IsError() && raise {
@@ -238,7 +237,7 @@ func (in *interpreter) aclCheck(vm *lua.State, args []lua.Value) {
 	if problem != "" {
 		in.raise(problem)
 	}
-	vm.Charge(callSteps + wordSteps*len(argv))
+	vm.Step(checkSteps + wordSteps*len(argv))
 	ok, known := in.host.Permitted(argv)
 	if !known {
 		in.raise("ERR Invalid command passed to redis.acl_check_cmd()")

@@ -19,7 +19,6 @@ type scale struct {
 // newScale is a state for scripts, or one of a library that is being loaded.
 func newScale(t *testing.T, loads bool) *scale {
 	s := &scale{t: t, in: newInterpreter(loads)}
-	s.in.vm.Exact = true
 	if loads {
 		s.in.loading = &loading{callbacks: map[string]lua.Value{}}
 	}
@@ -29,7 +28,7 @@ func newScale(t *testing.T, loads bool) *scale {
 // begin gives the state a budget and returns the function that a recipe makes for a size.
 func (s *scale) begin(recipe string, n int, b lua.Budget) lua.Value {
 	s.t.Helper()
-	p, err := lua.Compile("=recipe", "local n = ... "+recipe, true)
+	p, err := lua.Compile("=recipe", "local n = ... "+recipe)
 	if err != nil {
 		s.t.Fatalf("%s: %v", recipe, err)
 	}
@@ -54,7 +53,7 @@ func (s *scale) call(recipe string, f lua.Value, args ...lua.Value) {
 
 // fits reports whether a recipe runs with a size: some of what it makes is limited, and some takes more than its size says.
 func (s *scale) fits(recipe string, n int) (fits bool) {
-	p, err := lua.Compile("=recipe", "local n = ... "+recipe, true)
+	p, err := lua.Compile("=recipe", "local n = ... "+recipe)
 	if err != nil {
 		s.t.Fatalf("%s: %v", recipe, err)
 	}
@@ -193,7 +192,7 @@ func TestOperationsArePaidFor(t *testing.T) {
 // operators are all operators of the language, between or before names of operands.
 func operators() (names []string) {
 	valid := func(expression string) bool {
-		_, err := lua.Compile("=x", "local a, b return "+expression, true)
+		_, err := lua.Compile("=x", "local a, b return "+expression)
 		return err == nil
 	}
 	words := []string{"and", "or", "not", "div", "mod", "xor", ".."}

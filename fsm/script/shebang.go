@@ -32,7 +32,7 @@ func ParseShebang(body string, rules Rules) (s Shebang, err error) {
 	if !more {
 		return s, errors.New("Invalid script shebang")
 	}
-	words, err := firstLine(line, rules)
+	words, err := splitWords(line)
 	switch {
 	case err != nil:
 		return s, errors.New("Invalid engine in script shebang")
@@ -61,14 +61,6 @@ func ParseShebang(body string, rules Rules) (s Shebang, err error) {
 }
 
 var errQuotes = errors.New("unbalanced quotes")
-
-// firstLine is the words of a first line. Only lenient rules know no quotes.
-func firstLine(line string, rules Rules) ([]string, error) {
-	if rules == Lenient {
-		return strings.Fields(line), nil // runes: level 1 did so
-	}
-	return splitWords(line)
-}
 
 // splitWords parts a line at blanks. A word may be quoted: between double quotes a backslash
 // begins an escape, between single ones only \' does. Behind a closing quote the word ends.

@@ -167,8 +167,8 @@ func (s *Store) Counts() (libraries, functions int) { return s.libraries.Len(), 
 
 // Vacant returns why a library of this text can't be added, before its text is run: its
 // first line is wrong, or the name is taken and may not be replaced.
-func (s *Store) Vacant(source string, rules Rules, replace bool) error {
-	name, err := libraryName(source, rules)
+func (s *Store) Vacant(source string, replace bool) error {
+	name, err := libraryName(source)
 	if err == nil && !replace && s.Library(name) != nil {
 		err = errTaken(name)
 	}

@@ -129,7 +129,7 @@ func structPack(vm *lua.State, args []lua.Value) {
 	for l.at < len(l.format) {
 		option, size, padding := l.next(len(out))
 		vm.Step(1)
-		vm.Charge(optionCost + size/bytesOfInteger)
+		vm.Step(optionCost + size/bytesOfInteger)
 		vm.Alloc(size + padding)
 		out = append(out, make([]byte, padding)...)
 		switch option {
@@ -202,7 +202,7 @@ func structUnpack(vm *lua.State, args []lua.Value) {
 	for l.at < len(l.format) {
 		option, size, padding := l.next(pos)
 		vm.Step(1)
-		vm.Charge(optionCost)
+		vm.Step(optionCost)
 		pos += padding
 		if size > len(data) || pos > len(data)-size {
 			vm.ArgError(2, "data string too short")
@@ -212,7 +212,7 @@ func structUnpack(vm *lua.State, args []lua.Value) {
 		}
 		switch option {
 		case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I':
-			vm.Charge(size / bytesOfInteger)
+			vm.Step(size / bytesOfInteger)
 			out = append(out, lua.Number(l.integer(data[pos:pos+size], option >= 'a')))
 		case 'x':
 		case 'f':

@@ -42,7 +42,7 @@ func (s *Store) cancelSome(e *env.Env, q *queue.Store, f *Filter, below uint64, 
 		before := out.Cursor
 		out.Cursor = r.No
 		if r.Active() && filter.match(r, r.Created) {
-			if held += s.held(r); held > maxHeld && len(chosen) > 0 && e.Level >= env.Level2 {
+			if held += s.held(r); held > maxHeld && len(chosen) > 0 {
 				out.More, out.Cursor = true, before
 				return false
 			}

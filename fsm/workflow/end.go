@@ -12,7 +12,7 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 	if r == nil {
 		return RunRef{}, notFound("workflow run %s not found", n.RunID)
 	}
-	if earlier := s.previousRun(r); s.isOfEarlierRun(e, q, r, 0, 0) && earlier != nil {
+	if earlier := s.previousRun(r); s.isOfEarlierRun(q, r, 0, 0) && earlier != nil {
 		r = earlier
 	}
 	if r.Active() {
@@ -40,7 +40,7 @@ func (wo *work) finish(state RunState) {
 	wo.close(state)
 	for _, w := range s.WaitersOf(r.No) {
 		wo.forgetWaiter(w)
-		if state == Canceled && wo.e.Level >= env.Level2 {
+		if state == Canceled {
 			wo.leaveWait(w)
 		}
 	}

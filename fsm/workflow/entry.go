@@ -96,7 +96,7 @@ const (
 	Dropped
 	// Kept: it was submitted to a run that had failed: recorded, not delivered.
 	Kept
-	// Unfinished: the run was cancelled while the step waited. The body says for what; there is no result. From Level 2 on.
+	// Unfinished: the run was cancelled while the step waited. The body says for what; there is no result.
 	Unfinished
 	entryStates
 )
@@ -131,7 +131,7 @@ type Entry struct {
 	Next int64
 	// Errors are the attempts that failed, the last maxErrors of them.
 	Errors []Attempt
-	// Reserved is the memory that counts already for the answer to a call, in bytes. Since env.Level2.
+	// Reserved is the memory that counts already for the answer to a call, in bytes.
 	Reserved int64
 }
 

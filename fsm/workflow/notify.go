@@ -44,7 +44,7 @@ func (s *Store) wakeSome(e *env.Env, q *queue.Store, n *Notification) Notified {
 		if w.No >= until {
 			return false
 		}
-		if more = s.wakes > 0 && len(list) == s.wakes && e.Level >= env.Level2; more {
+		if more = s.wakes > 0 && len(list) == s.wakes; more {
 			return false
 		}
 		list = append(list, w)

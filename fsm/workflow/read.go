@@ -337,7 +337,7 @@ func (s *Store) Settings() Settings { return s.settings }
 // Used is the logical memory of everything about workflows, in bytes.
 func (s *Store) Used() int64 { return s.liveBytes + s.doneBytes + s.bulk.Used() }
 
-// Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count from env.Level2 on.
+// Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count.
 func (s *Store) Uncounted() int64 { return s.uncounted }
 
 // Counts are the sizes of the store: all runs, those that are active, those with a dead letter, and the waiters.

@@ -29,8 +29,7 @@ type Submission struct {
 	CallerIP string
 	// Step is decoded from Body, or for a call from its callback's headers.
 	Step Step
-	// Created is the creation of the run that is meant, in unix milliseconds; 0 if the SDK does not say it. Below
-	// env.Level2 it must be 0.
+	// Created is the creation of the run that is meant, in unix milliseconds; 0 if the SDK does not say it.
 	Created int64
 
 	// The rest is of an InitSubmission.

@@ -60,7 +60,7 @@ func (s *Store) Revive(e *env.Env, q *queue.Store, n Revival) (Revived, error) {
 	if err != nil {
 		return Revived{}, err
 	}
-	if taken := s.Find(n.RunID, 0); n.RunID != "" && (len(list) != 1 || taken != nil && !s.mayReuseID(e, taken)) {
+	if taken := s.Find(n.RunID, 0); n.RunID != "" && (len(list) != 1 || taken != nil && !s.mayReuseID(taken)) {
 		return Revived{}, refusal(ErrConflict, "workflow run id %s is already in use, or meant for more than one run", n.RunID)
 	}
 	out := Revived{More: more}
@@ -88,9 +88,7 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}
-	if e.Level >= env.Level2 {
-		r.Reserved = r.reserve()
-	}
+	r.Reserved = r.reserve()
 	k := &work{s, e, q, r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
@@ -132,7 +130,7 @@ func (wo *work) resume(old *Run, n *Revival) {
 	for pos, from := range s.log(old.No) {
 		c := *from
 		c.ID, c.Errors, c.Reserved = wo.q.NewID(wo.e), nil, 0
-		if c.Kind == CallEntry && c.State != Delivered && wo.e.Level >= env.Level2 {
+		if c.Kind == CallEntry && c.State != Delivered {
 			c.Reserved = reserveOfCall(c.Own)
 		}
 		c.Own = ownOptions(from, wo.e.Now)

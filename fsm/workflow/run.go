@@ -124,12 +124,12 @@ type Run struct {
 	Dead queue.Stamp
 	// RanAs is the run that it is a resume or restart of, 0 if of none.
 	RanAs uint64
-	// Reserved is the memory that counts already for its end, in bytes. Since env.Level2.
+	// Reserved is the memory that counts already for its end, in bytes.
 	Reserved int64
 
 	latest int64 // see Latest
 	bytes  int64 // of it and its log
-	spared int64 // of them, what does not count from env.Level2 on
+	spared int64 // of them, what does not count
 	saved  int   // notifications kept for it, and their bytes
 	kept   int64
 }

@@ -1,21 +1,20 @@
 package workflow
 
 import (
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// An id names at most one run that lives. From env.Level2 on it is free again when that run has ended; before, it was kept
-// as long as the run was. Everything of a run is found by its number, so that nothing of an earlier run of the id reaches a
-// later one, but for what endpoints say by the id alone: see isOfEarlierRun.
+// An id names at most one run that lives. It is free again when that run has ended. Everything of a run is found by its
+// number, so that nothing of an earlier run of the id reaches a later one, but for what endpoints say by the id alone: see
+// isOfEarlierRun.
 
 // mayReuseID reports whether the id of a run may name a new one.
-func (s *Store) mayReuseID(e *env.Env, r *Run) bool { return e.Level >= env.Level2 && !r.Active() }
+func (s *Store) mayReuseID(r *Run) bool { return !r.Active() }
 
 // refusesID reports whether a start is refused because old, of the same id, lives: if its client knows the refusal.
-func (s *Store) refusesID(e *env.Env, n *Submission, old *Run) bool {
+func (s *Store) refusesID(n *Submission, old *Run) bool {
 	handshake := n.Again && old.Entries <= 1
-	return e.Level >= env.Level2 && n.Features&Singleton != 0 && n.Invoker == nil && old.Active() && !handshake
+	return n.Features&Singleton != 0 && n.Invoker == nil && old.Active() && !handshake
 }
 
 // previousRun returns the run of the same id before r, nil if there is none.
@@ -24,10 +23,8 @@ func (s *Store) previousRun(r *Run) *Run { return s.namedBelow(r.ID, r.No) }
 // isOfEarlierRun reports whether a request for r, by its id, is meant for an earlier run of that id: a step that was running when that run
 // was cancelled. An SDK may say by created which run it means. Most do not: then it is of an earlier run if r has not
 // been called yet, or if it brings a step (0 = none) whose predecessor is not in the log of r.
-func (s *Store) isOfEarlierRun(e *env.Env, q *queue.Store, r *Run, step uint32, created int64) bool {
+func (s *Store) isOfEarlierRun(q *queue.Store, r *Run, step uint32, created int64) bool {
 	switch {
-	case e.Level < env.Level2:
-		return false
 	case created != 0:
 		return created != r.Created
 	case s.previousRun(r) == nil:

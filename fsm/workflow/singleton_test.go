@@ -122,25 +122,3 @@ func TestNothingReachesALaterRun(t *testing.T) {
 		t.Errorf("%q", list)
 	}
 }
-
-// TestIDsBelowLevel2: entries of the first release mean what they meant.
-func TestIDsBelowLevel2(t *testing.T) {
-	s, q := workflow.New(), queue.New()
-	submit := func(index uint64) workflow.Receipt {
-		out, err := s.Submit(env.New(index, 1_790_000_000_000, env.Base, [16]byte{byte(index)}, 0), q, workflow.Submissions{Items: []workflow.Submission{singleton("r")}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out.Items[0]
-	}
-	submit(1)
-	if got := submit(2); !got.Deduplicated {
-		t.Errorf("while it lives: %+v", got)
-	}
-	if _, err := s.End(env.New(3, 1_790_000_000_000, env.Base, [16]byte{3}, 0), q, workflow.Ending{RunID: "r"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := submit(4); !got.Deduplicated {
-		t.Errorf("when it is over: %+v", got)
-	}
-}

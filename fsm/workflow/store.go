@@ -34,7 +34,7 @@ type Store struct {
 	bulk queue.BulkTable
 
 	liveBytes, doneBytes int64 // logical memory of active runs, and of those that are over
-	uncounted            int64 // of both, what does not count from env.Level2 on
+	uncounted            int64 // of both, what does not count
 	keeper               payload.Keeper
 	trimmable            int   // how many records the next trim may remove
 	wakes                int   // waiters that this apply may wake, see NotifyPrice

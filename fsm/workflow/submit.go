@@ -37,7 +37,7 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if n.Step.Number() == 0 {
 		return Receipt{Refused: refusal(ErrRefused, "the step has no stepId")}
 	}
-	if s.isOfEarlierRun(e, q, r, n.Step.Number(), n.Created) {
+	if s.isOfEarlierRun(q, r, n.Step.Number(), n.Created) {
 		return Receipt{Refused: runOverError(n.RunID)}
 	}
 	if won, ok := s.earlierEntry(r, n); ok {
@@ -46,7 +46,7 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if err := q.CheckPublication(&queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options}, e.Now); err != nil {
 		return Receipt{Refused: refusal(ErrRefused, "%s", err.Text)}
 	}
-	if n := s.held(r); e.Level >= env.Level2 && n >= maxHeld {
+	if n := s.held(r); n >= maxHeld {
 		return Receipt{Refused: heldLimitError(r.ID)}
 	}
 	k := s.edit(e, q, r)
@@ -79,9 +79,7 @@ func (wo *work) entry(n *Submission) *Entry {
 	out.Name = ownedText(n.Step.Name)
 	if n.Kind == CallSubmission {
 		out.Kind, out.URL, out.Own = CallEntry, ownedText(n.URL), detached(&n.Options)
-		if wo.e.Level >= env.Level2 {
-			out.Reserved = reserveOfCall(out.Own)
-		}
+		out.Reserved = reserveOfCall(out.Own)
 		return out
 	}
 	out.Own = wo.own(&n.Options, n.Features)
@@ -144,8 +142,8 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 			return won
 		}
 	}
-	if old := s.Find(n.RunID, 0); old != nil && n.RunID != "" && !(s.mayReuseID(e, old) && !n.Again) {
-		if _, started := q.StartedRun(p, e.Now); !started && s.refusesID(e, n, old) {
+	if old := s.Find(n.RunID, 0); old != nil && n.RunID != "" && !(s.mayReuseID(old) && !n.Again) {
+		if _, started := q.StartedRun(p, e.Now); !started && s.refusesID(n, old) {
 			return Receipt{Refused: refusal(ErrExists, "%s: %s", ErrExists.Text, n.RunID)}
 		}
 		return s.startAgain(e, q, n, old)
@@ -159,9 +157,7 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}
-	if e.Level >= env.Level2 {
-		r.Reserved = r.reserve()
-	}
+	r.Reserved = r.reserve()
 	k := &work{s, e, q, r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())

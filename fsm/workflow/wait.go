@@ -16,7 +16,7 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 	if n.Step.Number() == 0 || n.EventID == "" || n.Timeout < 0 {
 		return Receipt{}, refusal(ErrRefused, "a wait needs a step, an event id and a timeout")
 	}
-	if s.isOfEarlierRun(e, q, r, n.Step.Number(), 0) {
+	if s.isOfEarlierRun(q, r, n.Step.Number(), 0) {
 		return Receipt{}, runOverError(n.RunID)
 	}
 	out := Receipt{RunID: ownedText(r.ID), Created: r.Created, Deduplicated: true}
@@ -31,12 +31,10 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 		No: s.next(), Run: r.No, RunID: r.ID, EventID: n.EventID, Step: n.Step, Open: n.Open, Deadline: deadline(e.Now, n.Timeout), Created: e.Now,
 		TimeoutText: n.TimeoutText, URL: n.URL, Options: n.Options, TimeoutURL: n.TimeoutURL, TimeoutOptions: n.TimeoutOptions, TimeoutBody: n.TimeoutBody,
 	})
-	if e.Level >= env.Level2 {
-		if s.held(r) >= maxHeld {
-			return Receipt{}, heldLimitError(r.ID)
-		}
-		w.Reserved = w.reserve()
+	if s.held(r) >= maxHeld {
+		return Receipt{}, heldLimitError(r.ID)
 	}
+	w.Reserved = w.reserve()
 	out.Deduplicated = false
 	k := s.edit(e, q, r)
 	s.marks.Set(mark{r.No, markWait, n.Step.Number()}, w.No)
@@ -47,9 +45,7 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 		k.register(w)
 	}
 	k.store()
-	if e.Level >= env.Level2 { // v0.1.0 left it to the next entry, which a node that came from a snapshot did not know
-		s.trim(e.Now)
-	}
+	s.trim(e.Now)
 	return out, nil
 }
 

@@ -24,7 +24,7 @@ type Waiter struct {
 	TimeoutURL     string
 	TimeoutOptions queue.Options
 	TimeoutBody    []byte
-	// Reserved is the memory that counts already for its timeout, in bytes. Since env.Level2.
+	// Reserved is the memory that counts already for its timeout, in bytes.
 	Reserved int64
 }
 

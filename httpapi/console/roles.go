@@ -53,18 +53,18 @@ func ParseGroupRole(text string) (g GroupRole, err error) {
 }
 
 // token returns a credential of the role; false if the role has none in this cluster.
-func (g *GroupRole) token(v *fsm.View) (string, bool) {
-	if g.Role != acl.NoRole {
-		return v.RoleToken(g.Role)
+func (gr *GroupRole) token(v *fsm.View) (string, bool) {
+	if gr.Role != acl.NoRole {
+		return v.RoleToken(gr.Role)
 	}
-	return v.DelegatedToken(g.DB, g.User)
+	return v.DelegatedToken(gr.DB, gr.User)
 }
 
 // roleOf returns the first role whose group the person has, nil if there is none.
-func (s *SignOn) roleOf(groups []string) *GroupRole {
-	for i := range s.Roles {
-		if slices.Contains(groups, s.Roles[i].Group) {
-			return &s.Roles[i]
+func (so *SignOn) roleOf(groups []string) *GroupRole {
+	for i := range so.Roles {
+		if slices.Contains(groups, so.Roles[i].Group) {
+			return &so.Roles[i]
 		}
 	}
 	return nil

@@ -63,11 +63,11 @@ func (b *cutBatcher) Prepare(w http.ResponseWriter, r *http.Request) Request {
 
 func (b *cutBatcher) Run(context.Context, []Request) {}
 
-func (c cutRequest) Joins(Request) bool { return false }
+func (cr cutRequest) Joins(Request) bool { return false }
 
-func (c cutRequest) Reply() {
-	c.w.Header().Set("Together", "1")
-	c.answer(c.w, c.r)
+func (cr cutRequest) Reply() {
+	cr.w.Header().Set("Together", "1")
+	cr.answer(cr.w, cr.r)
 }
 
 // TestNothingFollowsABrokenReply sends a second request after one whose reply is not complete, because its length differs from the

@@ -90,152 +90,152 @@ func newConn(s *Server, c net.Conn) *conn {
 var errNotSimple = errors.New("fastpath: request is not simple")
 
 // wake ends the wait for a further request.
-func (k *conn) wake() {
-	if k.waiting.Load() {
-		k.c.SetReadDeadline(time.Unix(1, 0))
+func (co *conn) wake() {
+	if co.waiting.Load() {
+		co.c.SetReadDeadline(time.Unix(1, 0))
 	}
 }
 
 // serve answers until the connection ends, leaves for net/http, or attaches to the event loop.
-func (k *conn) serve() {
+func (co *conn) serve() {
 	for {
-		err := k.resume()
+		err := co.resume()
 		if err == nil {
-			err = k.serveOne()
+			err = co.serveOne()
 		}
 		switch {
 		case err == nil:
-			if k.attach() {
+			if co.attach() {
 				return
 			}
 			continue
 		case errors.Is(err, errNotSimple):
-			k.c.SetDeadline(time.Time{})
-			rest := k.in[k.start:]
-			k.s.fallback.handOver(&bufferedConn{Conn: k.c, rest: rest, first: rest, refuse: k.s.Refuse, late: k.late(),
-				server: k.s, state: k.state, share: k.share})
+			co.c.SetDeadline(time.Time{})
+			rest := co.in[co.start:]
+			co.s.fallback.handOver(&bufferedConn{Conn: co.c, rest: rest, first: rest, refuse: co.s.Refuse, late: co.late(),
+				server: co.s, state: co.state, share: co.share})
 		default:
-			k.s.release(k.share)
+			co.s.release(co.share)
 			refusePlain(err)
-			k.c.Close()
+			co.c.Close()
 		}
-		k.s.end(k)
+		co.s.end(co)
 		return
 	}
 }
 
 // serveOne reads one request and answers it.
-func (k *conn) serveOne() error {
-	if k.start == len(k.in) {
-		k.in, k.start = k.in[:0], 0
+func (co *conn) serveOne() error {
+	if co.start == len(co.in) {
+		co.in, co.start = co.in[:0], 0
 	}
-	end, err := k.readHead()
+	end, err := co.readHead()
 	if errors.Is(err, errCrowded) {
-		k.refuse()
+		co.refuse()
 		return err
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return err // net/http has no answer for a head that didn't come in time either, and takes memory to find that out
 	}
 	if err != nil {
-		return k.unfinished(err)
+		return co.unfinished(err)
 	}
-	if end-k.start > k.s.MaxHead {
+	if end-co.start > co.s.MaxHead {
 		return errNotSimple
 	}
-	if !k.head.read(k.in[k.start:end], k.s.Plain) || k.head.length > k.maxBody() {
+	if !co.head.read(co.in[co.start:end], co.s.Plain) || co.head.length > co.maxBody() {
 		return errNotSimple
 	}
-	if err := k.readTo(end + k.head.length); err != nil {
-		return k.unfinished(err)
+	if err := co.readTo(end + co.head.length); err != nil {
+		return co.unfinished(err)
 	}
-	body := k.in[end : end+k.head.length]
-	k.start = end + k.head.length
-	return k.answer(body)
+	body := co.in[end : end+co.head.length]
+	co.start = end + co.head.length
+	return co.answer(body)
 }
 
 // firstBody is the largest body that is read here before the connection has shown a token that
 // opens something, in bytes. A larger one is net/http's, whose handler reads it after the token.
 const firstBody = 64 << 10
 
-func (k *conn) maxBody() int {
-	if k.state != nil && !k.state.HasLoggedIn() {
-		return min(k.s.MaxBody, firstBody)
+func (co *conn) maxBody() int {
+	if co.state != nil && !co.state.HasLoggedIn() {
+		return min(co.s.MaxBody, firstBody)
 	}
-	return k.s.MaxBody
+	return co.s.MaxBody
 }
 
 // unfinished passes an incomplete request to net/http, which has an answer for it.
-func (k *conn) unfinished(err error) error {
-	if len(k.in) > k.start && !k.s.closing() {
+func (co *conn) unfinished(err error) error {
+	if len(co.in) > co.start && !co.s.closing() {
 		return errNotSimple
 	}
 	return err
 }
 
 // readHead reads until the empty line and returns the position after it.
-func (k *conn) readHead() (int, error) {
-	scanned := k.start
-	k.waiting.Store(k.start == len(k.in))
-	k.begun = time.Time{}
-	if !k.waiting.Load() { // it came together with the one before
-		k.begin()
+func (co *conn) readHead() (int, error) {
+	scanned := co.start
+	co.waiting.Store(co.start == len(co.in))
+	co.begun = time.Time{}
+	if !co.waiting.Load() { // it came together with the one before
+		co.begin()
 	}
 	for {
-		if i := bytes.Index(k.in[scanned:], []byte("\r\n\r\n")); i >= 0 {
-			k.waiting.Store(false)
+		if i := bytes.Index(co.in[scanned:], []byte("\r\n\r\n")); i >= 0 {
+			co.waiting.Store(false)
 			return scanned + i + 4, nil
 		}
-		scanned = max(len(k.in)-3, k.start)
-		if len(k.in)-k.start > k.s.MaxHead || httpsyntax.HasBareLineFeed(k.in[k.start:]) {
+		scanned = max(len(co.in)-3, co.start)
+		if len(co.in)-co.start > co.s.MaxHead || httpsyntax.HasBareLineFeed(co.in[co.start:]) {
 			return 0, errNotSimple
 		}
-		if k.waiting.Load() && k.s.closing() {
+		if co.waiting.Load() && co.s.closing() {
 			return 0, io.EOF
 		}
-		if err := k.fill(k.s.HeadTime); err != nil {
+		if err := co.fill(co.s.HeadTime); err != nil {
 			return 0, err
 		}
-		if k.waiting.Load() {
-			k.waiting.Store(false)
-			k.begin()
+		if co.waiting.Load() {
+			co.waiting.Store(false)
+			co.begin()
 		}
 	}
 }
 
 // refuse answers a stranger whose head is long while there is no room for it.
-func (k *conn) refuse() {
-	k.c.SetWriteDeadline(time.Now().Add(refuseTime))
-	_, _ = k.c.Write(k.s.Crowded) // best effort: it may not read
+func (co *conn) refuse() {
+	co.c.SetWriteDeadline(time.Now().Add(refuseTime))
+	_, _ = co.c.Write(co.s.Crowded) // best effort: it may not read
 }
 
 // refuseTime bounds the time to send a refusal.
 const refuseTime = time.Second
 
 // begin notes that a request has begun; its limits count from now.
-func (k *conn) begin() {
-	k.begun, k.accepted = k.accepted, time.Time{}
-	if k.begun.IsZero() {
-		k.begun = time.Now()
+func (co *conn) begin() {
+	co.begun, co.accepted = co.accepted, time.Time{}
+	if co.begun.IsZero() {
+		co.begun = time.Now()
 	}
 }
 
 // late returns the time since the request that is being read began, 0 if none has.
-func (k *conn) late() time.Duration {
-	if k.begun.IsZero() {
+func (co *conn) late() time.Duration {
+	if co.begun.IsZero() {
 		return 0
 	}
-	return time.Since(k.begun)
+	return time.Since(co.begun)
 }
 
 // bodyStep is the memory in bytes that a body gets before it has arrived.
 const bodyStep = 64 << 10
 
 // readTo reads until in has end bytes. Its memory grows with what has arrived, not with what was announced.
-func (k *conn) readTo(end int) error {
-	for len(k.in) < end {
-		k.room(min(end-len(k.in), max(bodyStep, len(k.in)-k.start)))
-		if err := k.fill(k.s.BodyTime); errors.Is(err, errCrowded) {
+func (co *conn) readTo(end int) error {
+	for len(co.in) < end {
+		co.room(min(end-len(co.in), max(bodyStep, len(co.in)-co.start)))
+		if err := co.fill(co.s.BodyTime); errors.Is(err, errCrowded) {
 			return errNotSimple // net/http's handler looks at the token first
 		} else if err != nil {
 			return err
@@ -245,41 +245,41 @@ func (k *conn) readTo(end int) error {
 }
 
 // room makes room for n more bytes.
-func (k *conn) room(n int) {
-	if cap(k.in)-len(k.in) < n {
-		in := make([]byte, len(k.in), len(k.in)+max(n, len(k.in), firstRead))
-		copy(in, k.in)
-		k.in = in
+func (co *conn) room(n int) {
+	if cap(co.in)-len(co.in) < n {
+		in := make([]byte, len(co.in), len(co.in)+max(n, len(co.in), firstRead))
+		copy(in, co.in)
+		co.in = in
 	}
 }
 
 // fill reads what has arrived, within limit of the request's begin. Between requests deadlines are set when they are
 // due to change, not with each read: they are long, and setting one costs as much as a small request.
-func (k *conn) fill(limit time.Duration) error {
-	k.room(512)
-	if (cap(k.in) > firstRead || k.share.n.Load() > 0) && !k.hold() {
+func (co *conn) fill(limit time.Duration) error {
+	co.room(512)
+	if (cap(co.in) > firstRead || co.share.n.Load() > 0) && !co.hold() {
 		return errCrowded
 	}
-	due := k.deadline
+	due := co.deadline
 	switch {
-	case !k.begun.IsZero():
-		due = k.begun.Add(limit)
-	case !k.accepted.IsZero():
-		due = k.accepted.Add(limit)
+	case !co.begun.IsZero():
+		due = co.begun.Add(limit)
+	case !co.accepted.IsZero():
+		due = co.accepted.Add(limit)
 	default:
-		if now := time.Now(); k.deadline.Sub(now) < k.s.IdleTime/2 || k.deadline.Sub(now) > k.s.IdleTime {
-			due = now.Add(k.s.IdleTime)
+		if now := time.Now(); co.deadline.Sub(now) < co.s.IdleTime/2 || co.deadline.Sub(now) > co.s.IdleTime {
+			due = now.Add(co.s.IdleTime)
 		}
 	}
-	if !due.Equal(k.deadline) {
-		k.deadline = due
-		k.c.SetReadDeadline(due)
-		if k.waiting.Load() && k.s.closing() { // wake came before the deadline was set
+	if !due.Equal(co.deadline) {
+		co.deadline = due
+		co.c.SetReadDeadline(due)
+		if co.waiting.Load() && co.s.closing() { // wake came before the deadline was set
 			return io.EOF
 		}
 	}
-	n, err := k.read(k.in[len(k.in):cap(k.in)])
-	k.in = k.in[:len(k.in)+n]
+	n, err := co.read(co.in[len(co.in):cap(co.in)])
+	co.in = co.in[:len(co.in)+n]
 	if n > 0 {
 		return nil
 	}
@@ -287,52 +287,52 @@ func (k *conn) fill(limit time.Duration) error {
 }
 
 // prepare makes the request whose body is b, and an empty reply to it.
-func (k *conn) prepare(b []byte) {
-	k.body.left = b
-	k.url.Path = "/"
-	r := &k.request
-	*r = k.base
-	r.Method, r.URL, r.RequestURI = k.head.method, &k.url, k.head.target
+func (co *conn) prepare(b []byte) {
+	co.body.left = b
+	co.url.Path = "/"
+	r := &co.request
+	*r = co.base
+	r.Method, r.URL, r.RequestURI = co.head.method, &co.url, co.head.target
 	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
-	r.Header, r.Host, r.RemoteAddr = k.head.header, k.head.host, k.from
-	r.Body, r.ContentLength = &k.body, int64(len(b))
-	k.reply.begin()
-	k.reply.headOnly, k.reply.last = k.head.method == http.MethodHead, k.s.closing()
+	r.Header, r.Host, r.RemoteAddr = co.head.header, co.head.host, co.from
+	r.Body, r.ContentLength = &co.body, int64(len(b))
+	co.reply.begin()
+	co.reply.headOnly, co.reply.last = co.head.method == http.MethodHead, co.s.closing()
 }
 
 // answer lets the handler answer, and writes the reply.
-func (k *conn) answer(b []byte) error {
-	k.prepare(b)
-	if k.state != nil {
-		k.state.Busy()
-		defer k.state.Idle()
+func (co *conn) answer(b []byte) error {
+	co.prepare(b)
+	if co.state != nil {
+		co.state.Busy()
+		defer co.state.Idle()
 	}
-	if !k.run(k.handle) {
+	if !co.run(co.handle) {
 		return io.ErrUnexpectedEOF
 	}
-	out, err := k.finish()
+	out, err := co.finish()
 	if len(out) > 0 {
-		if err := k.send(out); err != nil {
+		if err := co.send(out); err != nil {
 			return err
 		}
 	}
-	k.trim()
+	co.trim()
 	return err
 }
 
 // finish returns the rest of the reply to send. The error says why the connection ends with it: io.EOF if the client
 // was told.
-func (k *conn) finish() ([]byte, error) {
-	if err := k.reply.broken(); err != nil {
+func (co *conn) finish() ([]byte, error) {
+	if err := co.reply.broken(); err != nil {
 		return nil, err
 	}
-	last := k.s.closing()
-	if k.reply.sending {
-		last = k.reply.last
+	last := co.s.closing()
+	if co.reply.sending {
+		last = co.reply.last
 	}
-	k.reply.last = last
-	out := k.reply.finish()
-	if last || k.reply.close {
+	co.reply.last = last
+	out := co.reply.finish()
+	if last || co.reply.close {
 		return out, io.EOF
 	}
 	return out, nil
@@ -340,22 +340,22 @@ func (k *conn) finish() ([]byte, error) {
 
 // send writes a part of a reply, within WriteTime of the begin of the reply, or up to half of it
 // less: setting a deadline costs as much as a small request.
-func (k *conn) send(b []byte) error {
-	if now := time.Now(); !k.reply.sending && k.sendBy.Sub(now) < k.s.WriteTime/2 {
-		k.sendBy = now.Add(k.s.WriteTime)
-		k.c.SetWriteDeadline(k.sendBy)
+func (co *conn) send(b []byte) error {
+	if now := time.Now(); !co.reply.sending && co.sendBy.Sub(now) < co.s.WriteTime/2 {
+		co.sendBy = now.Add(co.s.WriteTime)
+		co.c.SetWriteDeadline(co.sendBy)
 	}
-	_, err := k.write(b)
+	_, err := co.write(b)
 	return err
 }
 
-func (k *conn) handle() { k.s.Handler.ServeHTTP(&k.reply, &k.request) }
+func (co *conn) handle() { co.s.Handler.ServeHTTP(&co.reply, &co.request) }
 
 // run makes a reply. It returns false if the reply was broken off.
-func (k *conn) run(answer func()) (whole bool) {
+func (co *conn) run(answer func()) (whole bool) {
 	defer func() {
-		if p := recover(); p != nil && p != http.ErrAbortHandler && k.s.HTTP.ErrorLog != nil {
-			k.s.HTTP.ErrorLog.Printf("fastpath: panic serving %s: %v\n%s", k.from, p, debug.Stack())
+		if p := recover(); p != nil && p != http.ErrAbortHandler && co.s.HTTP.ErrorLog != nil {
+			co.s.HTTP.ErrorLog.Printf("fastpath: panic serving %s: %v\n%s", co.from, p, debug.Stack())
 		}
 	}()
 	answer()
@@ -365,15 +365,15 @@ func (k *conn) run(answer func()) (whole bool) {
 // keptBuffer bounds the buffers that an idle connection keeps, in bytes.
 const keptBuffer = 64 << 10
 
-func (k *conn) trim() {
-	if cap(k.in) > keptBuffer && len(k.in) == k.start {
-		k.in, k.start = make([]byte, 0, firstRead), 0
+func (co *conn) trim() {
+	if cap(co.in) > keptBuffer && len(co.in) == co.start {
+		co.in, co.start = make([]byte, 0, firstRead), 0
 	}
-	if cap(k.reply.out) > keptBuffer {
-		k.reply.out = nil
+	if cap(co.reply.out) > keptBuffer {
+		co.reply.out = nil
 	}
-	if cap(k.reply.body) > keptBuffer {
-		k.reply.body = nil
+	if cap(co.reply.body) > keptBuffer {
+		co.reply.body = nil
 	}
 }
 

@@ -207,21 +207,21 @@ type scripted struct {
 	piece int
 }
 
-func (c *scripted) Read(b []byte) (int, error) {
-	if len(c.in) == 0 {
+func (s *scripted) Read(b []byte) (int, error) {
+	if len(s.in) == 0 {
 		return 0, io.EOF
 	}
-	n := copy(b, c.in[:min(len(c.in), c.piece)])
-	c.in = c.in[n:]
+	n := copy(b, s.in[:min(len(s.in), s.piece)])
+	s.in = s.in[n:]
 	return n, nil
 }
 
-func (c *scripted) Write(b []byte) (int, error)      { return len(b), nil }
-func (c *scripted) Close() error                     { return nil }
-func (c *scripted) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
-func (c *scripted) SetDeadline(time.Time) error      { return nil }
-func (c *scripted) SetReadDeadline(time.Time) error  { return nil }
-func (c *scripted) SetWriteDeadline(time.Time) error { return nil }
+func (s *scripted) Write(b []byte) (int, error)      { return len(b), nil }
+func (s *scripted) Close() error                     { return nil }
+func (s *scripted) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+func (s *scripted) SetDeadline(time.Time) error      { return nil }
+func (s *scripted) SetReadDeadline(time.Time) error  { return nil }
+func (s *scripted) SetWriteDeadline(time.Time) error { return nil }
 
 // throughFastPath returns the requests that the fast path answers of one connection's input.
 func throughFastPath(input string, piece int) (all []seenRequest) {

@@ -91,92 +91,92 @@ func newLoop(ctx context.Context, s *Server) *loop {
 	return b
 }
 
-func (b *loop) run() {
-	defer close(b.ended)
-	if err := b.loop.Run(); !b.s.closing() && b.s.HTTP.ErrorLog != nil {
-		b.s.HTTP.ErrorLog.Printf("fastpath: the poller failed, connections get goroutines: %v", err)
+func (l *loop) run() {
+	defer close(l.ended)
+	if err := l.loop.Run(); !l.s.closing() && l.s.HTTP.ErrorLog != nil {
+		l.s.HTTP.ErrorLog.Printf("fastpath: the poller failed, connections get goroutines: %v", err)
 	}
 }
 
 // stop detaches all connections.
-func (b *loop) stop() {
-	if b != nil {
-		b.loop.Stop()
+func (l *loop) stop() {
+	if l != nil {
+		l.loop.Stop()
 	}
 }
 
 // detachQuiet detaches the connections that have been quiet: a poller keeps no time limit, and reports nothing of a
 // socket that this process has closed.
-func (b *loop) detachQuiet() {
+func (l *loop) detachQuiet() {
 	tick := time.NewTicker(quietTime)
 	defer tick.Stop()
 	for {
 		select {
 		case now := <-tick.C:
-			b.loop.DetachIdle(func(k *conn) bool { return now.Sub(k.active) >= quietTime })
-		case <-b.ended:
+			l.loop.DetachIdle(func(k *conn) bool { return now.Sub(k.active) >= quietTime })
+		case <-l.ended:
 			return
 		}
 	}
 }
 
 // attach gives the connection to the loop, and reports whether the loop has accepted it.
-func (k *conn) attach() bool {
-	b := k.s.loop
-	if k.rounds++; b == nil || k.rounds < k.enough || k.start < len(k.in) || k.s.closing() || k.state != nil && !k.state.HasLoggedIn() {
+func (co *conn) attach() bool {
+	b := co.s.loop
+	if co.rounds++; b == nil || co.rounds < co.enough || co.start < len(co.in) || co.s.closing() || co.state != nil && !co.state.HasLoggedIn() {
 		return false
 	}
-	if k.tryRead == nil {
-		k.tryRead, k.tryWrite = socket.TryRead(k.socket), socket.TryWrite(k.socket)
+	if co.tryRead == nil {
+		co.tryRead, co.tryWrite = socket.TryRead(co.socket), socket.TryWrite(co.socket)
 	}
-	k.c.SetDeadline(time.Time{}) // reading would fail when one has passed
-	k.deadline, k.sendBy, k.active, k.together = time.Time{}, time.Time{}, time.Now(), 0
-	if !b.loop.Attach(k) {
-		k.rounds, k.enough = 0, mostRounds
+	co.c.SetDeadline(time.Time{}) // reading would fail when one has passed
+	co.deadline, co.sendBy, co.active, co.together = time.Time{}, time.Time{}, time.Now(), 0
+	if !b.loop.Attach(co) {
+		co.rounds, co.enough = 0, mostRounds
 		return false
 	}
 	return true
 }
 
 // detached gives a goroutine of its own to a connection that the loop has detached.
-func (k *conn) detached() {
-	if k.rounds = 0; k.together < 8*attachAfter {
-		k.enough = min(2*k.enough, mostRounds)
+func (co *conn) detached() {
+	if co.rounds = 0; co.together < 8*attachAfter {
+		co.enough = min(2*co.enough, mostRounds)
 	} else {
-		k.enough = attachAfter
+		co.enough = attachAfter
 	}
-	go k.serve() // ends with the connection, or when it attaches again
+	go co.serve() // ends with the connection, or when it attaches again
 }
 
 // resume sends what the loop could not, and returns why the connection ends, if it does.
-func (k *conn) resume() error {
-	rest, err := k.unsent, k.failed
-	if k.unsent = nil; len(rest) > 0 {
-		if err := k.send(rest); err != nil {
+func (co *conn) resume() error {
+	rest, err := co.unsent, co.failed
+	if co.unsent = nil; len(rest) > 0 {
+		if err := co.send(rest); err != nil {
 			return err
 		}
-		k.trim()
+		co.trim()
 	}
 	return err
 }
 
 // Number, Socket, LoopState, Leaves and HasInput are for the event loop.
-func (k *conn) Number() uint64 { return k.number }
+func (co *conn) Number() uint64 { return co.number }
 
 // Socket returns the plain socket, if there is no more to the connection.
-func (k *conn) Socket() net.Conn { return k.socket }
+func (co *conn) Socket() net.Conn { return co.socket }
 
 // LoopState returns the event loop's record.
-func (k *conn) LoopState() *eventloop.State { return &k.loopState }
+func (co *conn) LoopState() *eventloop.State { return &co.loopState }
 
 // Leaves reports whether the connection ends or its client reads slowly.
-func (k *conn) Leaves() bool { return k.failed != nil || len(k.unsent) > 0 }
+func (co *conn) Leaves() bool { return co.failed != nil || len(co.unsent) > 0 }
 
 // HasInput reports whether input was read that has not been answered.
-func (k *conn) HasInput() bool { return k.start < len(k.in) }
+func (co *conn) HasInput() bool { return co.start < len(co.in) }
 
 // serve reads the input of busy connections and starts batches for it.
-func (b *loop) serve(list []*conn) {
+func (l *loop) serve(list []*conn) {
 	for len(list) > 0 {
 		var open []*batch
 		var silent []*conn
@@ -185,15 +185,15 @@ func (b *loop) serve(list []*conn) {
 			case gatheredNothing:
 				silent = append(silent, k)
 			case gatheredOther:
-				b.loop.Detach(k)
+				l.loop.Detach(k)
 			case gatheredRequest:
-				open = b.assign(open, k)
+				open = l.assign(open, k)
 			}
 		}
 		for _, t := range open {
 			go t.run() // ends when the batcher has answered
 		}
-		list = b.loop.Rearm(silent)
+		list = l.loop.Rearm(silent)
 	}
 }
 
@@ -208,33 +208,33 @@ const (
 
 // gather reads once, unless input is left, and prepares the first request. in stays as it is until
 // the request is answered.
-func (k *conn) gather() gathered {
-	if k.start == len(k.in) {
-		k.in, k.start = k.in[:0], 0
-		n, err := k.tryRead(k.in[:cap(k.in)])
-		k.in = k.in[:n]
+func (co *conn) gather() gathered {
+	if co.start == len(co.in) {
+		co.in, co.start = co.in[:0], 0
+		n, err := co.tryRead(co.in[:cap(co.in)])
+		co.in = co.in[:n]
 		switch {
-		case err != nil || n == cap(k.in): // there may be more, which is not reported again
+		case err != nil || n == cap(co.in): // there may be more, which is not reported again
 			return gatheredOther
 		case n == 0:
 			return gatheredNothing
 		}
 	}
-	length := bytes.Index(k.in[k.start:], []byte("\r\n\r\n")) + 4
-	if length < 4 || length > k.s.MaxHead || k.s.closing() {
+	length := bytes.Index(co.in[co.start:], []byte("\r\n\r\n")) + 4
+	if length < 4 || length > co.s.MaxHead || co.s.closing() {
 		return gatheredOther
 	}
-	end := k.start + length
-	if !k.head.read(k.in[k.start:end], k.s.Plain) || k.head.length > maxTogether || k.head.length > len(k.in)-end {
+	end := co.start + length
+	if !co.head.read(co.in[co.start:end], co.s.Plain) || co.head.length > maxTogether || co.head.length > len(co.in)-end {
 		return gatheredOther
 	}
-	k.prepare(k.in[end : end+k.head.length])
-	if k.prepared = k.s.Batcher.Prepare(&k.reply, &k.request); k.prepared == nil {
+	co.prepare(co.in[end : end+co.head.length])
+	if co.prepared = co.s.Batcher.Prepare(&co.reply, &co.request); co.prepared == nil {
 		return gatheredOther
 	}
-	k.end = end + k.head.length
-	if k.state != nil {
-		k.state.Busy()
+	co.end = end + co.head.length
+	if co.state != nil {
+		co.state.Busy()
 	}
 	return gatheredRequest
 }
@@ -248,7 +248,7 @@ type batch struct {
 }
 
 // assign adds a connection's request to an open batch or to a new one, and starts one that is full.
-func (b *loop) assign(open []*batch, k *conn) []*batch {
+func (l *loop) assign(open []*batch, k *conn) []*batch {
 	size := k.end - k.start
 	for i, t := range open {
 		if !k.prepared.Joins(t.requests[0]) {
@@ -256,29 +256,29 @@ func (b *loop) assign(open []*batch, k *conn) []*batch {
 		}
 		if len(t.conns) >= maxBatch || t.size+size > maxBatchSize {
 			go t.run() // ends when the batcher has answered
-			t = &batch{loop: b}
+			t = &batch{loop: l}
 			open[i] = t
 		}
 		t.add(k, size)
 		return open
 	}
-	t := &batch{loop: b}
+	t := &batch{loop: l}
 	t.add(k, size)
 	return append(open, t)
 }
 
-func (t *batch) add(k *conn, size int) {
-	t.conns, t.requests, t.size = append(t.conns, k), append(t.requests, k.prepared), t.size+size
+func (ba *batch) add(k *conn, size int) {
+	ba.conns, ba.requests, ba.size = append(ba.conns, k), append(ba.requests, k.prepared), ba.size+size
 }
 
 // run runs the batch, answers its connections, and serves those that have more input.
-func (t *batch) run() {
-	b := t.loop
-	b.s.Batcher.Run(b.ctx, t.requests)
+func (ba *batch) run() {
+	b := ba.loop
+	b.s.Batcher.Run(b.ctx, ba.requests)
 	now := time.Now()
-	ready := t.conns[:0]
-	for i, k := range t.conns {
-		switch t.requests[i].Result() {
+	ready := ba.conns[:0]
+	for i, k := range ba.conns {
+		switch ba.requests[i].Result() {
 		case Alone: // its goroutine finds the request unread
 			k.prepared = nil
 			b.loop.Detach(k)
@@ -294,41 +294,41 @@ func (t *batch) run() {
 }
 
 // answerSmall answers the prepared request without waiting for the client.
-func (k *conn) answerSmall(now time.Time) {
-	k.active = now
-	k.together++
-	out := k.replyPrepared()
-	n, err := k.tryWrite(out)
+func (co *conn) answerSmall(now time.Time) {
+	co.active = now
+	co.together++
+	out := co.replyPrepared()
+	n, err := co.tryWrite(out)
 	switch {
 	case err != nil:
-		k.failed = err
+		co.failed = err
 	case n < len(out):
-		k.unsent = out[n:]
+		co.unsent = out[n:]
 	default:
-		k.trim()
+		co.trim()
 	}
-	if k.state != nil {
-		k.state.Idle()
+	if co.state != nil {
+		co.state.Idle()
 	}
 }
 
 // answerLarge answers the prepared request on a goroutine of the connection.
-func (k *conn) answerLarge() {
-	k.unsent = k.replyPrepared()
-	if k.state != nil {
-		k.state.Idle()
+func (co *conn) answerLarge() {
+	co.unsent = co.replyPrepared()
+	if co.state != nil {
+		co.state.Idle()
 	}
-	k.detached()
+	co.detached()
 }
 
 // replyPrepared returns the reply to the prepared request, as far as it is still to be sent.
-func (k *conn) replyPrepared() (out []byte) {
-	request := k.prepared
-	k.prepared, k.start = nil, k.end
-	if !k.run(request.Reply) {
-		k.failed = net.ErrClosed
+func (co *conn) replyPrepared() (out []byte) {
+	request := co.prepared
+	co.prepared, co.start = nil, co.end
+	if !co.run(request.Reply) {
+		co.failed = net.ErrClosed
 		return nil
 	}
-	out, k.failed = k.finish()
+	out, co.failed = co.finish()
 	return out
 }

@@ -29,17 +29,17 @@ type echoed struct {
 	n int
 }
 
-func (b *together) Prepare(w http.ResponseWriter, r *http.Request) Request {
+func (t *together) Prepare(w http.ResponseWriter, r *http.Request) Request {
 	if strings.HasPrefix(r.RequestURI, "/notsimple") {
 		return nil
 	}
 	return &echoed{w: w, r: r}
 }
 
-func (b *together) Run(_ context.Context, batch []Request) {
-	b.batches.Add(1)
-	if b.blocks.Load() {
-		<-b.goOn
+func (t *together) Run(_ context.Context, batch []Request) {
+	t.batches.Add(1)
+	if t.blocks.Load() {
+		<-t.goOn
 	}
 	for _, one := range batch {
 		one.(*echoed).n = len(batch)

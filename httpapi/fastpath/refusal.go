@@ -52,27 +52,27 @@ const (
 )
 
 // sendRefusal replaces a reply that net/http gives by itself.
-func (r *bufferedConn) sendRefusal(b []byte) (int, error) {
+func (bc *bufferedConn) sendRefusal(b []byte) (int, error) {
 	const version = "HTTP/1.1 "
 	line, rest, _ := bytes.Cut(b, lineEnd)
 	code, text, _ := strings.Cut(strings.TrimPrefix(string(line), version), " ")
 	status, err := strconv.Atoi(code)
 	if err != nil || status < http.StatusBadRequest || !bytes.HasPrefix(line, []byte(version)) {
-		return r.Conn.Write(b)
+		return bc.Conn.Write(b)
 	}
-	if _, err := r.Conn.Write(r.refuse(status, r.explain(status, text))); err != nil {
+	if _, err := bc.Conn.Write(bc.refuse(status, bc.explain(status, text))); err != nil {
 		return 0, err
 	}
-	r.refuse = nil
+	bc.refuse = nil
 	// Bytes that are still on their way would make the close a reset, which can destroy the reply.
-	if len(rest) > 0 && r.CloseWrite() == nil && r.Conn.SetReadDeadline(time.Now().Add(refusalTime)) == nil {
-		_, _ = io.Copy(io.Discard, io.LimitReader(r.Conn, refusalBytes))
+	if len(rest) > 0 && bc.CloseWrite() == nil && bc.Conn.SetReadDeadline(time.Now().Add(refusalTime)) == nil {
+		_, _ = io.Copy(io.Discard, io.LimitReader(bc.Conn, refusalBytes))
 	}
 	return len(b), nil
 }
 
 // explain says why net/http refuses a request; text follows the status in its reply.
-func (r *bufferedConn) explain(status int, text string) string {
+func (bc *bufferedConn) explain(status int, text string) string {
 	switch status {
 	case http.StatusNotImplemented:
 		return "this transfer coding is not supported: send chunked, or a Content-Length"
@@ -81,7 +81,7 @@ func (r *bufferedConn) explain(status int, text string) string {
 	case http.StatusExpectationFailed:
 		return "the only expectation that is supported is 100-continue"
 	}
-	if why := explain(r.first); why != "" {
+	if why := explain(bc.first); why != "" {
 		return "malformed request: " + why
 	}
 	if _, why, ok := strings.Cut(text, ": "); ok {

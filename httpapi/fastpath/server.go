@@ -171,29 +171,29 @@ func newFallback(addr net.Addr) *fallback {
 	return &fallback{addr: addr, c: make(chan net.Conn), end: make(chan struct{})}
 }
 
-func (h *fallback) handOver(c net.Conn) {
+func (f *fallback) handOver(c net.Conn) {
 	select {
-	case h.c <- c:
-	case <-h.end:
+	case f.c <- c:
+	case <-f.end:
 		c.Close()
 	}
 }
 
 // Accept returns the next connection for net/http.
-func (h *fallback) Accept() (net.Conn, error) {
+func (f *fallback) Accept() (net.Conn, error) {
 	select {
-	case c := <-h.c:
+	case c := <-f.c:
 		return c, nil
-	case <-h.end:
+	case <-f.end:
 		return nil, net.ErrClosed
 	}
 }
 
 // Close ends Accept.
-func (h *fallback) Close() error { h.once.Do(func() { close(h.end) }); return nil }
+func (f *fallback) Close() error { f.once.Do(func() { close(f.end) }); return nil }
 
 // Addr returns the address of the first listener.
-func (h *fallback) Addr() net.Addr { return h.addr }
+func (f *fallback) Addr() net.Addr { return f.addr }
 
 // bufferedConn is a connection from which some bytes were read already.
 type bufferedConn struct {
@@ -213,49 +213,49 @@ type bufferedConn struct {
 }
 
 // Close also releases the share.
-func (r *bufferedConn) Close() error {
-	r.server.release(r.share)
-	return r.Conn.Close()
+func (bc *bufferedConn) Close() error {
+	bc.server.release(bc.share)
+	return bc.Conn.Close()
 }
 
 // Below returns the connection itself.
-func (r *bufferedConn) Below() net.Conn { return r.Conn }
+func (bc *bufferedConn) Below() net.Conn { return bc.Conn }
 
 // SetReadDeadline sets a limit that net/http counts from when it was given the connection.
-func (r *bufferedConn) SetReadDeadline(t time.Time) error {
+func (bc *bufferedConn) SetReadDeadline(t time.Time) error {
 	if !t.IsZero() {
-		t = t.Add(-r.late)
+		t = t.Add(-bc.late)
 	}
-	return r.Conn.SetReadDeadline(t)
+	return bc.Conn.SetReadDeadline(t)
 }
 
-func (r *bufferedConn) Read(b []byte) (int, error) {
-	if len(r.rest) > 0 {
-		n := copy(b, r.rest)
-		r.rest = r.rest[n:]
+func (bc *bufferedConn) Read(b []byte) (int, error) {
+	if len(bc.rest) > 0 {
+		n := copy(b, bc.rest)
+		bc.rest = bc.rest[n:]
 		return n, nil
 	}
-	n, err := r.Conn.Read(b)
-	if e := r.count(n); e != nil {
+	n, err := bc.Conn.Read(b)
+	if e := bc.count(n); e != nil {
 		return 0, e
 	}
 	return n, err
 }
 
 // Write passes on what net/http writes, except its refusals.
-func (r *bufferedConn) Write(b []byte) (int, error) {
-	r.late = 0 // what comes now is another request
-	r.server.release(r.share)
-	if r.refuse == nil || r.handled.Load() {
-		return r.Conn.Write(b)
+func (bc *bufferedConn) Write(b []byte) (int, error) {
+	bc.late = 0 // what comes now is another request
+	bc.server.release(bc.share)
+	if bc.refuse == nil || bc.handled.Load() {
+		return bc.Conn.Write(b)
 	}
-	return r.sendRefusal(b)
+	return bc.sendRefusal(b)
 }
 
 // CloseWrite ends the server's half, so that a client which still sends gets to read the
 // reply.
-func (r *bufferedConn) CloseWrite() error {
-	if half, ok := r.Conn.(interface{ CloseWrite() error }); ok {
+func (bc *bufferedConn) CloseWrite() error {
+	if half, ok := bc.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil

@@ -31,24 +31,24 @@ func (s *Server) hold(one *share, n int64) bool {
 func (s *Server) release(one *share) { s.strangers.Add(-one.n.Swap(0)) }
 
 // hold counts the connection's buffer.
-func (k *conn) hold() bool {
-	size := int64(cap(k.in) - firstRead)
-	if k.state == nil || size <= 0 || k.state.HasLoggedIn() {
-		if k.share.n.Load() > 0 {
-			k.s.release(k.share)
+func (co *conn) hold() bool {
+	size := int64(cap(co.in) - firstRead)
+	if co.state == nil || size <= 0 || co.state.HasLoggedIn() {
+		if co.share.n.Load() > 0 {
+			co.s.release(co.share)
 		}
 		return true
 	}
-	return k.s.hold(k.share, size)
+	return co.s.hold(co.share, size)
 }
 
 // count counts what net/http reads of a stranger's request before it is answered.
-func (r *bufferedConn) count(n int) error {
+func (bc *bufferedConn) count(n int) error {
 	switch {
-	case r.state == nil:
-	case r.state.HasLoggedIn():
-		r.server.release(r.share)
-	case !r.server.hold(r.share, r.share.n.Load()+int64(n)):
+	case bc.state == nil:
+	case bc.state.HasLoggedIn():
+		bc.server.release(bc.share)
+	case !bc.server.hold(bc.share, bc.share.n.Load()+int64(n)):
 		return errCrowded
 	}
 	return nil

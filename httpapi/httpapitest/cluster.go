@@ -117,24 +117,24 @@ func newNodeHub(t testing.TB) *nodeHub {
 }
 
 // Propose puts a request into the log, once there is a node.
-func (l *nodeHub) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
-	if n := l.node.Load(); n != nil {
+func (nh *nodeHub) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
+	if n := nh.node.Load(); n != nil {
 		return n.Propose(ctx, code, body)
 	}
 	return nil, fsm.ErrNoLeader
 }
 
 // Others returns the ids of the other nodes.
-func (l *nodeHub) Others() []string {
-	if n := l.node.Load(); n != nil {
+func (nh *nodeHub) Others() []string {
+	if n := nh.node.Load(); n != nil {
 		return n.Others()
 	}
 	return nil
 }
 
 // Ask puts a monitor's question to another node.
-func (l *nodeHub) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
-	if n := l.node.Load(); n != nil {
+func (nh *nodeHub) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
+	if n := nh.node.Load(); n != nil {
 		return n.Ask(ctx, node, question)
 	}
 	return nil, fsm.ErrNoLeader

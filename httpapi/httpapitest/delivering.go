@@ -58,20 +58,20 @@ type schedulerSet struct {
 	all []*scheduler.Scheduler
 }
 
-func (c *schedulerSet) join(s *scheduler.Scheduler) *scheduler.Scheduler {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all = append(c.all, s)
+func (ss *schedulerSet) join(s *scheduler.Scheduler) *scheduler.Scheduler {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	ss.all = append(ss.all, s)
 	return s
 }
 
 // dismiss ends the deliveries that they still make.
-func (c *schedulerSet) dismiss() {
+func (ss *schedulerSet) dismiss() {
 	ended, end := context.WithCancel(context.Background())
 	end()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range c.all {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	for _, s := range ss.all {
 		s.Close(ended)
 	}
 }

@@ -70,19 +70,19 @@ func readRow(state string) (row IndexRow, known bool) {
 }
 
 // SkipOpen skips the test of a claim whose part of the product is missing.
-func (n *Index) SkipOpen(t testing.TB, id string) {
-	if part := n.rows[id].Open; part != "" {
+func (i *Index) SkipOpen(t testing.TB, id string) {
+	if part := i.rows[id].Open; part != "" {
 		t.Skip("open: " + part)
 	}
 }
 
 // Check compares the index with the claims that have tests here, and finds the tests that
 // it names elsewhere.
-func (n *Index) Check(t testing.TB, ids []string) {
+func (i *Index) Check(t testing.TB, ids []string) {
 	t.Helper()
 	tested := map[string]bool{}
 	for _, id := range ids {
-		row, ok := n.rows[id]
+		row, ok := i.rows[id]
 		if !ok || row.Silent || row.Elsewhere != "" {
 			t.Errorf("%s has a test and no row that names it", id)
 		}
@@ -91,10 +91,10 @@ func (n *Index) Check(t testing.TB, ids []string) {
 		}
 		tested[id] = true
 	}
-	for id, row := range n.rows { // unordered: each is looked at alone
+	for id, row := range i.rows { // unordered: each is looked at alone
 		switch {
 		case row.Elsewhere != "":
-			if !n.exists(t, row.Elsewhere) {
+			if !i.exists(t, row.Elsewhere) {
 				t.Errorf("%s: there is no %s", id, row.Elsewhere)
 			}
 		case !tested[id] && !row.Silent && row.Open == "":
@@ -104,11 +104,11 @@ func (n *Index) Check(t testing.TB, ids []string) {
 }
 
 // exists reports whether a folder has a test of that name.
-func (n *Index) exists(t testing.TB, place string) bool {
+func (i *Index) exists(t testing.TB, place string) bool {
 	t.Helper()
 	folder, name, _ := strings.Cut(place, ": ")
 	for _, pattern := range []string{"*_test.go", "*.mjs"} {
-		files, err := filepath.Glob(filepath.Join(n.root, filepath.FromSlash(folder), pattern))
+		files, err := filepath.Glob(filepath.Join(i.root, filepath.FromSlash(folder), pattern))
 		if err != nil {
 			t.Fatal(err)
 		}

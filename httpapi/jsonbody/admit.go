@@ -68,37 +68,37 @@ type counter struct {
 }
 
 // count counts values until there are too many.
-func (s *counter) count(most Bounds) {
+func (c *counter) count(most Bounds) {
 	named, inRaw := false, false // the last string was the raw name; what follows is its value
-	for i := 0; i < len(s.text) && s.items <= most.Items && s.values <= most.Values; i++ {
-		switch s.text[i] {
+	for i := 0; i < len(c.text) && c.items <= most.Items && c.values <= most.Values; i++ {
+		switch c.text[i] {
 		case '"':
-			end := stringEnd(s.text, i+1)
-			named = s.depth == 2 && s.raw != "" && string(s.text[i+1:min(end, len(s.text))]) == s.raw
+			end := stringEnd(c.text, i+1)
+			named = c.depth == 2 && c.raw != "" && string(c.text[i+1:min(end, len(c.text))]) == c.raw
 			i = end
 		case ':':
 			inRaw = inRaw || named
 		case ',':
-			if s.depth <= 2 {
+			if c.depth <= 2 {
 				inRaw, named = false, false
 			}
 			if !inRaw {
-				s.values++
+				c.values++
 			}
-			if s.depth == 1 {
-				s.items++
+			if c.depth == 1 {
+				c.items++
 			}
 		case '[', '{':
-			if s.depth++; !inRaw {
-				s.values++
+			if c.depth++; !inRaw {
+				c.values++
 			}
 		case ']', '}':
-			if s.depth--; s.depth < 2 {
+			if c.depth--; c.depth < 2 {
 				inRaw, named = false, false
 			}
 		}
 	}
-	s.items++ // commas stand between them
+	c.items++ // commas stand between them
 }
 
 // stringEnd returns the position of the quote that ends a string.

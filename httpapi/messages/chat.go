@@ -33,29 +33,29 @@ type Provider func(api string, r *http.Request) (*http.Response, error)
 
 // chat asks the provider of api/llm and returns its answer as it is, in pieces as they come. It stores nothing, and
 // does not retry.
-func (q *request) chat() error {
-	target := q.Parser.APIs[chatAPI]
-	body, err := q.body(q.MaxBody)
+func (re *request) chat() error {
+	target := re.Parser.APIs[chatAPI]
+	body, err := re.body(re.MaxBody)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(q.r.Context(), chatTime)
+	ctx, cancel := context.WithTimeout(re.r.Context(), chatTime)
 	defer cancel()
 	asked, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("api/%s: %w", chatAPI, err)
 	}
 	for _, name := range []string{"Content-Type", "Accept"} {
-		if v := q.r.Header[name]; len(v) > 0 {
+		if v := re.r.Header[name]; len(v) > 0 {
 			asked.Header[name] = v
 		}
 	}
-	answer, err := q.Ask(chatAPI, asked)
+	answer, err := re.Ask(chatAPI, asked)
 	if err != nil {
 		return &Error{http.StatusBadGateway, "the provider of api/" + chatAPI + " can't be asked"}
 	}
 	defer answer.Body.Close()
-	return q.pass(answer)
+	return re.pass(answer)
 }
 
 // passed are the headers of a provider's answer that are passed to the client, in addition to those that begin with
@@ -65,17 +65,17 @@ var passed = []string{"Content-Type", "Retry-After"}
 const limitPrefix = "X-Ratelimit-"
 
 // pass passes on an answer. If the provider breaks off, the connection ends, and the client keeps what it has received.
-func (q *request) pass(answer *http.Response) error {
+func (re *request) pass(answer *http.Response) error {
 	for name, values := range httpfield.EndToEnd(answer.Header) {
 		if strings.HasPrefix(name, limitPrefix) || slices.Contains(passed, name) {
-			q.w.Header()[name] = values
+			re.w.Header()[name] = values
 		}
 	}
-	q.w.WriteHeader(answer.StatusCode)
-	piece, out := make([]byte, 16<<10), http.NewResponseController(q.w)
+	re.w.WriteHeader(answer.StatusCode)
+	piece, out := make([]byte, 16<<10), http.NewResponseController(re.w)
 	for sent := 0; sent < chatReply; {
 		n, err := answer.Body.Read(piece)
-		if _, gone := q.w.Write(piece[:n]); gone != nil {
+		if _, gone := re.w.Write(piece[:n]); gone != nil {
 			return nil
 		}
 		_ = out.Flush() // a server without it sends at the end

@@ -39,13 +39,13 @@ func noDeadLetter(id string) *Error {
 	return &Error{http.StatusNotFound, "dlq message " + id + " not found"}
 }
 
-func (q *request) getDead(text string) error {
+func (re *request) getDead(text string) error {
 	t, ok := queue.ParseStamp(text)
 	if !ok {
 		return noDeadLetter(text)
 	}
 	var n *deadLetter
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 		if d, ok := v.Messages().DeadLetter(t); ok {
 			n = renderDead(&d, view.All)
 		}
@@ -56,24 +56,24 @@ func (q *request) getDead(text string) error {
 	case n == nil:
 		return noDeadLetter(text)
 	}
-	q.answer(http.StatusOK, n)
+	re.answer(http.StatusOK, n)
 	return nil
 }
 
 // listDead answers a page of dead letters. One read looks at a bounded number of them, so a page may take several
 // reads.
-func (q *request) listDead() error {
-	if q.ofRuns() {
-		return q.runs.ListDead(q.w, q.r, &q.Target)
+func (re *request) listDead() error {
+	if re.ofRuns() {
+		return re.runs.ListDead(re.w, re.r, &re.Target)
 	}
-	query, err := q.readDead(q.Query, inDeadList)
+	query, err := re.readDead(re.Query, inDeadList)
 	if err != nil {
 		return err
 	}
 	all, page, more, size := []*deadLetter{}, query.page, !query.none, 0
 	for more && len(all) < query.page.Limit && size < maxPageBytes {
 		page.Limit = query.page.Limit - len(all)
-		_, err := q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
+		_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 			var list []queue.DeadInfo
 			list, page.After, more = v.Messages().DeadLetters(query.dead, &query.filter, page)
 			for i := range list {
@@ -89,7 +89,7 @@ func (q *request) listDead() error {
 			return err
 		}
 	}
-	q.answer(http.StatusOK, struct {
+	re.answer(http.StatusOK, struct {
 		Cursor   string        `json:"cursor,omitempty"`
 		Messages []*deadLetter `json:"messages"`
 	}{cursorText(page.After, more), all})
@@ -104,35 +104,35 @@ func cursorText(t queue.Stamp, more bool) string {
 	return t.String()
 }
 
-func (q *request) deleteOne(text string) error {
+func (re *request) deleteOne(text string) error {
 	t, ok := queue.ParseStamp(text)
 	if !ok {
 		return noDeadLetter(text)
 	}
-	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.DeleteDead, queue.DeadSelection{IDs: []queue.Stamp{t}, Strict: true}); err != nil {
+	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.DeleteDead, queue.DeadSelection{IDs: []queue.Stamp{t}, Strict: true}); err != nil {
 		return err
 	}
-	q.w.WriteHeader(http.StatusOK)
+	re.w.WriteHeader(http.StatusOK)
 	return nil
 }
 
 // deleteMany deletes one page of the dead letters that the request selects.
-func (q *request) deleteMany() error {
-	query, err := q.readDead(q.Query, inDead)
+func (re *request) deleteMany() error {
+	query, err := re.readDead(re.Query, inDead)
 	if err != nil {
 		return err
 	}
 	n, total, more := query.selection(), 0, !query.none
 	for more && total < query.page.Limit {
 		n.Limit = query.page.Limit - total
-		out, err := fsm.Do(q.r.Context(), q.Engine, fsm.DeleteDead, n)
+		out, err := fsm.Do(re.r.Context(), re.Engine, fsm.DeleteDead, n)
 		if err != nil {
 			return err
 		}
 		total += out.Count
 		n.After, more = out.Cursor, out.More
 	}
-	q.answer(http.StatusOK, struct {
+	re.answer(http.StatusOK, struct {
 		Deleted int    `json:"deleted"`
 		Cursor  string `json:"cursor,omitempty"`
 	}{total, cursorText(n.After, more)})
@@ -140,41 +140,41 @@ func (q *request) deleteMany() error {
 }
 
 // overrides returns the options by which a retry replaces the original's, and the query string without them.
-func (q *request) overrides() (o queue.Options, query string, err error) {
-	asked, query := splitQuery(q.Query, q.Parser.Prefixes)
-	o, err = readOptions(readFields(q.r.Header, q.Parser.Prefixes).over(asked), nil)
+func (re *request) overrides() (o queue.Options, query string, err error) {
+	asked, query := splitQuery(re.Query, re.Parser.Prefixes)
+	o, err = readOptions(readFields(re.r.Header, re.Parser.Prefixes).over(asked), nil)
 	if err != nil {
 		return o, query, err
 	}
-	return o, query, q.Parser.checkCallbacks(&queue.Publication{Options: o})
+	return o, query, re.Parser.checkCallbacks(&queue.Publication{Options: o})
 }
 
-func (q *request) retryOne(text string) error {
+func (re *request) retryOne(text string) error {
 	t, ok := queue.ParseStamp(text)
 	if !ok {
 		return noDeadLetter(text)
 	}
-	o, _, err := q.overrides()
+	o, _, err := re.overrides()
 	if err != nil {
 		return err
 	}
-	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.RetryDead, queue.DeadRetry{
+	out, err := fsm.Do(re.r.Context(), re.Engine, fsm.RetryDead, queue.DeadRetry{
 		DeadSelection: queue.DeadSelection{IDs: []queue.Stamp{t}, Strict: true}, Options: o,
 	})
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusCreated, published{MessageID: out.Messages[0].ID.String()})
+	re.answer(http.StatusCreated, published{MessageID: out.Messages[0].ID.String()})
 	return nil
 }
 
 // retryMany publishes again one page of the dead letters that the request selects.
-func (q *request) retryMany() error {
-	o, query, err := q.overrides()
+func (re *request) retryMany() error {
+	o, query, err := re.overrides()
 	if err != nil {
 		return err
 	}
-	selected, err := q.readDead(query, inDead)
+	selected, err := re.readDead(query, inDead)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (q *request) retryMany() error {
 	n := queue.DeadRetry{DeadSelection: selected.selection(), Options: o}
 	for more && len(all) < selected.page.Limit {
 		n.Limit = selected.page.Limit - len(all)
-		out, err := fsm.Do(q.r.Context(), q.Engine, fsm.RetryDead, n)
+		out, err := fsm.Do(re.r.Context(), re.Engine, fsm.RetryDead, n)
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (q *request) retryMany() error {
 		}
 		n.After, more = out.Cursor, out.More
 	}
-	q.answer(http.StatusCreated, struct {
+	re.answer(http.StatusCreated, struct {
 		Cursor    string      `json:"cursor,omitempty"`
 		Responses []published `json:"responses"`
 	}{cursorText(n.After, more), all})

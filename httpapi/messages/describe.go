@@ -9,8 +9,8 @@ import _ "embed"
 var openAPI []byte
 
 // describe serves the description to every client: it says nothing about this cluster.
-func (q *request) describe() error {
-	q.w.Header()["Content-Type"] = []string{"application/yaml"}
-	_, _ = q.w.Write(openAPI) // an error means that the client has gone
+func (re *request) describe() error {
+	re.w.Header()["Content-Type"] = []string{"application/yaml"}
+	_, _ = re.w.Write(openAPI) // an error means that the client has gone
 	return nil
 }

@@ -102,8 +102,8 @@ func parseStates(text string) ([]queue.State, error) {
 }
 
 // readEvents reads a selection of events.
-func (q *request) readEvents() (c listQuery, err error) {
-	values, err := q.parameters(q.Query)
+func (re *request) readEvents() (c listQuery, err error) {
+	values, err := re.parameters(re.Query)
 	if err != nil {
 		return c, err
 	}
@@ -114,18 +114,18 @@ func (q *request) readEvents() (c listQuery, err error) {
 	return c, c.read(values, inEvents)
 }
 
-func (c *listQuery) readStates(_ string, list []string) error {
+func (lq *listQuery) readStates(_ string, list []string) error {
 	for _, text := range split(list) {
 		states, err := parseStates(text)
 		if err != nil {
 			return err
 		}
-		c.filter.States = append(c.filter.States, states...)
+		lq.filter.States = append(lq.filter.States, states...)
 	}
 	return nil
 }
 
-func (c *listQuery) readGroupBy(name string, list []string) error {
+func (lq *listQuery) readGroupBy(name string, list []string) error {
 	if text := one(list); text != "" && text != "messageId" {
 		return invalid("invalid %s %q: expected messageId", name, text)
 	}
@@ -139,12 +139,12 @@ type eventGroup struct {
 }
 
 // events answers /v2/events, and /v2/logs, whose list has two names.
-func (q *request) events(logs bool) error {
-	query, err := q.readEvents()
+func (re *request) events(logs bool) error {
+	query, err := re.readEvents()
 	if err != nil {
 		return err
 	}
-	all, groups, cursor, err := q.pageOfEvents(&query)
+	all, groups, cursor, err := re.pageOfEvents(&query)
 	if err != nil {
 		return err
 	}
@@ -161,18 +161,18 @@ func (q *request) events(logs bool) error {
 	if cursor != "" {
 		answer["cursor"] = cursor
 	}
-	q.answer(http.StatusOK, answer)
+	re.answer(http.StatusOK, answer)
 	return nil
 }
 
 // pageOfEvents reads a page, as events or in groups. One read looks at a bounded number of events, so a page may take
 // several reads.
-func (q *request) pageOfEvents(query *listQuery) (all []*event, groups []eventGroup, cursor string, err error) {
+func (re *request) pageOfEvents(query *listQuery) (all []*event, groups []eventGroup, cursor string, err error) {
 	all, groups = []*event{}, []eventGroup{}
 	page, more, size := query.page, !query.none, 0
 	for more && len(all) < query.page.Limit && size < maxPageBytes {
 		page.Limit = query.page.Limit - len(all)
-		_, err = q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
+		_, err = re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 			var list []queue.EventInfo
 			list, page.After, more = v.Messages().Events(&query.filter, page)
 			for i := range list {
@@ -181,9 +181,9 @@ func (q *request) pageOfEvents(query *listQuery) (all []*event, groups []eventGr
 					break
 				}
 				size += query.eventSize(&list[i])
-				all = append(all, renderEvent(&list[i], q.Parser.SpecLiteral, query.trim))
+				all = append(all, renderEvent(&list[i], re.Parser.SpecLiteral, query.trim))
 				if query.grouped {
-					group, n := q.eventsOf(v, list[i].ID, query)
+					group, n := re.eventsOf(v, list[i].ID, query)
 					groups, size = append(groups, group), size+n
 				}
 			}
@@ -196,12 +196,12 @@ func (q *request) pageOfEvents(query *listQuery) (all []*event, groups []eventGr
 }
 
 // eventsOf returns the events of one message, and their size in bytes.
-func (q *request) eventsOf(v *fsm.View, id queue.ID, query *listQuery) (group eventGroup, size int) {
+func (re *request) eventsOf(v *fsm.View, id queue.ID, query *listQuery) (group eventGroup, size int) {
 	group.MessageID = id.String()
 	list, _, _ := v.Messages().Events(&queue.Filter{IDs: []queue.ID{id}}, queue.Page{Limit: maxEvents, Newest: true})
 	for i := range list {
 		size += query.eventSize(&list[i])
-		group.Events = append(group.Events, renderEvent(&list[i], q.Parser.SpecLiteral, query.trim))
+		group.Events = append(group.Events, renderEvent(&list[i], re.Parser.SpecLiteral, query.trim))
 	}
 	return group, size
 }

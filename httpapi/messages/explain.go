@@ -52,13 +52,13 @@ type explainedLimit struct {
 const maxExplained = 4 << 10
 
 // renderExplanation shows what is known of a message, or, without its id, of a queue or a key.
-func (q *request) renderExplanation(x *queue.Explanation, id string) *explanation {
+func (re *request) renderExplanation(x *queue.Explanation, id string) *explanation {
 	n := &explanation{Reason: x.Reason.String(), Text: x.Reason.Text(), Since: x.Since, Next: x.Next, Ahead: x.Ahead}
 	if !x.Behind.IsZero() {
 		n.Behind = x.Behind.String()
 	}
 	if x.Last != nil {
-		n.LastAttempt = renderEvent(x.Last, q.Parser.SpecLiteral, view.All)
+		n.LastAttempt = renderEvent(x.Last, re.Parser.SpecLiteral, view.All)
 	}
 	n.Attempts, n.Allowed, n.Queue = x.Attempts, x.Allowed, x.Queue
 	for _, id := range x.Holders {
@@ -76,23 +76,23 @@ func (q *request) renderExplanation(x *queue.Explanation, id string) *explanatio
 }
 
 // lastAnswer says how the last attempt went: the dead letter knows it longer than the events do.
-func (n *explanation) lastAnswer(x *queue.Explanation) {
+func (e *explanation) lastAnswer(x *queue.Explanation) {
 	var p *queue.Response
 	switch {
 	case x.Dead != nil:
-		p, n.Error, n.DlqID = &x.Dead.Response, x.Dead.Error, x.Dead.String()
+		p, e.Error, e.DlqID = &x.Dead.Response, x.Dead.Error, x.Dead.String()
 	case x.Last != nil:
-		p, n.Error = x.Last.Response, x.Last.Error
+		p, e.Error = x.Last.Response, x.Last.Error
 	}
 	if p == nil {
 		return
 	}
-	n.Answer = view.Redactor{Trim: maxExplained}.Answer(p.Body)
+	e.Answer = view.Redactor{Trim: maxExplained}.Answer(p.Body)
 	switch status := p.Status; {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		n.Hint = fmt.Sprintf("the destination answered %d: if it verifies signatures, compare its two signing keys with those of GET /v2/keys, and its clock", status)
-	case strings.Contains(n.Error, addressRefused):
-		n.Hint = "the address is outside the public Internet: --egress-allow opens its network, on every node"
+		e.Hint = fmt.Sprintf("the destination answered %d: if it verifies signatures, compare its two signing keys with those of GET /v2/keys, and its clock", status)
+	case strings.Contains(e.Error, addressRefused):
+		e.Hint = "the address is outside the public Internet: --egress-allow opens its network, on every node"
 	}
 }
 
@@ -112,21 +112,21 @@ func deadText(x *queue.Explanation) string {
 }
 
 // advise says what makes a message go on that would not go on by itself.
-func (n *explanation) advise(x *queue.Explanation, id string) {
+func (e *explanation) advise(x *queue.Explanation, id string) {
 	switch {
 	case x.Dead != nil:
-		n.Reason = failedReason
-		n.Text = deadText(x)
-		n.Command = "trireme dlq retry " + n.DlqID
+		e.Reason = failedReason
+		e.Text = deadText(x)
+		e.Command = "trireme dlq retry " + e.DlqID
 	case x.Reason == queue.QueuePaused:
-		n.Text = fmt.Sprintf("the queue %s is paused", x.Queue)
-		n.Command = "trireme queues resume " + shellWord(x.Queue)
+		e.Text = fmt.Sprintf("the queue %s is paused", x.Queue)
+		e.Command = "trireme queues resume " + shellWord(x.Queue)
 	case x.Reason == queue.FlowPaused:
-		n.Text = fmt.Sprintf("the flow-control key %s is paused", x.Flow.Key)
-		n.Command = "trireme flow resume " + shellWord(x.Flow.Key)
+		e.Text = fmt.Sprintf("the flow-control key %s is paused", x.Flow.Key)
+		e.Command = "trireme flow resume " + shellWord(x.Flow.Key)
 	case x.Reason == queue.Delay && x.Queue == "", x.Reason == queue.Backoff && x.Queue == "":
 		if id != "" {
-			n.Command = "trireme messages run " + id
+			e.Command = "trireme messages run " + id
 		}
 	}
 }
@@ -148,8 +148,8 @@ func shellWord(text string) string {
 const plainShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@"
 
 // wantsExplanation reads the parameter explain of a read of one thing.
-func (q *request) wantsExplanation() (bool, error) {
-	values, err := url.ParseQuery(q.Query)
+func (re *request) wantsExplanation() (bool, error) {
+	values, err := url.ParseQuery(re.Query)
 	if err != nil {
 		return false, invalid("invalid query: %s", err)
 	}

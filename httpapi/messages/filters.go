@@ -45,7 +45,7 @@ func texts(field func(*queue.Filter) *[]string) func(*listQuery, string, []strin
 
 // chose notes the number of a filter's values. A filter without values selects nothing in a request that changes what it
 // selects: an empty variable must not mean everything. A list treats it as a filter that is not given.
-func (c *listQuery) chose(values int) { c.none = c.none || c.acts && values == 0 }
+func (lq *listQuery) chose(values int) { lq.none = lq.none || lq.acts && values == 0 }
 
 // timeBound sets a bound in unix milliseconds.
 func timeBound(field func(*queue.Filter) *int64) func(*listQuery, string, []string) error {
@@ -101,14 +101,14 @@ var parameters = []parameter{
 
 // read sets what the parameters of a request say. An unknown name is refused: a mistyped
 // filter must never mean everything.
-func (c *listQuery) read(values url.Values, in lists) error {
-	c.acts, c.trim = in == inCancel || in == inDead, view.All
+func (lq *listQuery) read(values url.Values, in lists) error {
+	lq.acts, lq.trim = in == inCancel || in == inDead, view.All
 	for name, list := range values {
 		p := parameterOf(name, in)
 		if p == nil {
 			return invalid("unknown filter %q", name)
 		}
-		if err := p.set(c, name, list); err != nil {
+		if err := p.set(lq, name, list); err != nil {
 			return err
 		}
 	}

@@ -44,8 +44,8 @@ var flowControlActs = map[string]queue.Act{
 }
 
 // postFlowControl performs the act that the last segment of the path names on a key. A key may hold slashes.
-func (q *request) postFlowControl() error {
-	rest := strings.TrimSuffix(q.Rest(), "/")
+func (re *request) postFlowControl() error {
+	rest := strings.TrimSuffix(re.Rest(), "/")
 	i := strings.LastIndexByte(rest, '/')
 	act, known := flowControlActs[strings.ToLower(rest[i+1:])]
 	switch {
@@ -54,16 +54,16 @@ func (q *request) postFlowControl() error {
 	case i <= 0:
 		return invalid("a flow-control key is wanted")
 	}
-	return q.changeFlowControl(unescapePath(rest[:i]), act)
+	return re.changeFlowControl(unescapePath(rest[:i]), act)
 }
 
-func (q *request) listFlowControl() error {
-	values, err := q.named("search")
+func (re *request) listFlowControl() error {
+	values, err := re.named("search")
 	if err != nil {
 		return err
 	}
 	all := []*flowControl{}
-	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
+	_, err = re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 		list := v.Messages().FlowControlKeys(values.Get("search"), v.Now())
 		for i := range list {
 			all = append(all, renderFlowControl(&list[i]))
@@ -72,13 +72,13 @@ func (q *request) listFlowControl() error {
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, all)
+	re.answer(http.StatusOK, all)
 	return nil
 }
 
 // named returns the parameters of the query string; only the given names are allowed.
-func (q *request) named(names ...string) (url.Values, error) {
-	values, err := url.ParseQuery(q.Query)
+func (re *request) named(names ...string) (url.Values, error) {
+	values, err := url.ParseQuery(re.Query)
 	if err != nil {
 		return nil, invalid("invalid query: %s", err)
 	}
@@ -95,21 +95,21 @@ func (q *request) named(names ...string) (url.Values, error) {
 	return values, nil
 }
 
-func (q *request) getFlowControl() error {
-	key := unescapePath(strings.TrimSuffix(q.Rest(), "/"))
-	explain, err := q.wantsExplanation()
+func (re *request) getFlowControl() error {
+	key := unescapePath(strings.TrimSuffix(re.Rest(), "/"))
+	explain, err := re.wantsExplanation()
 	if err != nil {
 		return err
 	}
 	var n *flowControl
-	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err = re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 		info, ok := v.Messages().FlowControlKey(key, v.Now())
 		if !ok {
 			return
 		}
 		n = renderFlowControl(&info)
 		if x, ok := v.Messages().ExplainFlow(key, v.Now()); ok && explain {
-			n.Explain = q.renderExplanation(&x, "")
+			n.Explain = re.renderExplanation(&x, "")
 		}
 	})
 	switch {
@@ -118,36 +118,36 @@ func (q *request) getFlowControl() error {
 	case n == nil:
 		return &Error{http.StatusNotFound, "flowControl " + key + " not found"}
 	}
-	q.answer(http.StatusOK, n)
+	re.answer(http.StatusOK, n)
 	return nil
 }
 
 // changeFlowControl performs an act on a key, and answers with the key as it is then.
-func (q *request) changeFlowControl(key string, act queue.Act) error {
+func (re *request) changeFlowControl(key string, act queue.Act) error {
 	n := queue.FlowControlChange{Key: key, Act: act}
 	var err error
 	switch act {
 	case queue.ActPin:
-		err = q.readPin(&n)
+		err = re.readPin(&n)
 	case queue.ActUnpin:
-		err = q.readUnpin(&n)
+		err = re.readUnpin(&n)
 	default:
-		_, err = q.named()
+		_, err = re.named()
 	}
 	if err != nil {
 		return err
 	}
-	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.ChangeFlowControl, n)
+	out, err := fsm.Do(re.r.Context(), re.Engine, fsm.ChangeFlowControl, n)
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, renderFlowControl(&out))
+	re.answer(http.StatusOK, renderFlowControl(&out))
 	return nil
 }
 
 // readPin reads what is to be pinned.
-func (q *request) readPin(n *queue.FlowControlChange) error {
-	values, err := q.named("parallelism", "rate", "period")
+func (re *request) readPin(n *queue.FlowControlChange) error {
+	values, err := re.named("parallelism", "rate", "period")
 	if err != nil {
 		return err
 	}
@@ -175,8 +175,8 @@ func (q *request) readPin(n *queue.FlowControlChange) error {
 }
 
 // readUnpin reads which parts are to be unpinned.
-func (q *request) readUnpin(n *queue.FlowControlChange) error {
-	values, err := q.named("parallelism", "rate")
+func (re *request) readUnpin(n *queue.FlowControlChange) error {
+	values, err := re.named("parallelism", "rate")
 	if err != nil {
 		return err
 	}
@@ -197,19 +197,19 @@ func (q *request) readUnpin(n *queue.FlowControlChange) error {
 }
 
 // parallelism answers with the number of deliveries under way, and with its limit.
-func (q *request) parallelism() error {
+func (re *request) parallelism() error {
 	var limit, active int
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) { limit, active = v.Messages().Parallel() })
+	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) { limit, active = v.Messages().Parallel() })
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, map[string]int{"parallelismMax": limit, "parallelismCount": active})
+	re.answer(http.StatusOK, map[string]int{"parallelismMax": limit, "parallelismCount": active})
 	return nil
 }
 
 // setParallelism changes the limit of deliveries. It is a Trireme extension.
-func (q *request) setParallelism() error {
-	body, err := q.json(q.MaxBody, jsonbody.Bounds{})
+func (re *request) setParallelism() error {
+	body, err := re.json(re.MaxBody, jsonbody.Bounds{})
 	if err != nil {
 		return err
 	}
@@ -219,8 +219,8 @@ func (q *request) setParallelism() error {
 	if err := json.Unmarshal(body, &asked); err != nil || asked.ParallelismMax == nil || *asked.ParallelismMax < 0 {
 		return invalid("invalid body: expected an object with a parallelismMax of 0 or more (0 = unlimited)")
 	}
-	if _, err = fsm.Do(q.r.Context(), q.Engine, fsm.SetParallelism, queue.Parallelism{Max: *asked.ParallelismMax}); err != nil {
+	if _, err = fsm.Do(re.r.Context(), re.Engine, fsm.SetParallelism, queue.Parallelism{Max: *asked.ParallelismMax}); err != nil {
 		return err
 	}
-	return q.parallelism()
+	return re.parallelism()
 }

@@ -35,17 +35,17 @@ func (t *looseText) UnmarshalJSON(b []byte) error {
 type oneOrMore []string
 
 // UnmarshalJSON reads either form.
-func (o *oneOrMore) UnmarshalJSON(b []byte) error {
+func (om *oneOrMore) UnmarshalJSON(b []byte) error {
 	if text, ok := plainString(b); ok { // as nearly all are: a decoder for each header would be a third of reading a batch
-		*o = oneOrMore{text}
+		*om = oneOrMore{text}
 		return nil
 	}
 	var one string
 	if err := json.Unmarshal(b, &one); err == nil {
-		*o = oneOrMore{one}
+		*om = oneOrMore{one}
 		return nil
 	}
-	return json.Unmarshal(b, (*[]string)(o))
+	return json.Unmarshal(b, (*[]string)(om))
 }
 
 // plainString reads a JSON string, which its caller has found well-formed. ok is false for texts that need more work:

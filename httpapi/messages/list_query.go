@@ -37,18 +37,18 @@ type listQuery struct {
 const maxPageBytes = 8 << 20
 
 // selection returns the choice as an operation takes it.
-func (c *listQuery) selection() queue.DeadSelection {
-	return queue.DeadSelection{IDs: c.dead, Filter: c.filter, After: c.page.After}
+func (lq *listQuery) selection() queue.DeadSelection {
+	return queue.DeadSelection{IDs: lq.dead, Filter: lq.filter, After: lq.page.After}
 }
 
 // parameters returns the parameters of a query string and of a JSON body, without the token.
-func (q *request) parameters(query string) (url.Values, error) {
+func (re *request) parameters(query string) (url.Values, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, invalid("invalid query: %s", err)
 	}
 	delete(values, tokenParameter)
-	body, err := q.json(q.MaxBody, jsonbody.Bounds{Values: jsonbody.MaxSelected})
+	body, err := re.json(re.MaxBody, jsonbody.Bounds{Values: jsonbody.MaxSelected})
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func (q *request) parameters(query string) (url.Values, error) {
 }
 
 // readDead reads a selection of dead letters; in says for which request.
-func (q *request) readDead(query string, in lists) (c listQuery, err error) {
-	values, err := q.parameters(query)
+func (re *request) readDead(query string, in lists) (c listQuery, err error) {
+	values, err := re.parameters(query)
 	if err != nil {
 		return c, err
 	}
@@ -73,68 +73,68 @@ func (q *request) readDead(query string, in lists) (c listQuery, err error) {
 }
 
 // readDeadIDs reads ids of dead letters. Other ids, and an empty list, select none.
-func (c *listQuery) readDeadIDs(_ string, list []string) error {
+func (lq *listQuery) readDeadIDs(_ string, list []string) error {
 	for _, text := range split(list) {
 		if t, ok := queue.ParseStamp(text); ok {
-			c.dead = append(c.dead, t)
+			lq.dead = append(lq.dead, t)
 		}
 	}
-	c.none = c.none || len(c.dead) == 0
+	lq.none = lq.none || len(lq.dead) == 0
 	return nil
 }
 
 // readIDs reads ids of messages.
-func (c *listQuery) readIDs(_ string, list []string) error {
+func (lq *listQuery) readIDs(_ string, list []string) error {
 	for _, text := range split(list) {
 		if id, ok := queue.ParseID(text); ok {
-			c.filter.IDs = append(c.filter.IDs, id)
+			lq.filter.IDs = append(lq.filter.IDs, id)
 		}
 	}
-	c.none, c.named = c.none || len(c.filter.IDs) == 0, true
+	lq.none, lq.named = lq.none || len(lq.filter.IDs) == 0, true
 	return nil
 }
 
-func (c *listQuery) readStatuses(name string, list []string) error {
-	c.chose(len(split(list)))
+func (lq *listQuery) readStatuses(name string, list []string) error {
+	lq.chose(len(split(list)))
 	for _, text := range split(list) {
 		n, err := strconv.ParseUint(text, 10, 16)
 		if err != nil {
 			return invalid("invalid %s %q: expected a number", name, text)
 		}
-		c.filter.Statuses = append(c.filter.Statuses, int(n))
+		lq.filter.Statuses = append(lq.filter.Statuses, int(n))
 	}
 	return nil
 }
 
 // readCount reads the number of elements of a page; a count above most counts as most.
-func (c *listQuery) readCount(name string, list []string) error {
+func (lq *listQuery) readCount(name string, list []string) error {
 	n, err := strconv.ParseUint(one(list), 10, 31)
 	if err != nil || n == 0 {
-		return invalid("invalid %s %q: expected 1 to %d", name, one(list), c.most)
+		return invalid("invalid %s %q: expected 1 to %d", name, one(list), lq.most)
 	}
-	c.page.Limit = min(int(n), c.most)
+	lq.page.Limit = min(int(n), lq.most)
 	return nil
 }
 
-func (c *listQuery) readCursor(name string, list []string) error {
+func (lq *listQuery) readCursor(name string, list []string) error {
 	t, ok := queue.ParseStamp(one(list))
 	if !ok && one(list) != "" {
 		return invalid("invalid %s %q", name, one(list))
 	}
-	c.page.After = t
+	lq.page.After = t
 	return nil
 }
 
-func (c *listQuery) readOrder(name string, list []string) error {
-	c.page.Newest = strings.EqualFold(one(list), "latestFirst")
-	if !c.page.Newest && !strings.EqualFold(one(list), "earliestFirst") {
+func (lq *listQuery) readOrder(name string, list []string) error {
+	lq.page.Newest = strings.EqualFold(one(list), "latestFirst")
+	if !lq.page.Newest && !strings.EqualFold(one(list), "earliestFirst") {
 		return invalid("invalid %s %q: expected earliestFirst or latestFirst", name, one(list))
 	}
 	return nil
 }
 
-func (c *listQuery) readTrim(name string, list []string) (err error) {
-	c.trim, err = ReadTrim(name, one(list))
+func (lq *listQuery) readTrim(name string, list []string) (err error) {
+	lq.trim, err = ReadTrim(name, one(list))
 	return err
 }
 
@@ -147,11 +147,11 @@ func ReadTrim(name, text string) (int, error) {
 	return int(n), nil
 }
 
-func (c *listQuery) show() view.Redactor { return view.Redactor{Trim: c.trim} }
+func (lq *listQuery) show() view.Redactor { return view.Redactor{Trim: lq.trim} }
 
 // eventSize returns the most bytes of a body that an event shows.
-func (c *listQuery) eventSize(v *queue.EventInfo) int {
-	return c.show().Size(len(v.Content.Body)) + c.show().Size(v.Response.BodySize())
+func (lq *listQuery) eventSize(v *queue.EventInfo) int {
+	return lq.show().Size(len(v.Content.Body)) + lq.show().Size(v.Response.BodySize())
 }
 
 // one returns the value of a parameter that has a single one.

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
@@ -47,54 +46,38 @@ func render(id queue.ID, c *queue.Content, trim int) *message {
 }
 
 // runNow delivers at once a message that waits for the time of its next attempt.
-func (q *request) runNow(text string) error {
+func (re *request) runNow(text string) error {
 	id, ok := queue.ParseID(text)
 	if !ok {
 		return &Error{http.StatusNotFound, "message " + text + " not found or not waiting"}
 	}
-	if err := q.requireLevel2(); err != nil {
+	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.RunNow, queue.RunNow{ID: id}); err != nil {
 		return err
 	}
-	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.RunNow, queue.RunNow{ID: id}); err != nil {
-		return err
-	}
-	q.w.WriteHeader(http.StatusOK)
+	re.w.WriteHeader(http.StatusOK)
 	return nil
-}
-
-// requireLevel2 refuses requests that nodes of the first release can't apply, as long as the cluster may have such nodes.
-func (q *request) requireLevel2() (err error) {
-	_, failed := q.Engine.Read(q.r.Context(), fsm.Reading{Mode: fsm.Stale}, func(v *fsm.View) {
-		if err = nil; v.Level() < env.Level2 {
-			err = &Error{http.StatusServiceUnavailable, "the cluster is being upgraded: this is possible when all nodes run the new version"}
-		}
-	})
-	if failed != nil {
-		return failed
-	}
-	return err
 }
 
 func noMessage(id string) *Error { return &Error{http.StatusNotFound, "message " + id + " not found"} }
 
-func (q *request) getMessage(text string) error {
+func (re *request) getMessage(text string) error {
 	id, ok := queue.ParseID(text)
 	if !ok {
 		return noMessage(text)
 	}
-	explain, err := q.wantsExplanation()
+	explain, err := re.wantsExplanation()
 	if err != nil {
 		return err
 	}
 	var m *message
-	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err = re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 		n, ok := v.Messages().Message(id, v.Now())
 		if !ok {
 			return
 		}
 		m = render(id, n.Content, view.All)
 		if x, ok := v.Messages().Explain(id, v.Now()); ok && explain {
-			m.Explain = q.renderExplanation(&x, text)
+			m.Explain = re.renderExplanation(&x, text)
 		}
 	})
 	switch {
@@ -103,24 +86,24 @@ func (q *request) getMessage(text string) error {
 	case m == nil:
 		return noMessage(text)
 	}
-	q.answer(http.StatusOK, m)
+	re.answer(http.StatusOK, m)
 	return nil
 }
 
 // readKeys answers the signing keys.
-func (q *request) readKeys() error {
+func (re *request) readKeys() error {
 	var k queue.Keys
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) { k = v.Messages().Keys() })
-	return q.answerKeys(k, err)
+	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) { k = v.Messages().Keys() })
+	return re.answerKeys(k, err)
 }
 
-func (q *request) rotateKeys() error {
-	return q.answerKeys(fsm.Do(q.r.Context(), q.Engine, fsm.RotateKeys, queue.Rotation{}))
+func (re *request) rotateKeys() error {
+	return re.answerKeys(fsm.Do(re.r.Context(), re.Engine, fsm.RotateKeys, queue.Rotation{}))
 }
 
-func (q *request) answerKeys(k queue.Keys, err error) error {
+func (re *request) answerKeys(k queue.Keys, err error) error {
 	if err == nil {
-		q.answer(http.StatusOK, map[string]string{"current": k.Current, "next": k.Next})
+		re.answer(http.StatusOK, map[string]string{"current": k.Current, "next": k.Next})
 	}
 	return err
 }

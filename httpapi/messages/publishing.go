@@ -27,14 +27,14 @@ type Publishing struct {
 }
 
 // asksForSchedule reports whether the message is to be published at times.
-func (n *Publishing) asksForSchedule() bool {
-	_, cron := n.fields["cron"]
-	return cron || n.scheduled
+func (p *Publishing) asksForSchedule() bool {
+	_, cron := p.fields["cron"]
+	return cron || p.scheduled
 }
 
 // read reads the message that a request publishes. Without a state it does not read the defaults of a URL group.
-func (n *Publishing) read(queueName, destination string, state bool) error {
-	q := n.request
+func (p *Publishing) read(queueName, destination string, state bool) error {
+	q := p.request
 	body, err := q.body(q.MaxBody)
 	if err != nil {
 		return err
@@ -43,12 +43,12 @@ func (n *Publishing) read(queueName, destination string, state bool) error {
 	if !state {
 		c.defaults = nil
 	}
-	if item, ok, err := q.runItem(c); ok && !n.scheduled {
+	if item, ok, err := q.runItem(c); ok && !p.scheduled {
 		run := item // only such a message pays for it
-		n.run = &run
+		p.run = &run
 		return err
 	}
-	n.message, n.fields, err = q.Parser.publication(c)
+	p.message, p.fields, err = q.Parser.publication(c)
 	return err
 }
 
@@ -90,8 +90,8 @@ func publicationPath(path string) (queueName, destination string, ok bool) {
 }
 
 // Joins reports whether both may be one request to the log: they are about one database.
-func (n *Publishing) Joins(other *Publishing) bool {
-	return n.access.DB == other.access.DB && n.access.Number == other.access.Number
+func (p *Publishing) Joins(other *Publishing) bool {
+	return p.access.DB == other.access.DB && p.access.Number == other.access.Number
 }
 
 // PublishTogether publishes messages of requests that join each other as one request to the log.
@@ -121,15 +121,15 @@ func propose(ctx context.Context, engine Engine, items []queue.Publication) ([]q
 var errMiscounted = errors.New("messages: the number of receipts differs from the number of publications")
 
 // Failed makes Reply answer with an error of the engine.
-func (n *Publishing) Failed(err error) { n.err = err }
+func (p *Publishing) Failed(err error) { p.err = err }
 
 // Reply answers the request to w.
-func (n *Publishing) Reply(w http.ResponseWriter) {
-	q := n.request
+func (p *Publishing) Reply(w http.ResponseWriter) {
+	q := p.request
 	q.w = w
-	err := n.err
+	err := p.err
 	if err == nil {
-		err = q.answerPublished(&n.receipt)
+		err = q.answerPublished(&p.receipt)
 	}
 	if err != nil {
 		q.fail(err)

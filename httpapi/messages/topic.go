@@ -36,17 +36,17 @@ func renderTopic(g *queue.Group) topic {
 	return n
 }
 
-func (q *request) changeTopic(n queue.GroupChange) error {
-	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.ChangeGroup, n); err != nil {
+func (re *request) changeTopic(n queue.GroupChange) error {
+	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.ChangeGroup, n); err != nil {
 		return err
 	}
-	q.w.WriteHeader(http.StatusOK)
+	re.w.WriteHeader(http.StatusOK)
 	return nil
 }
 
 // changeEndpoints adds or removes the endpoints that the body lists.
-func (q *request) changeEndpoints(name string, act queue.Act) error {
-	body, err := q.json(q.MaxBody, jsonbody.Bounds{})
+func (re *request) changeEndpoints(name string, act queue.Act) error {
+	body, err := re.json(re.MaxBody, jsonbody.Bounds{})
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (q *request) changeEndpoints(name string, act queue.Act) error {
 	}
 	n := queue.GroupChange{Name: name, Act: act}
 	for _, e := range *asked.Endpoints {
-		stored, err := q.Parser.endpointURL(e.URL)
+		stored, err := re.Parser.endpointURL(e.URL)
 		switch {
 		case act == queue.ActAddEndpoints && err != nil:
 			return err
@@ -70,7 +70,7 @@ func (q *request) changeEndpoints(name string, act queue.Act) error {
 		}
 		n.Endpoints = append(n.Endpoints, queue.Endpoint{Name: e.Name, URL: stored})
 	}
-	return q.changeTopic(n)
+	return re.changeTopic(n)
 }
 
 // endpointURL judges the URL of an endpoint like that of a destination.
@@ -86,8 +86,8 @@ func (p *Parser) endpointURL(text string) (string, error) {
 }
 
 // setTopicHeaders sets the defaults of what is published to a group.
-func (q *request) setTopicHeaders(name string) error {
-	body, err := q.json(q.MaxBody, jsonbody.Bounds{})
+func (re *request) setTopicHeaders(name string) error {
+	body, err := re.json(re.MaxBody, jsonbody.Bounds{})
 	if err != nil {
 		return err
 	}
@@ -106,10 +106,10 @@ func (q *request) setTopicHeaders(name string) error {
 	for _, v := range header["Content-Type"] {
 		kept = append(kept, queue.Field{Name: "Content-Type", Value: v})
 	}
-	if n.Options, err = readOptions(readFields(header, q.Parser.Prefixes), kept); err != nil {
+	if n.Options, err = readOptions(readFields(header, re.Parser.Prefixes), kept); err != nil {
 		return err
 	}
-	if err := q.Parser.checkCallbacks(&queue.Publication{Options: n.Options}); err != nil {
+	if err := re.Parser.checkCallbacks(&queue.Publication{Options: n.Options}); err != nil {
 		return err
 	}
 	for _, name := range fields(header).names() {
@@ -117,12 +117,12 @@ func (q *request) setTopicHeaders(name string) error {
 			n.Header = append(n.Header, queue.Field{Name: name, Value: v})
 		}
 	}
-	return q.changeTopic(n)
+	return re.changeTopic(n)
 }
 
-func (q *request) listTopics() error {
+func (re *request) listTopics() error {
 	all := []topic{}
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
+	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 		list := v.Messages().Groups()
 		for i := range list {
 			all = append(all, renderTopic(&list[i]))
@@ -131,24 +131,24 @@ func (q *request) listTopics() error {
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, all)
+	re.answer(http.StatusOK, all)
 	return nil
 }
 
-func (q *request) getTopic(name string) error {
-	n, found, err := q.topic(name)
+func (re *request) getTopic(name string) error {
+	n, found, err := re.topic(name)
 	switch {
 	case err != nil:
 		return err
 	case !found:
 		return &Error{http.StatusNotFound, "topic " + name + " not found"}
 	}
-	q.answer(http.StatusOK, renderTopic(&n))
+	re.answer(http.StatusOK, renderTopic(&n))
 	return nil
 }
 
-func (q *request) topic(name string) (n queue.Group, found bool, err error) {
-	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) { n, found = v.Messages().Group(name) })
+func (re *request) topic(name string) (n queue.Group, found bool, err error) {
+	_, err = re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) { n, found = v.Messages().Group(name) })
 	return n, found, err
 }
 
@@ -158,11 +158,11 @@ var ofCall = []string{"header-forward", "content-based-deduplication"}
 
 // callDefaults returns the fields of ofCall that a group names; a group is read once in a
 // request.
-func (q *request) callDefaults(name string) (fields, error) {
-	if f, known := q.groups[name]; known {
+func (re *request) callDefaults(name string) (fields, error) {
+	if f, known := re.groups[name]; known {
 		return f, nil
 	}
-	n, _, err := q.topic(name)
+	n, _, err := re.topic(name)
 	if err != nil {
 		return nil, err
 	}
@@ -170,15 +170,15 @@ func (q *request) callDefaults(name string) (fields, error) {
 	for _, h := range n.Header {
 		header.Add(h.Name, h.Value)
 	}
-	f := readFields(header, q.Parser.Prefixes)
+	f := readFields(header, re.Parser.Prefixes)
 	for name := range f {
 		if !slices.Contains(ofCall, name) {
 			delete(f, name)
 		}
 	}
-	if q.groups == nil {
-		q.groups = map[string]fields{}
+	if re.groups == nil {
+		re.groups = map[string]fields{}
 	}
-	q.groups[name] = f
+	re.groups[name] = f
 	return f, nil
 }

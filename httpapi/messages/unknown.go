@@ -40,10 +40,10 @@ const (
 
 // warn tells the client by a header of the answer which service headers were ignored because nothing knows them: most
 // are misspelled. They are no errors, for newer clients send what this version does not know.
-func (q *request) warn(f fields) {
+func (re *request) warn(f fields) {
 	var list []string
 	for name := range f {
-		if !knownField(name) && !slices.Contains(q.unknown, name) {
+		if !knownField(name) && !slices.Contains(re.unknown, name) {
 			list = append(list, name)
 		}
 	}
@@ -51,13 +51,13 @@ func (q *request) warn(f fields) {
 		return
 	}
 	slices.Sort(list)
-	q.unknown = append(q.unknown, list...)
-	q.unknown = q.unknown[:min(len(q.unknown), maxWarned)]
-	shown := make([]string, len(q.unknown))
-	for i, name := range q.unknown {
+	re.unknown = append(re.unknown, list...)
+	re.unknown = re.unknown[:min(len(re.unknown), maxWarned)]
+	shown := make([]string, len(re.unknown))
+	for i, name := range re.unknown {
 		shown[i] = strings.Map(plainLetter, name[:min(len(name), maxWarnedName)])
 	}
-	q.w.Header()[warningHeader] = []string{fmt.Sprintf("ignored headers that are not known: %s", strings.Join(shown, ", "))}
+	re.w.Header()[warningHeader] = []string{fmt.Sprintf("ignored headers that are not known: %s", strings.Join(shown, ", "))}
 }
 
 // plainLetter keeps a name from breaking the header that shows it.

@@ -41,14 +41,14 @@ func concernsRun(f fields) bool {
 }
 
 // runItem returns a message with workflow headers; ok is false if it has none.
-func (q *request) runItem(c *call) (n RunItem, ok bool, err error) {
-	f := q.Parser.fieldsOf(c)
-	q.warn(f)
-	if q.runs == nil || !concernsRun(f) {
+func (re *request) runItem(c *call) (n RunItem, ok bool, err error) {
+	f := re.Parser.fieldsOf(c)
+	re.warn(f)
+	if re.runs == nil || !concernsRun(f) {
 		return n, false, nil
 	}
 	n = RunItem{Headers: c.headers, Body: c.body, CallerIP: c.callerIP}
-	to, err := q.Parser.readDestination(c.destination, c.rest)
+	to, err := re.Parser.readDestination(c.destination, c.rest)
 	if err != nil {
 		return n, true, err
 	}
@@ -64,12 +64,12 @@ func (q *request) runItem(c *call) (n RunItem, ok bool, err error) {
 }
 
 // submit hands one message to the workflows.
-func (q *request) submit(n RunItem) error {
-	answers, err := q.runs.Submit(q.r, []RunItem{n})
+func (re *request) submit(n RunItem) error {
+	answers, err := re.runs.Submit(re.r, []RunItem{n})
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, answers[0])
+	re.answer(http.StatusOK, answers[0])
 	return nil
 }
 
@@ -123,7 +123,7 @@ func CallerIP(r *http.Request) string { return (&request{r: r}).callerIP() }
 func UnescapePath(text string) string { return unescapePath(text) }
 
 // ofRuns reports whether the dead letters of runs are to be listed.
-func (q *request) ofRuns() bool {
-	values, _ := url.ParseQuery(q.Query) // what can't be read is not there
-	return q.runs != nil && values.Get("source") == "workflow"
+func (re *request) ofRuns() bool {
+	values, _ := url.ParseQuery(re.Query) // what can't be read is not there
+	return re.runs != nil && values.Get("source") == "workflow"
 }

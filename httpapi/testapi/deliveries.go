@@ -56,8 +56,8 @@ func NewRecorder(next http.RoundTripper, now func() int64) *Recorder {
 }
 
 // RoundTrip sends r as the next transport does.
-func (c *Recorder) RoundTrip(r *http.Request) (*http.Response, error) {
-	d := &Delivery{At: c.now(), Method: r.Method, URL: r.URL.Scheme + "://" + r.URL.Host + r.URL.RequestURI(), Header: r.Header.Clone()}
+func (re *Recorder) RoundTrip(r *http.Request) (*http.Response, error) {
+	d := &Delivery{At: re.now(), Method: r.Method, URL: r.URL.Scheme + "://" + r.URL.Host + r.URL.RequestURI(), Header: r.Header.Clone()}
 	d.MessageID, d.Retried = serviceHeader(r.Header, "Message-Id"), serviceHeader(r.Header, "Retried")
 	d.ScheduleID, d.WorkflowRunID = serviceHeader(r.Header, "Schedule-Id"), serviceHeader(r.Header, "Workflow-RunId")
 	if r.GetBody != nil {
@@ -67,16 +67,16 @@ func (c *Recorder) RoundTrip(r *http.Request) (*http.Response, error) {
 			d.Body = string(head)
 		}
 	}
-	p, err := c.next.RoundTrip(r)
+	p, err := re.next.RoundTrip(r)
 	if err != nil {
 		d.Error = err.Error()
-		c.keep(d)
+		re.keep(d)
 		return p, err
 	}
 	d.Status, d.ResponseHeader = p.StatusCode, p.Header.Clone()
 	p.Body = &recordedBody{ReadCloser: p.Body, end: func(head string) {
 		d.ResponseBody = head
-		c.keep(d)
+		re.keep(d)
 	}}
 	return p, nil
 }
@@ -86,25 +86,25 @@ func serviceHeader(h http.Header, name string) string {
 	return cmp.Or(h.Get("Svc-"+name), h.Get("Upstash-"+name))
 }
 
-func (c *Recorder) keep(d *Delivery) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.count++
-	d.Number = c.count
-	c.kept = append(c.kept, d)
-	c.bytes += d.size()
-	for len(c.kept) > maxDeliveries || c.bytes > maxDeliveryBytes && len(c.kept) > 1 {
-		c.bytes -= c.kept[0].size()
-		c.kept = c.kept[1:]
+func (re *Recorder) keep(d *Delivery) {
+	re.mu.Lock()
+	defer re.mu.Unlock()
+	re.count++
+	d.Number = re.count
+	re.kept = append(re.kept, d)
+	re.bytes += d.size()
+	for len(re.kept) > maxDeliveries || re.bytes > maxDeliveryBytes && len(re.kept) > 1 {
+		re.bytes -= re.kept[0].size()
+		re.kept = re.kept[1:]
 	}
 }
 
 // Deliveries returns the deliveries that match, oldest first.
-func (c *Recorder) Deliveries(match func(*Delivery) bool) []*Delivery {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (re *Recorder) Deliveries(match func(*Delivery) bool) []*Delivery {
+	re.mu.Lock()
+	defer re.mu.Unlock()
 	list := []*Delivery{}
-	for _, d := range c.kept {
+	for _, d := range re.kept {
 		if match(d) {
 			list = append(list, d)
 		}
@@ -113,10 +113,10 @@ func (c *Recorder) Deliveries(match func(*Delivery) bool) []*Delivery {
 }
 
 // Reset forgets all deliveries.
-func (c *Recorder) Reset() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.count, c.bytes, c.kept = 0, 0, nil
+func (re *Recorder) Reset() {
+	re.mu.Lock()
+	defer re.mu.Unlock()
+	re.count, re.bytes, re.kept = 0, 0, nil
 }
 
 // recordedBody keeps the beginning of a body while it is read, and passes it to end once.

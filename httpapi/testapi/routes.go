@@ -50,14 +50,14 @@ type route struct {
 	parameters []string
 }
 
-func (o route) check(query url.Values) error {
+func (r route) check(query url.Values) error {
 	for name := range query {
 		switch {
-		case slices.Contains(o.parameters, name):
-		case len(o.parameters) == 0:
+		case slices.Contains(r.parameters, name):
+		case len(r.parameters) == 0:
 			return fmt.Errorf("unknown parameter %q: this path takes none", name)
 		default:
-			return fmt.Errorf("unknown parameter %q: this path takes %s", name, strings.Join(o.parameters, ", "))
+			return fmt.Errorf("unknown parameter %q: this path takes %s", name, strings.Join(r.parameters, ", "))
 		}
 	}
 	return nil
@@ -258,7 +258,7 @@ func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request) {
 	})})
 }
 
-func (k *Sinks) script(w http.ResponseWriter, r *http.Request, name string) {
+func (si *Sinks) script(w http.ResponseWriter, r *http.Request, name string) {
 	var body struct {
 		Replies []json.RawMessage `json:"replies"`
 	}
@@ -272,7 +272,7 @@ func (k *Sinks) script(w http.ResponseWriter, r *http.Request, name string) {
 			return
 		}
 	}
-	if err := k.Script(name, replies); err != nil {
+	if err := si.Script(name, replies); err != nil {
 		fail(w, http.StatusBadRequest, err)
 		return
 	}

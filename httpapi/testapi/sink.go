@@ -33,12 +33,12 @@ type Reply struct {
 	HangUp bool `json:"hangUp,omitempty"`
 }
 
-func (p *Reply) check() error {
+func (r *Reply) check() error {
 	switch {
-	case p.Status != 0 && (p.Status < 200 || p.Status > 599):
-		return fmt.Errorf("expected a status from 200 to 599, got %d", p.Status)
-	case p.DelayMs < 0 || p.DelayMs > maxReplyDelayMs:
-		return fmt.Errorf("expected delayMs from 0 to %d, got %d", maxReplyDelayMs, p.DelayMs)
+	case r.Status != 0 && (r.Status < 200 || r.Status > 599):
+		return fmt.Errorf("expected a status from 200 to 599, got %d", r.Status)
+	case r.DelayMs < 0 || r.DelayMs > maxReplyDelayMs:
+		return fmt.Errorf("expected delayMs from 0 to %d, got %d", maxReplyDelayMs, r.DelayMs)
 	}
 	return nil
 }
@@ -88,20 +88,20 @@ func NewSinks(now func() int64) *Sinks { return &Sinks{now: now, all: map[string
 var errSinks = errors.New("too many sinks: reset the server, or use fewer names")
 
 // named returns the sink of that name; the lock is held.
-func (k *Sinks) named(name string) (*sink, error) {
-	s := k.all[name]
+func (si *Sinks) named(name string) (*sink, error) {
+	s := si.all[name]
 	if s == nil {
-		if len(k.all) >= maxSinks || len(name) > maxSinkName {
+		if len(si.all) >= maxSinks || len(name) > maxSinkName {
 			return nil, errSinks
 		}
 		s = &sink{}
-		k.all[name] = s
+		si.all[name] = s
 	}
 	return s, nil
 }
 
 // Script replaces the replies of a sink.
-func (k *Sinks) Script(name string, replies []Reply) error {
+func (si *Sinks) Script(name string, replies []Reply) error {
 	if len(replies) > maxSinkReplies {
 		return fmt.Errorf("expected at most %d replies, got %d", maxSinkReplies, len(replies))
 	}
@@ -110,9 +110,9 @@ func (k *Sinks) Script(name string, replies []Reply) error {
 			return fmt.Errorf("reply %d: %w", i, err)
 		}
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	s, err := k.named(name)
+	si.mu.Lock()
+	defer si.mu.Unlock()
+	s, err := si.named(name)
 	if err == nil {
 		s.replies = append([]Reply(nil), replies...)
 	}
@@ -120,10 +120,10 @@ func (k *Sinks) Script(name string, replies []Reply) error {
 }
 
 // Received returns the requests that came to a sink, the oldest first.
-func (k *Sinks) Received(name string) []Received {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if s := k.all[name]; s != nil {
+func (si *Sinks) Received(name string) []Received {
+	si.mu.Lock()
+	defer si.mu.Unlock()
+	if s := si.all[name]; s != nil {
 		return append([]Received{}, s.received...)
 	}
 	return []Received{}
@@ -133,10 +133,10 @@ func (k *Sinks) Received(name string) []Received {
 const sinkPath = "/test/sink/"
 
 // Handler serves the sinks alone, for a server whose clock no test moves. permitted is as in New.
-func (k *Sinks) Handler(permitted func(*http.Request) bool) http.Handler {
+func (si *Sinks) Handler(permitted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, of := strings.CutPrefix(r.URL.Path, sinkPath); of && name != "" {
-			k.answer(w, r, name, permitted(r))
+			si.answer(w, r, name, permitted(r))
 			return
 		}
 		fail(w, http.StatusNotFound, errors.New("this server has "+sinkPath+"NAME only under /test: start it with --clock for the rest"))
@@ -145,37 +145,37 @@ func (k *Sinks) Handler(permitted func(*http.Request) bool) http.Handler {
 
 // answer answers for a sink. Requests come without a token; with one, GET shows what the sink has received and PUT sets
 // its script.
-func (k *Sinks) answer(w http.ResponseWriter, r *http.Request, name string, permitted bool) {
+func (si *Sinks) answer(w http.ResponseWriter, r *http.Request, name string, permitted bool) {
 	switch {
 	case permitted && r.Method == http.MethodGet:
-		answer(w, http.StatusOK, map[string]any{"requests": k.Received(name)})
+		answer(w, http.StatusOK, map[string]any{"requests": si.Received(name)})
 	case permitted && r.Method == http.MethodPut:
-		k.script(w, r, name)
+		si.script(w, r, name)
 	default:
-		k.serve(w, r, name)
+		si.serve(w, r, name)
 	}
 }
 
 // Reset forgets all sinks.
-func (k *Sinks) Reset() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.all = map[string]*sink{}
+func (si *Sinks) Reset() {
+	si.mu.Lock()
+	defer si.mu.Unlock()
+	si.all = map[string]*sink{}
 }
 
 // take notes a request and returns the reply to it.
-func (k *Sinks) take(name string, r *http.Request) (Reply, error) {
+func (si *Sinks) take(name string, r *http.Request) (Reply, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxSinkBody))
 	if err != nil {
 		return Reply{}, err
 	}
-	got := Received{At: k.now(), Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: string(body)}
-	if k.Watch != nil {
-		defer k.Watch(name, got)
+	got := Received{At: si.now(), Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: string(body)}
+	if si.Watch != nil {
+		defer si.Watch(name, got)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	s, err := k.named(name)
+	si.mu.Lock()
+	defer si.mu.Unlock()
+	s, err := si.named(name)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -187,8 +187,8 @@ func (k *Sinks) take(name string, r *http.Request) (Reply, error) {
 }
 
 // serve answers a delivery.
-func (k *Sinks) serve(w http.ResponseWriter, r *http.Request, name string) {
-	p, err := k.take(name, r)
+func (si *Sinks) serve(w http.ResponseWriter, r *http.Request, name string) {
+	p, err := si.take(name, r)
 	if err != nil {
 		fail(w, http.StatusInsufficientStorage, err)
 		return

@@ -109,17 +109,17 @@ func show[T any](f func(*request) (T, error)) func(*request) error {
 }
 
 // parameters returns the parameters of the query string.
-func (q *request) parameters() url.Values {
-	v, _ := url.ParseQuery(q.Query) // parameters that can't be read are left out
+func (re *request) parameters() url.Values {
+	v, _ := url.ParseQuery(re.Query) // parameters that can't be read are left out
 	return v
 }
 
-func (q *request) body() ([]byte, error) { return q.ReadBody(q.w, q.r) }
+func (re *request) body() ([]byte, error) { return re.ReadBody(re.w, re.r) }
 
 // json returns the body that is to be read as JSON of at most so many values.
-func (q *request) json(most jsonbody.Bounds) ([]byte, error) { return q.ReadJSON(q.w, q.r, most) }
+func (re *request) json(most jsonbody.Bounds) ([]byte, error) { return re.ReadJSON(re.w, re.r, most) }
 
-func (q *request) answer(status int, v any) { q.Answer(q.w, q.r, status, v) }
+func (re *request) answer(status int, v any) { re.Answer(re.w, re.r, status, v) }
 
 // propose puts an operation into the log and returns its outcome.
 func propose[A, R any](q *request, op *fsm.Operation[A, R], arg A) (R, error) {

@@ -20,9 +20,9 @@ import (
 type params map[string][]string
 
 // selection reads the parameters of a selection. An empty body has none; numbers and truth values of a body are read as texts.
-func (q *request) selection() (params, error) {
-	v := params(q.parameters())
-	body, err := q.json(jsonbody.Bounds{Values: jsonbody.MaxSelected})
+func (re *request) selection() (params, error) {
+	v := params(re.parameters())
+	body, err := re.json(jsonbody.Bounds{Values: jsonbody.MaxSelected})
 	if err != nil || len(strings.TrimSpace(string(body))) == 0 {
 		return v, err
 	}
@@ -52,8 +52,8 @@ func (q *request) selection() (params, error) {
 }
 
 // list returns the values of a name, each of which may be a comma-separated list.
-func (v params) list(name string) (list []string) {
-	for _, one := range v[name] {
+func (p params) list(name string) (list []string) {
+	for _, one := range p[name] {
 		for part := range strings.SplitSeq(one, ",") {
 			if part = strings.TrimSpace(part); part != "" {
 				list = append(list, part)
@@ -64,8 +64,8 @@ func (v params) list(name string) (list []string) {
 }
 
 // whole returns the values of a name that may hold commas.
-func (v params) whole(name string) (list []string) {
-	for _, one := range v[name] {
+func (p params) whole(name string) (list []string) {
+	for _, one := range p[name] {
 		if one = strings.TrimSpace(one); one != "" {
 			list = append(list, one)
 		}
@@ -73,18 +73,18 @@ func (v params) whole(name string) (list []string) {
 	return list
 }
 
-func (v params) get(name string) string {
-	if len(v[name]) == 0 {
+func (p params) get(name string) string {
+	if len(p[name]) == 0 {
 		return ""
 	}
-	return strings.TrimSpace(v[name][0])
+	return strings.TrimSpace(p[name][0])
 }
 
-func (v params) truth(name string) bool { return strings.EqualFold(v.get(name), "true") }
+func (p params) truth(name string) bool { return strings.EqualFold(p.get(name), "true") }
 
 // number returns the value of a name, a whole number of 0 or more; 0 if the name is not there.
-func (v params) number(name string) (int64, error) {
-	text := v.get(name)
+func (p params) number(name string) (int64, error) {
+	text := p.get(name)
 	if text == "" {
 		return 0, nil
 	}
@@ -96,9 +96,9 @@ func (v params) number(name string) (int64, error) {
 }
 
 // nothing reports whether one of some names is given but names nothing: that must not mean everything.
-func (v params) nothing(names ...string) bool {
+func (p params) nothing(names ...string) bool {
 	for _, name := range names {
-		if _, given := v[name]; given && len(v.list(name)) == 0 {
+		if _, given := p[name]; given && len(p.list(name)) == 0 {
 			return true
 		}
 	}
@@ -107,8 +107,8 @@ func (v params) nothing(names ...string) bool {
 
 // cancel answers DELETE /v2/workflows/runs. Named runs are cancelled when it answers; a bulk action cancels those that
 // filters select, or all without a filter.
-func (q *request) cancel() error {
-	v, err := q.selection()
+func (re *request) cancel() error {
+	v, err := re.selection()
 	if err != nil {
 		return err
 	}
@@ -117,59 +117,59 @@ func (q *request) cancel() error {
 	case err != nil:
 		return err
 	case none:
-		q.answer(http.StatusAccepted, map[string]int{"cancelled": 0})
+		re.answer(http.StatusAccepted, map[string]int{"cancelled": 0})
 		return nil
-	case !n.Named() && q.level2(q.r.Context()):
-		return q.StartBulk(q.w, q.r, q.bulkOf(&n.Filter), async)
+	case !n.Named():
+		return re.StartBulk(re.w, re.r, re.bulkOf(&n.Filter), async)
 	}
 	total := 0
 	for more := true; more; {
-		out, err := propose(q, fsm.CancelRuns, n)
+		out, err := propose(re, fsm.CancelRuns, n)
 		if err != nil {
 			return err
 		}
 		total += out.Count
 		n.After, more = out.Cursor, out.More
 	}
-	q.answer(http.StatusAccepted, map[string]int{"cancelled": total})
+	re.answer(http.StatusAccepted, map[string]int{"cancelled": total})
 	return nil
 }
 
 // cancellation reads which runs are to be cancelled. none reports that a parameter is given but names no run, which must
 // not mean every run. A count is taken and ignored, as the reference does: all that match are cancelled.
-func (v params) cancellation() (none, async bool, n workflow.Cancellation, err error) {
-	for name := range v {
+func (p params) cancellation() (none, async bool, n workflow.Cancellation, err error) {
+	for name := range p {
 		if name != "count" && name != "cursor" && name != "async" && !slices.Contains(filterNames(false), name) {
 			return none, async, n, messages.Invalid("unknown filter %q", name)
 		}
 	}
-	if async, err = messages.Truth("async", v["async"]); err != nil {
+	if async, err = messages.Truth("async", p["async"]); err != nil {
 		return none, async, n, err
 	}
-	n.Filter, err = v.runFilter()
-	n.URLPrefix = len(n.URLs) > 0 && !v.truth("workflowUrlExactMatch")
-	return v.nothing(filterNames(false)...), async, n, err
+	n.Filter, err = p.runFilter()
+	n.URLPrefix = len(n.URLs) > 0 && !p.truth("workflowUrlExactMatch")
+	return p.nothing(filterNames(false)...), async, n, err
 }
 
 // bulkOf returns the bulk actions of runs; a start cancels those that f chooses.
-func (q *request) bulkOf(f *workflow.Filter) *messages.Bulk {
+func (re *request) bulkOf(f *workflow.Filter) *messages.Bulk {
 	return &messages.Bulk{
 		Table:  func(v *fsm.View) *queue.BulkTable { return v.Workflows().Bulk() },
 		Filter: showFilter,
 		Ask: func(n queue.BulkRequest) (queue.BulkAction, error) {
-			return propose(q, fsm.BulkCancelRuns, workflow.BulkCancellation{BulkRequest: n, Filter: *f})
+			return propose(re, fsm.BulkCancelRuns, workflow.BulkCancellation{BulkRequest: n, Filter: *f})
 		},
 		Count: func() (int, error) {
-			return q.CountBulk(q.r.Context(), func(v *fsm.View, at uint64) (int, uint64, bool) { return v.Workflows().CountActive(f, at) })
+			return re.CountBulk(re.r.Context(), func(v *fsm.View, at uint64) (int, uint64, bool) { return v.Workflows().CountActive(f, at) })
 		},
 	}
 }
 
 // bulkActions answers /v2/workflows/bulkActions and what is below it.
-func (q *request) bulkActions() error {
+func (re *request) bulkActions() error {
 	f := &workflow.Filter{}
-	if strings.EqualFold(q.Segment(2), "preview") {
-		none, _, n, err := params(q.parameters()).cancellation()
+	if strings.EqualFold(re.Segment(2), "preview") {
+		none, _, n, err := params(re.parameters()).cancellation()
 		switch {
 		case err != nil:
 			return err
@@ -178,10 +178,7 @@ func (q *request) bulkActions() error {
 		}
 		f = &n.Filter
 	}
-	if !q.level2(q.r.Context()) {
-		return errNoPath
-	}
-	return q.ServeBulk(q.w, q.r, &q.Target, 2, q.bulkOf(f))
+	return re.ServeBulk(re.w, re.r, &re.Target, 2, re.bulkOf(f))
 }
 
 // showFilter shows a filter by the names of the parameters.

@@ -61,11 +61,11 @@ func renderDead(store *workflow.Store, r *workflow.Run, prefix string, trim int)
 }
 
 // getDead answers one dead letter.
-func (q *request) getDead(id string) (n *deadLetter, err error) {
+func (re *request) getDead(id string) (n *deadLetter, err error) {
 	if t, ok := queue.ParseStamp(id); ok {
-		err = q.view(func(v *fsm.View) {
+		err = re.view(func(v *fsm.View) {
 			if r, ok := v.Workflows().DeadRun(t); ok {
-				n = renderDead(v.Workflows(), r, q.prefix(), view.All)
+				n = renderDead(v.Workflows(), r, re.prefix(), view.All)
 			}
 		})
 	}
@@ -83,8 +83,8 @@ type deadPage struct {
 
 // listDead answers a page of dead letters, the oldest failure first. One read looks at a bounded number of them, so a
 // page may take several reads.
-func (q *request) listDead() (*deadPage, error) {
-	s, err := q.readDeadQuery()
+func (re *request) listDead() (*deadPage, error) {
+	s, err := re.readDeadQuery()
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (q *request) listDead() (*deadPage, error) {
 	}
 	page, size, more := &deadPage{Messages: []*deadLetter{}}, 0, !s.none
 	for more && len(page.Messages) < s.limit && size < maxPageBytes {
-		err := q.view(func(v *fsm.View) {
+		err := re.view(func(v *fsm.View) {
 			var list []*workflow.Run
 			list, after, more = v.Workflows().DeadRuns(s.dead, &s.filter, after, s.limit-len(page.Messages))
 			for i, r := range list {
@@ -102,7 +102,7 @@ func (q *request) listDead() (*deadPage, error) {
 					after, more = list[i-1].Dead, true
 					return
 				}
-				n := renderDead(v.Workflows(), r, q.prefix(), s.trim)
+				n := renderDead(v.Workflows(), r, re.prefix(), s.trim)
 				size += len(n.Body) + len(n.BodyBase64) + len(n.ResponseBody) + len(n.ResponseBodyBase64)
 				page.Messages = append(page.Messages, n)
 			}

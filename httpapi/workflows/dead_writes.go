@@ -21,7 +21,7 @@ func noDead(id string) error {
 }
 
 // readDeadSelection reads which dead letters are meant: the one of the path, or a selection.
-func (q *request) readDeadSelection(id string) (n workflow.DeadSelection, err error) {
+func (re *request) readDeadSelection(id string) (n workflow.DeadSelection, err error) {
 	if id != "" {
 		t, ok := queue.ParseStamp(id)
 		if !ok {
@@ -29,7 +29,7 @@ func (q *request) readDeadSelection(id string) (n workflow.DeadSelection, err er
 		}
 		return workflow.DeadSelection{IDs: []queue.Stamp{t}, Strict: true}, nil
 	}
-	v, err := q.selection()
+	v, err := re.selection()
 	if err != nil {
 		return n, err
 	}
@@ -42,8 +42,8 @@ func (q *request) readDeadSelection(id string) (n workflow.DeadSelection, err er
 }
 
 // dead reads a selection of dead letters.
-func (v params) dead() (n workflow.DeadSelection, err error) {
-	named := v.list("dlqIds")
+func (p params) dead() (n workflow.DeadSelection, err error) {
+	named := p.list("dlqIds")
 	for _, text := range named {
 		t, ok := queue.ParseStamp(text)
 		if !ok && len(named) == 1 { // a client uses the form for many for one as well
@@ -54,18 +54,18 @@ func (v params) dead() (n workflow.DeadSelection, err error) {
 		}
 	}
 	n.Strict = len(named) == 1
-	if n.None = len(n.IDs) == 0 && (len(named) > 0 || v.nothing("dlqIds")) || v.nothing(filterNames(false)...); n.None {
+	if n.None = len(n.IDs) == 0 && (len(named) > 0 || p.nothing("dlqIds")) || p.nothing(filterNames(false)...); n.None {
 		return n, nil
 	}
-	if n.Filter, err = v.deadFilter(); err != nil {
+	if n.Filter, err = p.deadFilter(); err != nil {
 		return n, err
 	}
-	count, err := v.number("count")
+	count, err := p.number("count")
 	if err != nil {
 		return n, err
 	}
 	n.Limit = int(min(count, workflow.MaxRevived))
-	if text := v.get("cursor"); text != "" {
+	if text := p.get("cursor"); text != "" {
 		var ok bool
 		if n.After, ok = queue.ParseStamp(text); !ok {
 			return n, messages.Invalid("invalid cursor %q", text)
@@ -75,22 +75,22 @@ func (v params) dead() (n workflow.DeadSelection, err error) {
 }
 
 // revive answers resume and restart, of one dead letter or of many.
-func (q *request) revive(restart bool, id string) error {
+func (re *request) revive(restart bool, id string) error {
 	n := workflow.Revival{Restart: restart}
 	var err error
-	if n.DeadSelection, err = q.readDeadSelection(id); err != nil {
+	if n.DeadSelection, err = re.readDeadSelection(id); err != nil {
 		return err
 	}
-	h := q.Parser.ReadHeaders(q.r.Header)
+	h := re.Parser.ReadHeaders(re.r.Header)
 	if n.Options, err = h.OwnOptions(); err != nil {
 		return err
 	}
 	n.Options.Given &^= queue.GivenHeader
-	q.clean(&n.Options, ofCaller)
+	re.clean(&n.Options, ofCaller)
 	if id != "" && restart {
 		n.RunID = h.Field("workflow-runid")
 	}
-	out, err := propose(q, fsm.Revive, n)
+	out, err := propose(re, fsm.Revive, n)
 	if err != nil {
 		return err
 	}
@@ -99,47 +99,47 @@ func (q *request) revive(restart bool, id string) error {
 		all[i] = run{r.ID, r.Created}
 	}
 	if id != "" {
-		q.answer(http.StatusOK, all[0])
+		re.answer(http.StatusOK, all[0])
 		return nil
 	}
 	answer := map[string]any{"workflowRuns": all}
 	if out.More {
 		answer["cursor"] = out.Cursor.String()
 	}
-	q.answer(http.StatusOK, answer)
+	re.answer(http.StatusOK, answer)
 	return nil
 }
 
 // deleteDead answers DELETE of one dead letter or of many.
-func (q *request) deleteDead(id string) error {
-	n, err := q.readDeadSelection(id)
+func (re *request) deleteDead(id string) error {
+	n, err := re.readDeadSelection(id)
 	if err != nil {
 		return err
 	}
-	out, err := propose(q, fsm.DeleteDeadRuns, n)
+	out, err := propose(re, fsm.DeleteDeadRuns, n)
 	if err != nil {
 		return err
 	}
 	if id != "" {
-		q.w.WriteHeader(http.StatusOK)
+		re.w.WriteHeader(http.StatusOK)
 		return nil
 	}
 	answer := map[string]any{"deleted": out.Count}
 	if out.More {
 		answer["cursor"] = out.Cursor.String()
 	}
-	q.answer(http.StatusOK, answer)
+	re.answer(http.StatusOK, answer)
 	return nil
 }
 
 // callback calls a failure callback once more (POST), or cancels it (DELETE). The documented success of a cancellation is 302.
-func (q *request) callback(id string) error {
-	n := workflow.CallbackChange{Cancel: q.r.Method == http.MethodDelete}
+func (re *request) callback(id string) error {
+	n := workflow.CallbackChange{Cancel: re.r.Method == http.MethodDelete}
 	var ok bool
 	if n.Dead, ok = queue.ParseStamp(id); !ok {
 		return noDead(id)
 	}
-	out, err := propose(q, fsm.ChangeCallback, n)
+	out, err := propose(re, fsm.ChangeCallback, n)
 	if err != nil {
 		return err
 	}
@@ -147,6 +147,6 @@ func (q *request) callback(id string) error {
 	if n.Cancel {
 		status = http.StatusFound
 	}
-	q.answer(status, run{out.ID, out.Created})
+	re.answer(status, run{out.ID, out.Created})
 	return nil
 }

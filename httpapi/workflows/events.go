@@ -22,8 +22,8 @@ type eventPage struct {
 }
 
 // events answers single events of runs, the newest first. They are read off the logs of the runs.
-func (q *request) events() (*eventPage, error) {
-	s, states, err := q.readEventQuery()
+func (re *request) events() (*eventPage, error) {
+	s, states, err := re.readEventQuery()
 	if err != nil {
 		return nil, err
 	}
@@ -33,17 +33,17 @@ func (q *request) events() (*eventPage, error) {
 		return page, err
 	}
 	var broken error
-	err = q.view(func(v *fsm.View) {
+	err = re.view(func(v *fsm.View) {
 		t := &timeline{store: v.Workflows(), now: v.Now(), trim: s.trim, begin: begin, room: 4 * maxPageBytes}
 		t.gather(s.filter.Filter)
-		broken = page.fill(q.r.Context(), t, s.limit, states)
+		broken = page.fill(re.r.Context(), t, s.limit, states)
 	})
 	return page, cmp.Or(err, broken)
 }
 
 // readEventQuery reads what a list of events is to show. The states are states of runs and of steps.
-func (q *request) readEventQuery() (c *listQuery, states []string, err error) {
-	given := q.parameters()
+func (re *request) readEventQuery() (c *listQuery, states []string, err error) {
+	given := re.parameters()
 	var ends []workflow.RunState
 	for _, text := range params(given).list("state") {
 		text = strings.ToUpper(text)
@@ -59,7 +59,7 @@ func (q *request) readEventQuery() (c *listQuery, states []string, err error) {
 		states = append(states, text)
 	}
 	given.Del("state")
-	own := *q
+	own := *re
 	own.Query = given.Encode()
 	c, _, err = own.readListQuery(runNames, maxEvents)
 	if err == nil && len(ends) == len(states) { // only runs that ended so have such an event

@@ -57,10 +57,10 @@ type delivery struct {
 }
 
 // explain answers why a run is in its state. created distinguishes runs of one id; 0 means the newest.
-func (q *request) explain(id string, created int64) (n *explanation, err error) {
-	err = q.view(func(v *fsm.View) {
+func (re *request) explain(id string, created int64) (n *explanation, err error) {
+	err = re.view(func(v *fsm.View) {
 		if r := v.Workflows().Find(id, created); r != nil {
-			e := explainer{v.Workflows(), v.Messages(), r, v.Now(), q.origin(), nil}
+			e := explainer{v.Workflows(), v.Messages(), r, v.Now(), re.origin(), nil}
 			n = e.explain()
 		}
 	})

@@ -40,8 +40,8 @@ var (
 )
 
 // readListQuery reads what a list is to show, with most elements on a page at most. An unknown name is refused.
-func (q *request) readListQuery(known []string, most int) (*listQuery, params, error) {
-	v, err := q.selection()
+func (re *request) readListQuery(known []string, most int) (*listQuery, params, error) {
+	v, err := re.selection()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,16 +67,16 @@ func (q *request) readListQuery(known []string, most int) (*listQuery, params, e
 }
 
 // size reads the size of a page; a count above most counts as most.
-func (c *listQuery) size(v params, most int) error {
+func (lq *listQuery) size(v params, most int) error {
 	count, err := v.number("count")
 	if err != nil {
 		return err
 	}
 	if count > 0 {
-		c.limit = int(min(count, int64(most)))
+		lq.limit = int(min(count, int64(most)))
 	}
 	if text := v.get("trimBody"); text != "" {
-		if c.trim, err = messages.ReadTrim("trimBody", text); err != nil {
+		if lq.trim, err = messages.ReadTrim("trimBody", text); err != nil {
 			return err
 		}
 	}
@@ -84,8 +84,8 @@ func (c *listQuery) size(v params, most int) error {
 }
 
 // readDeadQuery reads what a list of dead letters is to show.
-func (q *request) readDeadQuery() (*listQuery, error) {
-	c, v, err := q.readListQuery(deadListNames, maxDeadLetters)
+func (re *request) readDeadQuery() (*listQuery, error) {
+	c, v, err := re.readListQuery(deadListNames, maxDeadLetters)
 	if err != nil {
 		return nil, err
 	}
@@ -110,10 +110,10 @@ func (q *request) readDeadQuery() (*listQuery, error) {
 }
 
 // stamp returns the cursor of a list of dead letters.
-func (c *listQuery) stamp() (queue.Stamp, error) {
-	t, ok := queue.ParseStamp(c.cursor)
-	if c.cursor != "" && !ok {
-		return t, messages.Invalid("invalid cursor %q", c.cursor)
+func (lq *listQuery) stamp() (queue.Stamp, error) {
+	t, ok := queue.ParseStamp(lq.cursor)
+	if lq.cursor != "" && !ok {
+		return t, messages.Invalid("invalid cursor %q", lq.cursor)
 	}
 	return t, nil
 }

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
@@ -46,17 +44,11 @@ func olderThan(version string, than [2]int) bool {
 }
 
 // createdAt returns the creation time of the run that a message is meant for, among runs of the same id. It is 0 if the
-// message doesn't name it, or if the cluster may have nodes of the first release, which can't read it.
+// message doesn't name it.
 func (a *API) createdAt(ctx context.Context, h *messages.Headers) int64 {
 	created, err := strconv.ParseInt(h.Field("workflow-createdat"), 10, 64)
-	if err != nil || created <= 0 || !a.level2(ctx) {
+	if err != nil || created <= 0 {
 		return 0
 	}
 	return created
-}
-
-// level2 reports whether every node of the cluster knows env.Level2.
-func (a *API) level2(ctx context.Context) (is bool) {
-	_, err := a.Engine.Read(ctx, fsm.Reading{Mode: fsm.Stale}, func(v *fsm.View) { is = v.Level() >= env.Level2 })
-	return is && err == nil
 }

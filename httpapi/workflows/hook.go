@@ -30,27 +30,27 @@ type hookCall struct {
 
 // hook answers /v2/workflows/hooks/{userId}/{runId}/{eventId}: a third party calls a webhook, by any method and without a
 // token. The run must have made exactly this webhook.
-func (q *request) hook() error {
-	r, user, run, event := q.r, q.Plain(2), q.Plain(3), q.Plain(4)
-	if !strings.HasPrefix(q.Path, "v2/workflows/hooks/") || strings.Count(q.Path, "/") != 5 || !hookEvent.MatchString(event) {
+func (re *request) hook() error {
+	r, user, run, event := re.r, re.Plain(2), re.Plain(3), re.Plain(4)
+	if !strings.HasPrefix(re.Path, "v2/workflows/hooks/") || strings.Count(re.Path, "/") != 5 || !hookEvent.MatchString(event) {
 		return errNoHook
 	}
 	if !hookLimiter.admit(messages.CallerIP(r)) {
 		return &messages.Error{Status: http.StatusTooManyRequests, Text: "too many calls of webhooks from this address"}
 	}
-	body, err := q.body()
+	body, err := re.body()
 	if err != nil {
 		return err
 	}
 	var at messages.Access
 	made := false
-	if _, err := q.Engine.Read(r.Context(), fsm.Reading{}, func(v *fsm.View) { at, made = hookIn(v, q.DB, user, run, event) }); err != nil {
+	if _, err := re.Engine.Read(r.Context(), fsm.Reading{}, func(v *fsm.View) { at, made = hookIn(v, re.DB, user, run, event) }); err != nil {
 		return err
 	}
 	if !made {
 		return errNoHook
 	}
-	q.API = &API{q.API.API.In(at)}
+	re.API = &API{re.API.API.In(at)}
 	call := hookCall{Method: r.Method, Header: httpfield.EndToEnd(r.Header), Body: body, Proto: "http", Host: r.Host, URL: hookTarget(r)}
 	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		call.Proto = "https"
@@ -59,11 +59,11 @@ func (q *request) hook() error {
 	if err != nil {
 		return err
 	}
-	out, err := propose(q, fsm.NotifyEvent, workflow.Notification{EventID: event, RunID: run, Hook: true, Body: text})
+	out, err := propose(re, fsm.NotifyEvent, workflow.Notification{EventID: event, RunID: run, Hook: true, Body: text})
 	if err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, map[string]int{"notified": len(out.Woken)})
+	re.answer(http.StatusOK, map[string]int{"notified": len(out.Woken)})
 	return nil
 }
 

@@ -16,14 +16,14 @@ type runPage struct {
 }
 
 // logs answers a page of runs with their steps, the newest first.
-func (q *request) logs() (*runPage, error) {
-	s, _, err := q.readListQuery(runNames, maxRuns)
+func (re *request) logs() (*runPage, error) {
+	s, _, err := re.readListQuery(runNames, maxRuns)
 	if err != nil {
 		return nil, err
 	}
 	page := &runPage{Runs: []*runLog{}}
 	size := 0
-	cursor, err := q.eachRun(s, func(v *fsm.View, r *workflow.Run) bool {
+	cursor, err := re.eachRun(s, func(v *fsm.View, r *workflow.Run) bool {
 		if size >= maxPageBytes && len(page.Runs) > 0 {
 			return false
 		}
@@ -60,7 +60,7 @@ func runSize(store *workflow.Store, r *workflow.Run, trim int) (n int) {
 // eachRun visits a page of the runs that s chooses and returns the cursor of the next page, empty after the last. visit
 // returns false for a run for which the page has no room. One read looks at a bounded number of runs, so a page may
 // take several reads.
-func (q *request) eachRun(s *listQuery, visit func(*fsm.View, *workflow.Run) bool) (string, error) {
+func (re *request) eachRun(s *listQuery, visit func(*fsm.View, *workflow.Run) bool) (string, error) {
 	after, err := readCursor(s.cursor)
 	if err != nil || s.none {
 		return "", err
@@ -68,7 +68,7 @@ func (q *request) eachRun(s *listQuery, visit func(*fsm.View, *workflow.Run) boo
 	seen, more := 0, true
 	for more && seen < s.limit {
 		full := false
-		err := q.view(func(v *fsm.View) {
+		err := re.view(func(v *fsm.View) {
 			var list []*workflow.Run
 			before := after
 			list, after, more = v.Workflows().Runs(&s.filter.Filter, workflow.Page{After: after, Limit: s.limit - seen})

@@ -46,7 +46,7 @@ type failedAttempt struct {
 	message string
 }
 
-func (c *failedAttempt) from() string { return sdkHeader(c.Header, "Workflow-Sdk-Version") }
+func (fa *failedAttempt) from() string { return sdkHeader(fa.Header, "Workflow-Sdk-Version") }
 
 // says returns a rule about the text of an SDK's error.
 func says(part, text string) func(*failedAttempt) string {

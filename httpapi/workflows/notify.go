@@ -52,29 +52,29 @@ type woken struct {
 }
 
 // notify answers /v2/notify/{eventId} and, for one run, /v2/notify/{runId}/{eventId}.
-func (q *request) notify() error {
-	n := workflow.Notification{EventID: q.Plain(1)}
-	if len(q.Segments()) > 3 {
+func (re *request) notify() error {
+	n := workflow.Notification{EventID: re.Plain(1)}
+	if len(re.Segments()) > 3 {
 		return messages.Invalid("an event id must not contain a slash")
 	}
-	if len(q.Segments()) == 3 {
-		n.RunID, n.EventID = q.Plain(1), q.Plain(2)
+	if len(re.Segments()) == 3 {
+		n.RunID, n.EventID = re.Plain(1), re.Plain(2)
 	}
 	var err error
-	if n.Body, err = q.body(); err != nil {
+	if n.Body, err = re.body(); err != nil {
 		return err
 	}
 	all := []woken{}
 	for more := true; more; {
-		out, err := propose(q, fsm.NotifyEvent, n)
+		out, err := propose(re, fsm.NotifyEvent, n)
 		if err != nil {
 			return err
 		}
 		for _, one := range out.Woken {
-			all = append(all, woken{Waiter: q.renderWaiter(one.Waiter), MessageID: one.Message.String(), RunID: one.RunID, Created: one.Created})
+			all = append(all, woken{Waiter: re.renderWaiter(one.Waiter), MessageID: one.Message.String(), RunID: one.RunID, Created: one.Created})
 		}
 		more, n.Until = out.More, out.Until
 	}
-	q.answer(http.StatusOK, all)
+	re.answer(http.StatusOK, all)
 	return nil
 }

@@ -83,24 +83,24 @@ func filterNames(dead bool) (names []string) {
 }
 
 // runFilter reads which runs are meant.
-func (v params) runFilter() (workflow.Filter, error) {
-	f, err := v.read(false)
+func (p params) runFilter() (workflow.Filter, error) {
+	f, err := p.read(false)
 	return f.Filter, err
 }
 
 // deadFilter reads a filter of dead letters. Run ids may be the beginnings of ids.
-func (v params) deadFilter() (workflow.DeadFilter, error) {
-	f, err := v.read(true)
+func (p params) deadFilter() (workflow.DeadFilter, error) {
+	f, err := p.read(true)
 	f.IDPrefix = true
 	return f, err
 }
 
-func (v params) read(dead bool) (f workflow.DeadFilter, err error) {
+func (p params) read(dead bool) (f workflow.DeadFilter, err error) {
 	for _, one := range filters {
-		if _, given := v[one.name]; !given || one.dead && !dead {
+		if _, given := p[one.name]; !given || one.dead && !dead {
 			continue
 		}
-		if err := one.set(&f, v, one.name); err != nil {
+		if err := one.set(&f, p, one.name); err != nil {
 			return f, err
 		}
 	}

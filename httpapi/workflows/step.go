@@ -179,9 +179,9 @@ func durationText(raw json.RawMessage) int64 {
 }
 
 // wait adds what is known of a waiter that still waits.
-func (n *stepLog) wait(w *workflow.Waiter) {
+func (sl *stepLog) wait(w *workflow.Waiter) {
 	late := false
-	n.WaitEventID, n.WaitTimeoutDuration, n.WaitTimeoutDeadline, n.WaitTimeout = w.EventID, w.TimeoutText, w.Deadline, &late
+	sl.WaitEventID, sl.WaitTimeoutDuration, sl.WaitTimeoutDeadline, sl.WaitTimeout = w.EventID, w.TimeoutText, w.Deadline, &late
 }
 
 // call adds a call and, once it is there, its answer.

@@ -21,20 +21,20 @@ type triggered struct {
 }
 
 // trigger answers /v2/trigger/{url}.
-func (q *request) trigger(destination string) error {
-	body, err := q.body()
+func (re *request) trigger(destination string) error {
+	body, err := re.body()
 	if err != nil {
 		return err
 	}
-	url, err := q.Parser.ReadURL(destination, q.Query)
+	url, err := re.Parser.ReadURL(destination, re.Query)
 	if err != nil {
 		return err
 	}
-	n, err := q.plainStart(url, q.Parser.ReadHeaders(q.r.Header), body)
+	n, err := re.plainStart(url, re.Parser.ReadHeaders(re.r.Header), body)
 	if err != nil {
 		return err
 	}
-	out, err := propose(q, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{n}})
+	out, err := propose(re, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{n}})
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (q *request) trigger(destination string) error {
 	if p.Refused != nil {
 		return p.Refused
 	}
-	q.answer(http.StatusOK, triggered{p.RunID, p.Created, p.Deduplicated})
+	re.answer(http.StatusOK, triggered{p.RunID, p.Created, p.Deduplicated})
 	return nil
 }
 
@@ -54,8 +54,8 @@ type trigger struct {
 }
 
 // triggerBatch answers /v2/batch/trigger.
-func (q *request) triggerBatch() error {
-	body, err := q.json(jsonbody.Bounds{Items: messages.MaxItems})
+func (re *request) triggerBatch() error {
+	body, err := re.json(jsonbody.Bounds{Items: messages.MaxItems})
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func (q *request) triggerBatch() error {
 		for name, v := range m.Headers {
 			h[textproto.CanonicalMIMEHeaderKey(name)] = []string{v}
 		}
-		q.Parser.InheritTrace(h, q.r.Header)
-		url, err := q.Parser.ReadURL(m.Destination, "")
+		re.Parser.InheritTrace(h, re.r.Header)
+		url, err := re.Parser.ReadURL(m.Destination, "")
 		if err != nil {
 			return messages.ItemError(i, err)
 		}
@@ -78,11 +78,11 @@ func (q *request) triggerBatch() error {
 		if m.Body != nil {
 			payload = []byte(*m.Body)
 		}
-		if n.Items[i], err = q.plainStart(url, q.Parser.ReadHeaders(h), payload); err != nil {
+		if n.Items[i], err = re.plainStart(url, re.Parser.ReadHeaders(h), payload); err != nil {
 			return messages.ItemError(i, err)
 		}
 	}
-	out, err := propose(q, fsm.Submit, n)
+	out, err := propose(re, fsm.Submit, n)
 	if err != nil {
 		return err
 	}
@@ -93,20 +93,20 @@ func (q *request) triggerBatch() error {
 			answers[i] = map[string]string{"error": p.Refused.Text}
 		}
 	}
-	q.answer(http.StatusCreated, answers)
+	re.answer(http.StatusCreated, answers)
 	return nil
 }
 
 // plainStart returns the submission of a start without an SDK, as if the caller had sent what an SDK sends.
-func (q *request) plainStart(url string, h *messages.Headers, body []byte) (n workflow.Submission, err error) {
+func (re *request) plainStart(url string, h *messages.Headers, body []byte) (n workflow.Submission, err error) {
 	o, err := h.Options()
 	if err != nil {
 		return n, err
 	}
-	q.clean(&o, ofCaller)
+	re.clean(&o, ofCaller)
 	o = o.InTrace(h.Trace())
 	n = workflow.Submission{
-		Kind: workflow.InitSubmission, URL: url, RunID: h.Field("workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(q.r),
+		Kind: workflow.InitSubmission, URL: url, RunID: h.Field("workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(re.r),
 		Origin: workflow.FromREST,
 	}
 	if n.DedupID, n.ContentDedup, err = h.Dedup(); err != nil {
@@ -118,7 +118,7 @@ func (q *request) plainStart(url string, h *messages.Headers, body []byte) (n wo
 	workflow.CompleteStart(&n)
 	n.Features |= workflow.Singleton
 	if len(o.Labels) > 0 {
-		n.Options.Header = append(n.Options.Header, queue.Field{Name: q.prefix() + "-Label", Value: strings.Join(o.Labels, ",")})
+		n.Options.Header = append(n.Options.Header, queue.Field{Name: re.prefix() + "-Label", Value: strings.Join(o.Labels, ",")})
 	}
 	return n, nil
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // wait answers /v2/wait/{eventId}: a step waits.
-func (q *request) wait(event string) error {
-	body, err := q.json(jsonbody.Bounds{})
+func (re *request) wait(event string) error {
+	body, err := re.json(jsonbody.Bounds{})
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (q *request) wait(event string) error {
 	if err != nil {
 		return err
 	}
-	h := q.Parser.ReadHeaders(q.r.Header)
+	h := re.Parser.ReadHeaders(re.r.Header)
 	n := workflow.Await{
 		RunID: h.Field("workflow-runid"), EventID: event, Step: step.Step, TimeoutText: in.Timeout,
 		URL: in.URL, TimeoutURL: in.TimeoutURL, TimeoutBody: in.TimeoutBody,
@@ -47,20 +47,20 @@ func (q *request) wait(event string) error {
 		if *u == "" {
 			continue
 		}
-		if *u, err = q.Parser.ReadPlainURL(*u); err != nil {
+		if *u, err = re.Parser.ReadPlainURL(*u); err != nil {
 			return refused("%s", err)
 		}
 	}
 	if n.Open, err = openObject(in.Step); err != nil {
 		return err
 	}
-	if n.Options, err = q.runOptions(h); err != nil {
+	if n.Options, err = re.runOptions(h); err != nil {
 		return err
 	}
-	if n.TimeoutOptions, err = q.optionsOf(in.TimeoutHeaders); err != nil {
+	if n.TimeoutOptions, err = re.optionsOf(in.TimeoutHeaders); err != nil {
 		return err
 	}
-	out, err := propose(q, fsm.Await, n)
+	out, err := propose(re, fsm.Await, n)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (q *request) wait(event string) error {
 	if !out.ID.IsZero() {
 		answer["messageId"] = out.ID.String()
 	}
-	q.answer(http.StatusOK, answer)
+	re.answer(http.StatusOK, answer)
 	return nil
 }
 

@@ -7,12 +7,12 @@ import (
 
 // waiters answers with the waiters for an event, in the order in which they began. It is exact: a listed waiter has not
 // been woken, and the next notify wakes it.
-func (q *request) waiters() ([]waiter, error) {
-	event := q.Plain(1)
+func (re *request) waiters() ([]waiter, error) {
+	event := re.Plain(1)
 	list := []waiter{}
-	err := q.view(func(v *fsm.View) {
+	err := re.view(func(v *fsm.View) {
 		for _, w := range v.Workflows().Waiters(event) {
-			n := q.renderWaiter(w)
+			n := re.renderWaiter(w)
 			if r, ok := v.Workflows().Run(w.Run); ok && r.Redact != nil {
 				n.Headers, n.TimeoutHeaders = view.Redactor{Hide: r.Redact}.Redact(n.Headers), view.Redactor{Hide: r.Redact}.Redact(n.TimeoutHeaders)
 			}

@@ -29,7 +29,7 @@ var times = []Fault{
 				"cluster/clock/clock.go",
 				`	base := floor
 `,
-				`	base := floor - LegacyReadAhead
+				`	base := floor - 4*ReadAhead
 `,
 			},
 		},

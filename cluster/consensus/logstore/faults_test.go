@@ -53,36 +53,36 @@ type failingFile struct {
 }
 
 // WriteParts writes everything, and then says that it has not.
-func (w failingFile) WriteParts(parts [][]byte, at int64) error {
-	if err := w.File.WriteParts(parts, at); err != nil {
+func (ff failingFile) WriteParts(parts [][]byte, at int64) error {
+	if err := ff.File.WriteParts(parts, at); err != nil {
 		return err
 	}
-	w.f.mu.Lock()
+	ff.f.mu.Lock()
 	for _, p := range parts {
-		w.f.written += int64(len(p))
+		ff.f.written += int64(len(p))
 	}
-	w.f.mu.Unlock()
-	err := w.f.fault()
+	ff.f.mu.Unlock()
+	err := ff.f.fault()
 	if _, bare := err.(syscall.Errno); bare { // of the sync that follows
-		w.f.mu.Lock()
-		w.f.next = append([]error{err}, w.f.next...)
-		w.f.mu.Unlock()
+		ff.f.mu.Lock()
+		ff.f.next = append([]error{err}, ff.f.next...)
+		ff.f.mu.Unlock()
 		return nil
 	}
 	return err
 }
 
-func (w failingFile) Datasync() error {
-	w.f.mu.Lock()
-	defer w.f.mu.Unlock()
-	if len(w.f.next) > 0 {
-		if _, bare := w.f.next[0].(syscall.Errno); bare {
-			err := w.f.next[0]
-			w.f.next = w.f.next[1:]
+func (ff failingFile) Datasync() error {
+	ff.f.mu.Lock()
+	defer ff.f.mu.Unlock()
+	if len(ff.f.next) > 0 {
+		if _, bare := ff.f.next[0].(syscall.Errno); bare {
+			err := ff.f.next[0]
+			ff.f.next = ff.f.next[1:]
 			return err
 		}
 	}
-	return w.File.Datasync()
+	return ff.File.Datasync()
 }
 
 func openFailing(t *testing.T, o Options) (*Store, *failing) {

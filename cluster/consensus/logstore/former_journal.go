@@ -36,11 +36,11 @@ type leftover struct {
 	epoch uint64      // the highest in the file
 }
 
-func (o *leftover) last() uint64 {
-	if o == nil || len(o.logs) == 0 {
+func (le *leftover) last() uint64 {
+	if le == nil || len(le.logs) == 0 {
 		return 0
 	}
-	return o.logs[len(o.logs)-1].Index
+	return le.logs[len(le.logs)-1].Index
 }
 
 // readFormerJournal reads what is not yet in the database. After an orderly end there is nothing, and the file is not
@@ -112,7 +112,7 @@ func scanJournal(b []byte, moved uint64) (*leftover, error) {
 // scan reads the records of a half up to the first block that begins none. That block may be an append that was cut
 // off, and so was never acknowledged. A sound record after it proves damage instead, since each record was synced
 // before the next was begun.
-func (o *leftover) scan(b []byte, salt uint64) error {
+func (le *leftover) scan(b []byte, salt uint64) error {
 	at := int64(0)
 	for want := uint32(0); at < int64(len(b)); want++ {
 		seq, body, ok := record(b[at:], salt)
@@ -122,7 +122,7 @@ func (o *leftover) scan(b []byte, salt uint64) error {
 		if seq != want {
 			return fmt.Errorf("found record %d, expected record %d", seq, want)
 		}
-		if err := o.take(body); err != nil {
+		if err := le.take(body); err != nil {
 			return fmt.Errorf("record %d: %w", seq, err)
 		}
 		at += blocks(recordHead + int64(len(body)))
@@ -136,17 +136,17 @@ func (o *leftover) scan(b []byte, salt uint64) error {
 }
 
 // take adds the entries of a record.
-func (o *leftover) take(body []byte) error {
+func (le *leftover) take(body []byte) error {
 	for len(body) > 0 {
 		l := &raft.Log{}
 		rest, ok := decodeEntry(body, l)
 		if !ok {
 			return errors.New("an entry is longer than its record")
 		}
-		if last := o.last(); last != 0 && l.Index != last+1 {
+		if last := le.last(); last != 0 && l.Index != last+1 {
 			return fmt.Errorf("entry %d follows entry %d", l.Index, last)
 		}
-		o.logs, body = append(o.logs, l), rest
+		le.logs, body = append(le.logs, l), rest
 	}
 	return nil
 }

@@ -64,6 +64,9 @@ func (s *Store) abandon() {
 
 func (s *Store) open() error {
 	h := horizonOf(s.opts.Snapshots)
+	if err := s.checkFormerBeginning(h); err != nil {
+		return err
+	}
 	if err := s.prepareFiles(h); err != nil {
 		return err
 	}
@@ -84,6 +87,9 @@ func (s *Store) open() error {
 		return damaged(s.path, "its last transaction is %d, but had been %d", t.meta.txid, s.mark.Number())
 	}
 	if err := s.openLog(); err != nil {
+		return err
+	}
+	if err := s.checkBeginning(h); err != nil {
 		return err
 	}
 	if !s.wal.Orderly() {

@@ -24,6 +24,9 @@ type Options struct {
 	// returned them. They say how far the log must reach back, whether it is
 	// older than the newest snapshot, and which damaged ones it can replace.
 	Snapshots []Snapshot
+	// CheckEntry, if set, is given the data of the log's commands, from the first on, until more is false. It is not called
+	// if there is a sound snapshot. Its error refuses the directory before Open changes anything there.
+	CheckEntry func(data []byte) (more bool, err error)
 	// Heartbeat is raft's heartbeat timeout.
 	Heartbeat time.Duration
 	// Stall is the time after which a disk with a stuck call counts as stalled. The default is max(2 s, 4 heartbeats).

@@ -107,15 +107,15 @@ func (m *member) stop(t *testing.T) {
 	}
 }
 
-// trio is three nodes in one process.
-type trio struct {
+// testCluster holds three nodes in one process.
+type testCluster struct {
 	t  *testing.T
 	ms []*member
 	n  uint64
 }
 
-func newTrio(t *testing.T) *trio {
-	c := &trio{t: t}
+func newTestCluster(t *testing.T) *testCluster {
+	c := &testCluster{t: t}
 	var conf raft.Configuration
 	for i := range 3 {
 		m := &member{id: raft.ServerID(fmt.Sprint("n", i)), dir: t.TempDir()}
@@ -134,7 +134,7 @@ func newTrio(t *testing.T) *trio {
 	return c
 }
 
-func (c *trio) link(m *member, on bool) {
+func (c *testCluster) link(m *member, on bool) {
 	for _, o := range c.ms {
 		switch {
 		case o == m:
@@ -148,7 +148,7 @@ func (c *trio) link(m *member, on bool) {
 	}
 }
 
-func (c *trio) wait(what string, f func() bool) {
+func (c *testCluster) wait(what string, f func() bool) {
 	c.t.Helper()
 	for end := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -157,7 +157,7 @@ func (c *trio) wait(what string, f func() bool) {
 	}
 }
 
-func (c *trio) leader(not *member) (l *member) {
+func (c *testCluster) leader(not *member) (l *member) {
 	c.t.Helper()
 	c.wait("a leader", func() bool {
 		for _, m := range c.ms {
@@ -171,7 +171,7 @@ func (c *trio) leader(not *member) (l *member) {
 	return l
 }
 
-func (c *trio) apply(l *member, k int) (last raft.ApplyFuture) {
+func (c *testCluster) apply(l *member, k int) (last raft.ApplyFuture) {
 	for range k {
 		c.n++
 		last = l.raft.ApplyLog(raft.Log{Data: binary.BigEndian.AppendUint64(nil, c.n), Extensions: []byte("ours")}, 5*time.Second)
@@ -179,14 +179,14 @@ func (c *trio) apply(l *member, k int) (last raft.ApplyFuture) {
 	return last
 }
 
-func (c *trio) mustApply(l *member, k int) {
+func (c *testCluster) mustApply(l *member, k int) {
 	c.t.Helper()
 	if err := c.apply(l, k).Error(); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-func (c *trio) same() {
+func (c *testCluster) same() {
 	c.t.Helper()
 	c.wait("equal state machines", func() bool {
 		want := c.ms[0].fsm.state(c.t)
@@ -198,7 +198,7 @@ func (c *trio) same() {
 // is cut), a snapshot sent to a node that fell behind, a user's restore,
 // restarts in order and without.
 func TestUnderRaft(t *testing.T) {
-	c := newTrio(t)
+	c := newTestCluster(t)
 	old := c.leader(nil)
 	c.mustApply(old, 500)
 	c.same()
@@ -242,7 +242,7 @@ func TestUnderRaft(t *testing.T) {
 }
 
 // restore puts the leader's own snapshot back into the cluster and goes on.
-func (c *trio) restore() {
+func (c *testCluster) restore() {
 	c.t.Helper()
 	lead := c.leader(nil)
 	f := lead.raft.Snapshot()
@@ -264,7 +264,7 @@ func (c *trio) restore() {
 // A damaged newest snapshot on a restarting node: raft falls back to the older
 // one and the log, and arrives at the same state.
 func TestRestartOverADamagedSnapshot(t *testing.T) {
-	c := newTrio(t)
+	c := newTestCluster(t)
 	lead := c.leader(nil)
 	for range 2 {
 		c.mustApply(lead, 80)

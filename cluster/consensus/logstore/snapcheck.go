@@ -56,6 +56,23 @@ func CheckSnapshots(dir string) ([]Snapshot, error) {
 	return list, nil
 }
 
+// Open returns the state of a sound snapshot.
+func (s Snapshot) Open() (io.ReadCloser, error) {
+	m, err := readFacts(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(filepath.Join(s.Path, stateName))
+	if err != nil {
+		return nil, fmt.Errorf("snapshots: %w", err)
+	}
+	if _, err := readHeader(f, &m.SnapshotMeta); err != nil {
+		f.Close()
+		return nil, damagedSnapshot(s.Path, err)
+	}
+	return f, nil
+}
+
 // snapshotFacts is the content of the JSON file that accompanies a state.
 type snapshotFacts struct {
 	raft.SnapshotMeta
@@ -69,14 +86,21 @@ func checkSnapshot(path string) error {
 	return nil
 }
 
-func compareSnapshot(path string) error {
+func readFacts(path string) (m snapshotFacts, err error) {
 	b, err := os.ReadFile(filepath.Join(path, metaName))
 	if err != nil {
-		return err
+		return m, err
 	}
-	var m snapshotFacts
 	if err := json.Unmarshal(b, &m); err != nil {
-		return fmt.Errorf("%s: %w", metaName, err)
+		return m, fmt.Errorf("%s: %w", metaName, err)
+	}
+	return m, nil
+}
+
+func compareSnapshot(path string) error {
+	m, err := readFacts(path)
+	if err != nil {
+		return err
 	}
 	if m.ID != filepath.Base(path) {
 		return fmt.Errorf("%s says that it is %q", metaName, m.ID)
@@ -108,9 +132,9 @@ type countedReader struct {
 	n int64
 }
 
-func (c *countedReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
+func (cr *countedReader) Read(p []byte) (int, error) {
+	n, err := cr.r.Read(p)
+	cr.n += int64(n)
 	return n, err
 }
 

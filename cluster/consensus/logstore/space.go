@@ -38,12 +38,12 @@ type Space struct {
 
 const defaultReserve = 64 << 20
 
-func (c Space) withDefaults() Space {
-	c.Reserve = orDefault(c.Reserve, defaultReserve)
-	if c.Statfs == nil {
-		c.Statfs = statfs
+func (s Space) withDefaults() Space {
+	s.Reserve = orDefault(s.Reserve, defaultReserve)
+	if s.Statfs == nil {
+		s.Statfs = statfs
 	}
-	return c
+	return s
 }
 
 func statfs(dir string) (free, total uint64, err error) {
@@ -88,14 +88,14 @@ func newSpace(o Options) *space {
 }
 
 // tell logs that writes are refused, or accepted again.
-func (p *space) tell(log *slog.Logger, l Level) {
-	free, total, _ := p.now()
+func (s *space) tell(log *slog.Logger, l Level) {
+	free, total, _ := s.now()
 	switch {
 	case l == SpaceLow:
-		log.Warn("free disk space is below the floor: this node refuses writes, does not lead, and answers reads", "dir", p.dir, "free_bytes", free, "needed_bytes", p.needed(total))
-		p.told.Store(true)
-	case p.told.Swap(false):
-		log.Info("free disk space is above the floor again: writes are accepted", "dir", p.dir, "free_bytes", free)
+		log.Warn("free disk space is below the floor: this node refuses writes, does not lead, and answers reads", "dir", s.dir, "free_bytes", free, "needed_bytes", s.needed(total))
+		s.told.Store(true)
+	case s.told.Swap(false):
+		log.Info("free disk space is above the floor again: writes are accepted", "dir", s.dir, "free_bytes", free)
 	}
 }
 
@@ -112,82 +112,82 @@ func (s *Store) Accepting() error {
 }
 
 // needed returns the number of bytes that must be free before writes are accepted again.
-func (p *space) needed(total uint64) uint64 {
-	floor := p.opts.Floor.Of(total)
+func (s *space) needed(total uint64) uint64 {
+	floor := s.opts.Floor.Of(total)
 	floor += floor / 10
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.spent {
-		floor += uint64(p.opts.Reserve)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spent {
+		floor += uint64(s.opts.Reserve)
 	}
 	return floor
 }
 
-func (p *space) now() (free, total uint64, level Level) {
-	return p.free.Load(), p.total.Load(), Level(p.level.Load())
+func (s *space) now() (free, total uint64, level Level) {
+	return s.free.Load(), s.total.Load(), Level(s.level.Load())
 }
 
 // check looks at the disk and moves the level. A level that was low stays so
 // until there is a tenth more than the floor, so that it does not flap.
-func (p *space) check() error {
-	free, total, err := p.opts.Statfs(p.dir)
+func (s *space) check() error {
+	free, total, err := s.opts.Statfs(s.dir)
 	if err != nil {
 		return err
 	}
-	p.free.Store(free)
-	p.total.Store(total)
-	if p.onFree != nil {
-		p.onFree(free, total)
+	s.free.Store(free)
+	s.total.Store(total)
+	if s.onFree != nil {
+		s.onFree(free, total)
 	}
-	p.restoreReserve(free, total)
-	p.setLevel(p.judge(free, total))
+	s.restoreReserve(free, total)
+	s.setLevel(s.judge(free, total))
 	return nil
 }
 
-func (p *space) judge(free, total uint64) Level {
-	p.mu.Lock()
-	spent := p.spent
-	p.mu.Unlock()
-	floor := p.opts.Floor.Of(total)
-	if Level(p.level.Load()) == SpaceLow {
+func (s *space) judge(free, total uint64) Level {
+	s.mu.Lock()
+	spent := s.spent
+	s.mu.Unlock()
+	floor := s.opts.Floor.Of(total)
+	if Level(s.level.Load()) == SpaceLow {
 		floor += floor / 10
 	}
 	switch {
 	case free < floor || spent:
 		return SpaceLow
-	case free < p.opts.Floor.Alarm(total):
+	case free < s.opts.Floor.Alarm(total):
 		return SpaceAlarm
 	}
 	return SpaceOK
 }
 
-func (p *space) setLevel(l Level) {
-	if Level(p.level.Swap(int32(l))) != l && p.onLevel != nil {
-		p.onLevel(l)
+func (s *space) setLevel(l Level) {
+	if Level(s.level.Swap(int32(l))) != l && s.onLevel != nil {
+		s.onLevel(l)
 	}
 }
 
 // restoreReserve makes the reserve when the disk has room for it above the
 // floor.
-func (p *space) restoreReserve(free, total uint64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	floor := p.opts.Floor.Of(total)
-	if p.opts.Reserve < 0 || p.reserve.held() || free < floor+floor/10+uint64(p.opts.Reserve) {
+func (s *space) restoreReserve(free, total uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	floor := s.opts.Floor.Of(total)
+	if s.opts.Reserve < 0 || s.reserve.held() || free < floor+floor/10+uint64(s.opts.Reserve) {
 		return
 	}
-	if p.reserve.make() == nil {
-		p.spent = false
+	if s.reserve.make() == nil {
+		s.spent = false
 	}
 }
 
 // releaseReserve gives the reserve's blocks back to the disk, so that the node
 // can still shorten its log and end in order. It says whether there was one.
-func (p *space) releaseReserve() bool {
-	p.mu.Lock()
-	released := p.reserve.release()
-	p.spent = p.spent || released
-	p.mu.Unlock()
-	p.setLevel(SpaceLow)
+func (s *space) releaseReserve() bool {
+	s.mu.Lock()
+	released := s.reserve.release()
+	s.spent = s.spent || released
+	s.mu.Unlock()
+	s.setLevel(SpaceLow)
 	return released
 }

@@ -14,8 +14,8 @@ import (
 // handTicks gives the test the ticks of the tasks that run every d.
 type handTicks map[time.Duration]chan time.Time
 
-func (h handTicks) ticks(every time.Duration) (<-chan time.Time, func()) {
-	return h[every], func() {}
+func (ht handTicks) ticks(every time.Duration) (<-chan time.Time, func()) {
+	return ht[every], func() {}
 }
 
 func TestProbeTriesTheDiskAndTells(t *testing.T) {

@@ -21,16 +21,16 @@ type sentCall struct {
 	answer func([]byte, error)
 }
 
-func (w *wireEnd) Call(_ transport.Kind, b []byte, answer func([]byte, error)) bool {
+func (we *wireEnd) Call(_ transport.Kind, b []byte, answer func([]byte, error)) bool {
 	q, err := DecodeRequest(b)
 	if err != nil {
 		panic(err)
 	}
-	w.calls <- sentCall{q, answer}
+	we.calls <- sentCall{q, answer}
 	return true
 }
 
-func (w *wireEnd) Ended() bool { return w.ended }
+func (we *wireEnd) Ended() bool { return we.ended }
 
 func startPipeline(t *testing.T) (*pipeline, *wireEnd) {
 	w := &wireEnd{calls: make(chan sentCall, 1000)}
@@ -68,10 +68,10 @@ func (p *pipeline) putEarly(t *testing.T, term, from, to uint64) {
 	p.sendEarly(from, to, term, b)
 }
 
-func (w *wireEnd) next(t *testing.T) sentCall {
+func (we *wireEnd) next(t *testing.T) sentCall {
 	t.Helper()
 	select {
-	case c := <-w.calls:
+	case c := <-we.calls:
 		return c
 	case <-time.After(time.Minute):
 		t.Fatal("nothing was sent")
@@ -95,10 +95,10 @@ func (p *pipeline) answered(t *testing.T, want raft.AppendFuture, success bool) 
 	}
 }
 
-func (w *wireEnd) silent(t *testing.T, what string) {
+func (we *wireEnd) silent(t *testing.T, what string) {
 	t.Helper()
 	select {
-	case c := <-w.calls:
+	case c := <-we.calls:
 		t.Errorf("%s: sent %+v", what, c.q)
 	default:
 	}

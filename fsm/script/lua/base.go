@@ -119,7 +119,7 @@ func baseNext(vm *State, args []Value) {
 // basePCall is Redis's: of an error that is a table it gives the text under err.
 func basePCall(vm *State, args []Value) {
 	fn := arg(args, 1)
-	if len(args) == 0 && vm.Exact {
+	if len(args) == 0 {
 		fn = Bool(true) // Redis's pcall calls what it has put on the stack for its own result
 	}
 	if e := vm.PCall(fn, args[min(1, len(args)):]...); e != nil {
@@ -199,7 +199,7 @@ func baseToNumber(vm *State, args []Value) {
 	if base < 2 || base > 36 {
 		vm.ArgError(2, "base out of range")
 	}
-	vm.Charge(len(text) / digitsPerStep)
+	vm.Step(len(text) / digitsPerStep)
 	if n, ok := parseBase(text, base); ok {
 		vm.Return(Number(n))
 		return
@@ -285,8 +285,8 @@ var nameNil, nameNumber, nameString, nameTable = shared("nil"), shared("number")
 
 func shared(s string) Value { return Value{ref: hashed(s)} }
 
-// maxUnpack is the most values that string.byte returns, and unpack where it isn't exact: the stack
-// of Lua 5.1 has cStack values, the arguments included.
+// maxUnpack is the most values that string.byte returns: the stack of Lua 5.1 has cStack values, the arguments of unpack
+// included.
 const (
 	maxUnpack = 7997
 	cStack    = 8000
@@ -305,16 +305,13 @@ func baseUnpack(vm *State, args []Value) {
 		vm.Return()
 		return
 	}
-	n, most := end-i+1, maxUnpack
-	if vm.Exact {
-		most = cStack - len(args)
-	}
-	if n > most {
+	n := end - i + 1
+	if n > cStack-len(args) {
 		vm.Errorf("too many results to unpack")
 	}
 	vm.Step(n / 4)
 	if i+n > len(t.array) {
-		vm.Charge(nodeSteps * n)
+		vm.Step(nodeSteps * n)
 	}
 	vm.res = vm.res[:0]
 	for ; i <= end; i++ {

@@ -18,9 +18,6 @@ type Budget struct {
 	// ended so: it is asked now and then, whenever Steps are used up and some of Reserve follow.
 	Interrupted func() bool
 	Reserve     int64
-	// Priced has everything paid for by the length of what it touches. Without it some of it is free, as at
-	// feature level 1.
-	Priced bool
 }
 
 // interruptSteps is the number of steps between two calls of Interrupted.

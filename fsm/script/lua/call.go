@@ -85,7 +85,7 @@ func (st *State) deepen(co *Coroutine) {
 	n := st.depth - co.deepest
 	co.deepest = st.depth
 	st.Hold(stackPerCall * n)
-	st.Charge(stackCost * n)
+	st.Step(stackCost * n)
 }
 
 // bind gives a frame the variables of a call.
@@ -152,7 +152,7 @@ func (st *State) protected(fn Value, args []Value, handler Value) (caught *Error
 		left := co.top - top
 		st.co, co.top, st.depth, st.nested = co, top, depth, nested
 		co.stack.release(at)
-		st.Charge(left * frameCost)
+		st.Step(left * frameCost)
 		st.res = st.res[:0]
 		caught = e
 	}()

@@ -29,12 +29,12 @@ type step struct {
 type value func(f *frame) Value
 
 // Compile compiles a program. source says where it comes from: "@name" and "=name" are
-// shown as the name, anything else as a text. For exact see State. The error is a *SyntaxError.
-func Compile(source, src string, exact bool) (p *Proto, err error) {
-	return compile(source, src, exact, &work{})
+// shown as the name, anything else as a text. The error is a *SyntaxError.
+func Compile(source, src string) (p *Proto, err error) {
+	return compile(source, src, &work{})
 }
 
-func compile(source, src string, exact bool, w *work) (p *Proto, err error) {
+func compile(source, src string, w *work) (p *Proto, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*SyntaxError)
@@ -45,7 +45,7 @@ func compile(source, src string, exact bool, w *work) (p *Proto, err error) {
 			err = e
 		}
 	}()
-	c := &compiler{chunk: chunkName(source), source: source, exact: exact}
+	c := &compiler{chunk: chunkName(source), source: source}
 	p = c.function(parse(c.chunk, src, w))
 	p.steps, p.size = w.steps(src), len(src)+sizeToken*w.tokens
 	return p, nil
@@ -64,7 +64,6 @@ const depthPerCall = 32
 type compiler struct {
 	fn            *function
 	chunk, source string
-	exact         bool
 	cost          int64 // nodes of the statement that is being compiled
 
 	zero           *Value // the first constant that is 0 or -0
@@ -87,7 +86,7 @@ func (c *compiler) leave() { c.level-- }
 
 // function compiles a function inside the one that c compiles, or the whole program.
 func (c *compiler) function(fn *function) *Proto {
-	c = &compiler{fn: fn, chunk: c.chunk, source: c.source, exact: c.exact, level: c.level}
+	c = &compiler{fn: fn, chunk: c.chunk, source: c.source, level: c.level}
 	p := &Proto{chunk: c.chunk, source: c.source, line: fn.line, params: len(fn.params), vararg: fn.vararg, argSlot: -1, captures: fn.upvalues}
 	for _, v := range fn.params {
 		if v.captured {
@@ -105,10 +104,7 @@ func (c *compiler) function(fn *function) *Proto {
 	p.body = c.block(fn.body)
 	p.slots = fn.slots
 	p.weight = 1 + c.deepest/depthPerCall
-	p.cost = callCost
-	if c.exact {
-		p.cost += p.slots / slotsPerStep
-	}
+	p.cost = callCost + p.slots/slotsPerStep
 	return p
 }
 

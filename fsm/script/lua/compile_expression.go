@@ -141,9 +141,6 @@ func (c *compiler) table(e *tableExpr) value {
 		last = fields[n-1].value
 		fields = fields[:n-1]
 	}
-	if last != nil && !c.exact {
-		_, rest = c.list([]expression{last})
-	}
 	type entry struct{ key, value value }
 	entries := make([]entry, len(fields))
 	for i, fd := range fields {
@@ -155,7 +152,7 @@ func (c *compiler) table(e *tableExpr) value {
 			hash++
 		}
 	}
-	if last != nil && c.exact { // its constants come last
+	if last != nil { // its constants come last
 		_, rest = c.list([]expression{last})
 	}
 	c.cost += int64(len(entries))
@@ -322,7 +319,7 @@ func (c *compiler) arithmetic(e *binaryExpr) value {
 	}
 	return func(f *frame) Value {
 		a, b := l(f), r(f)
-		f.vm.Charge(more)
+		f.vm.Step(more)
 		if a.isNumber() && b.isNumber() {
 			return Number(calculate(op, a.n, b.n))
 		}

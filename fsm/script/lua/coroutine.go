@@ -94,7 +94,7 @@ func (st *State) resume(co *Coroutine, args []Value) (err *Error) {
 	} else {
 		co.status = "dead"
 		st.forget(co)
-		st.Charge(co.top * frameCost) // which an error has left
+		st.Step(co.top * frameCost) // which an error has left
 	}
 	st.Return(co.values...)
 	co.values = nil

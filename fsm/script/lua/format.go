@@ -21,7 +21,7 @@ func stringFormat(vm *State, args []Value) {
 	format, n := vm.CheckText(args, 1), 1
 	var out []byte
 	for i := 0; i < len(format); {
-		vm.Charge(1)
+		vm.Step(1)
 		if format[i] != '%' {
 			end := strings.IndexByte(format[i:], '%')
 			if end < 0 {
@@ -40,7 +40,7 @@ func stringFormat(vm *State, args []Value) {
 		var d directive
 		d, i = vm.directive(format, i)
 		n++
-		vm.Charge(directiveCost + d.width/widthPerStep)
+		vm.Step(directiveCost + d.width/widthPerStep)
 		before := len(out)
 		out = vm.formatOne(out, &d, args, n)
 		vm.Alloc(len(out) - before + 8)
@@ -105,12 +105,12 @@ func (st *State) formatOne(out []byte, d *directive, args []Value, n int) []byte
 		return d.unsigned(out, toUnsigned(st.CheckNumber(args, n)))
 	case 'e', 'E', 'f', 'g', 'G':
 		x := st.CheckNumber(args, n)
-		st.Charge(d.floatCost(x))
+		st.Step(d.floatCost(x))
 		return d.float(out, x)
 	case 'q':
 		s := st.CheckText(args, n)
 		st.Fits(quotedRoom * len(s))
-		st.Charge(len(s) / parsePerStep)
+		st.Step(len(s) / parsePerStep)
 		return quote(out, s)
 	case 's':
 		s := st.CheckText(args, n)

@@ -20,7 +20,7 @@ func newState() *state {
 // blanks, or the error.
 func (s *state) run(t *testing.T, program string, b Budget) (shown string, stopped error) {
 	t.Helper()
-	p, err := Compile("@test", program, true)
+	p, err := Compile("@test", program)
 	if err != nil {
 		return "syntax: " + err.Error(), nil
 	}

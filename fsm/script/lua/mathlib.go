@@ -9,7 +9,7 @@ func (st *State) openMath() {
 	}
 	slower := func(name string, f func(float64) float64) Named { // two exponentials
 		n := slow(name, f)
-		n.price = Fixed(powerCost).andMore(powerCost)
+		n.price = Fixed(2 * powerCost)
 		return n
 	}
 	one := func(name string, f func(float64) float64) Named {
@@ -24,7 +24,7 @@ func (st *State) openMath() {
 		one("abs", math.Abs), one("acos", math.Acos), one("asin", math.Asin), two("atan2", math.Atan2), one("atan", math.Atan),
 		one("ceil", math.Ceil), slower("cosh", cosh), one("cos", math.Cos), one("deg", degrees), slow("exp", exponential),
 		one("floor", math.Floor), {"fmod", Fixed(powerCost), mathFmod}, {"frexp", Constant, mathFrexp}, {"ldexp", Constant, mathLdexp}, slow("log10", logarithm10),
-		slow("log", logarithm), {"max", EachArgument, mathMax}, {"min", EachArgument, mathMin}, {"modf", Constant, mathModf}, {"pow", Fixed(powerCost).andMore(powerMore), mathPow}, one("rad", radians),
+		slow("log", logarithm), {"max", EachArgument, mathMax}, {"min", EachArgument, mathMin}, {"modf", Constant, mathModf}, {"pow", Fixed(powerCost + powerMore), mathPow}, one("rad", radians),
 		{"random", Constant, mathRandom}, {"randomseed", Constant, mathRandomSeed}, slower("sinh", sinh), one("sin", math.Sin), one("sqrt", squareRoot),
 		slower("tanh", tanh), one("tan", math.Tan),
 	})
@@ -58,7 +58,7 @@ func mathFmod(vm *State, args []Value) {
 	}
 	_, high := math.Frexp(x)
 	_, low := math.Frexp(y)
-	vm.Charge(max(0, high-low) * bitCost)
+	vm.Step(max(0, high-low) * bitCost)
 	vm.Return(Number(math.Mod(x, y)))
 }
 

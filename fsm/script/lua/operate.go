@@ -55,7 +55,7 @@ const maxLoop = 100
 func (f *frame) index(o, k Value, s *site) Value {
 	for hops := range maxLoop {
 		if hops > 0 {
-			f.vm.Charge(metaHopCost)
+			f.vm.Step(metaHopCost)
 		}
 		var handler Value
 		if t, ok := o.ref.(*Table); ok {
@@ -81,7 +81,7 @@ func (f *frame) index(o, k Value, s *site) Value {
 func (f *frame) setIndex(o, k, v Value, s *site) {
 	for hops := range maxLoop {
 		if hops > 0 {
-			f.vm.Charge(metaHopCost)
+			f.vm.Step(metaHopCost)
 		}
 		var handler Value
 		if t, ok := o.ref.(*Table); ok {

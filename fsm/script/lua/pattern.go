@@ -63,7 +63,7 @@ func (m *matcher) setEnd(p int) int {
 	if p >= len(m.pattern) {
 		m.vm.Errorf("malformed pattern (missing ']')")
 	}
-	m.vm.Charge((p - from) / parsePerStep)
+	m.vm.Step((p - from) / parsePerStep)
 	return p + 1
 }
 
@@ -113,7 +113,7 @@ func (m *matcher) inSet(c byte, p, end int) bool {
 		p++
 	}
 	m.vm.Step((end - p) / 8)
-	m.vm.Charge(setCost)
+	m.vm.Step(setCost)
 	for ; p < end; p++ {
 		switch {
 		case m.pattern[p] == '%' && p+1 < len(m.pattern):
@@ -237,7 +237,7 @@ func (m *matcher) greedy(s, p, end, n int) int {
 	for m.single(s+i, p, end) {
 		if i++; i%8 == 0 {
 			m.vm.Step(1)
-			m.vm.Charge(1)
+			m.vm.Step(1)
 		}
 	}
 	for ; i >= n; i-- {
@@ -325,7 +325,7 @@ func (m *matcher) frontier(s, p int) int {
 	if p >= len(m.pattern) || m.pattern[p] != '[' {
 		m.vm.Errorf("missing '[' after '%f' in pattern")
 	}
-	m.vm.Charge(setCost)
+	m.vm.Step(setCost)
 	end := m.class(p)
 	var before, after byte
 	if s > 0 {

@@ -71,14 +71,8 @@ var Constant = Fixed(0)
 // Metered is the price of a function that spends the budget itself while it works, because its work shows only then.
 var Metered = Fixed(0)
 
-// Fixed is a price of some steps, at any feature level.
+// Fixed is a price of some steps.
 func Fixed(steps int) Price { return Price{given: true, steps: steps} }
-
-// andMore adds steps that feature level 1 did not count.
-func (p Price) andMore(steps int) Price {
-	p.read = func(b *Budget, _ []Value) { b.Step(steps) }
-	return p
-}
 
 // Scans is the price of a function that searches, compares or copies all bytes of the arguments with these numbers,
 // counted from 1.
@@ -105,26 +99,16 @@ func (p *Price) charge(b *Budget, args []Value) {
 	if p.steps > 0 {
 		b.Step(p.steps)
 	}
-	if p.read != nil && b.Priced {
+	if p.read != nil {
 		p.read(b, args)
 	}
 }
 
-// Charge spends n steps that feature level 1 did not count.
-func (b *Budget) Charge(n int) {
-	if b.Priced {
-		b.Step(n)
-	}
-}
-
 // Scan spends what it costs to compare, search or copy n bytes.
-func (b *Budget) Scan(n int) { b.Charge(n / scanPerStep) }
+func (b *Budget) Scan(n int) { b.Step(n / scanPerStep) }
 
 // Hold spends n bytes of memory and no steps.
 func (b *Budget) Hold(n int) {
-	if !b.Priced {
-		return
-	}
 	if b.Bytes -= int64(n); b.Bytes < 0 {
 		b.stop()
 	}
@@ -132,7 +116,7 @@ func (b *Budget) Hold(n int) {
 
 // Fits ends the script if n more bytes would be too many. They are spent when they have been made.
 func (b *Budget) Fits(n int) {
-	if b.Priced && int64(n) > b.Bytes {
+	if int64(n) > b.Bytes {
 		b.Bytes = -1
 		b.stop()
 	}
@@ -172,7 +156,7 @@ func (b *Budget) lessText(x, y string) bool {
 
 // parse reads a text as a number.
 func (b *Budget) parse(s string) (float64, bool) {
-	if n := len(s); n > exactDigits && b.Priced {
+	if n := len(s); n > exactDigits {
 		b.Step(n/parsePerStep + stepsPerDigit*min(n-exactDigits, slowDigits))
 	}
 	return ParseNumber(s)
@@ -212,9 +196,9 @@ func (b *Budget) format(n float64) string {
 // Formatting spends what printing a number with so many digits costs.
 func (b *Budget) Formatting(n float64, digits int) {
 	if digits < 14 || math.Abs(n) >= 1e14 || math.Trunc(n) != n {
-		b.Charge(formatCost)
+		b.Step(formatCost)
 	} else {
-		b.Charge(integerCost)
+		b.Step(integerCost)
 	}
 }
 

@@ -36,11 +36,7 @@ func (s *stack) takeNext(b *Budget, n int) []Value {
 	}
 	if s.chunk >= len(s.chunks) {
 		size := max(n, firstChunk<<min(len(s.chunks), 8))
-		paid := n
-		if b.Priced {
-			paid = size // what is behind n will be taken for nothing
-		}
-		b.Alloc(paid * sizeValue)
+		b.Alloc(size * sizeValue) // what is behind n will be taken for nothing
 		s.chunks = append(s.chunks, make([]Value, size))
 	}
 	s.top = n

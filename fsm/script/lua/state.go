@@ -11,10 +11,6 @@ const (
 // State runs programs. It belongs to one goroutine at a time.
 type State struct {
 	Budget
-	// Exact has constants in the order of the original compiler in all table constructors, and as many
-	// results of unpack as Lua 5.1, and pcall without an argument as Redis, and the budget of what runs Priced. Without
-	// it all are as at feature level 1.
-	Exact bool
 	// Globals is the table of global variables.
 	Globals *Table
 	// strings are the methods of strings: the metatable of every one of them.
@@ -107,10 +103,8 @@ func (st *State) Func(name string, price Price, run GoFunc) Value {
 	if !price.given {
 		panic("lua: function " + name + " has no price")
 	}
-	if st.Priced {
-		st.Step(functionCost)
-		st.Alloc(sizeClosure)
-	}
+	st.Step(functionCost)
+	st.Alloc(sizeClosure)
 	st.serial++
 	return Value{ref: &Function{run: run, name: name, price: price, serial: st.serial}}
 }
@@ -174,7 +168,6 @@ func (st *State) seal(t *Table) {
 func (st *State) Reset(m Mark, b Budget) {
 	st.endCoroutines()
 	st.Budget, st.serial = b, m.serial
-	st.Priced = st.Exact
 	st.depth, st.nested, st.res = 0, 0, st.res[:0]
 	st.co = &st.main
 	st.main.stack.clear()
@@ -185,22 +178,13 @@ func (st *State) Reset(m Mark, b Budget) {
 	clear(st.res[:cap(st.res)])
 }
 
-// What compiling a program costs a script in steps: itself, and at feature level 1 each byte.
-const (
-	loadCost     = 200
-	loadByteCost = 4
-)
+// loadCost is the price of compiling a program in steps, in addition to that of its text.
+const loadCost = 200
 
 // Load compiles a program into a function.
 func (st *State) Load(source, src string) (fn Value, err error) {
-	w := &work{}
-	if st.Priced {
-		st.Step(loadCost + len(src)/sourcePerStep)
-		w.budget = &st.Budget
-	} else {
-		st.Step(loadCost + loadByteCost*len(src))
-	}
-	p, err := compile(source, src, st.Exact, w)
+	st.Step(loadCost + len(src)/sourcePerStep)
+	p, err := compile(source, src, &work{budget: &st.Budget})
 	if err != nil {
 		return Nil, err
 	}

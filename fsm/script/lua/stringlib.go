@@ -132,7 +132,7 @@ func (st *State) indexText(s, p string) int {
 			return -1
 		}
 		at += i
-		st.Charge(1)
+		st.Step(1)
 		if st.sameText(s[at:at+len(p)], p) {
 			return at
 		}
@@ -228,7 +228,7 @@ func stringGsub(vm *State, args []Value) {
 		e := m.match(at, 0)
 		if e != failed {
 			n++
-			vm.Charge(replaceCost)
+			vm.Step(replaceCost)
 			out.replace(m, at, e, replacement)
 		}
 		if e != failed && e > at {
@@ -283,7 +283,7 @@ func (b *Buffer) expand(m *matcher, s, e int, replacement Value) {
 		}
 		b.Write(text[i : i+at])
 		i += at + 1
-		b.vm.Charge(escapeCost)
+		b.vm.Step(escapeCost)
 		switch {
 		case i >= len(text):
 			b.Byte(0)

@@ -60,16 +60,8 @@ func (t *Table) Index(i int) Value {
 // Field is the value under a string key.
 func (t *Table) Field(name string) Value { return t.getStr(&Str{s: name}) }
 
-// longChain is the number of entries that a search visits before it is charged at feature level 1:
-// scripts can choose keys whose hashes collide.
-const longChain = 16
-
-// hop charges a search for going on behind n other nodes.
-func (b *Budget) hop(n int) {
-	if n >= longChain || b.Priced {
-		b.Step(hopCost)
-	}
-}
+// hop charges a search for going on to the next node: scripts can choose keys whose hashes collide.
+func (b *Budget) hop() { b.Step(hopCost) }
 
 func (t *Table) getStr(k *Str) Value {
 	if len(t.nodes) == 0 {
@@ -86,7 +78,7 @@ func (t *Table) getStr(k *Str) Value {
 		}
 		i += int(n.next)
 		if far >= freeHops {
-			t.budget.hop(far)
+			t.budget.hop()
 		}
 	}
 }
@@ -115,7 +107,7 @@ func (t *Table) search(key Value, free int) int {
 		}
 		i += int(n.next)
 		if far >= free {
-			t.budget.hop(far)
+			t.budget.hop()
 		}
 	}
 }
@@ -201,7 +193,7 @@ func (t *Table) moveOut(at, other, free int) {
 	for far := 0; prev+int(t.nodes[prev].next) != at; far++ {
 		prev += int(t.nodes[prev].next)
 		if far >= freeHops {
-			t.budget.Charge(hopCost)
+			t.budget.Step(hopCost)
 		}
 	}
 	t.nodes[prev].next = int32(free - prev)
@@ -313,7 +305,7 @@ func (t *Table) resize(size, hash int) {
 
 // again stores an entry once more after the nodes were made anew. Its key is not among them, so it isn't searched there.
 func (t *Table) again(key, value Value) {
-	if i := int(key.n); !t.budget.Priced || key.isNumber() && uint(i-1) < uint(len(t.array)) && float64(i) == key.n {
+	if i := int(key.n); key.isNumber() && uint(i-1) < uint(len(t.array)) && float64(i) == key.n {
 		t.Set(key, value)
 		return
 	}
@@ -333,7 +325,7 @@ func (t *Table) setNodes(hash int) {
 func (t *Table) Len() int {
 	j := len(t.array)
 	if j > 0 && t.array[j-1].IsNil() {
-		t.budget.Charge(bits.Len(uint(j)) / probesPerStep)
+		t.budget.Step(bits.Len(uint(j)) / probesPerStep)
 		i := 0
 		for j-i > 1 {
 			if m := (i + j) / 2; t.array[m-1].IsNil() {
@@ -354,7 +346,7 @@ func (t *Table) Len() int {
 func (t *Table) searchBorder(j int) int {
 	i := j
 	for j++; !t.Index(j).IsNil(); {
-		t.budget.Charge(probeCost)
+		t.budget.Step(probeCost)
 		i = j
 		if j *= 2; j > math.MaxInt32-2 {
 			for i = 1; !t.Index(i).IsNil(); i++ {
@@ -364,7 +356,7 @@ func (t *Table) searchBorder(j int) int {
 		}
 	}
 	for j-i > 1 {
-		t.budget.Charge(probeCost)
+		t.budget.Step(probeCost)
 		if m := (i + j) / 2; t.Index(m).IsNil() {
 			j = m
 		} else {

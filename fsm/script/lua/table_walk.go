@@ -1,7 +1,5 @@
 package lua
 
-import "math"
-
 // Next is the entry behind key, the first for nil; a nil key at the end. ok is false if
 // the key is not in the table.
 func (t *Table) Next(key Value) (k, v Value, ok bool) {
@@ -31,7 +29,7 @@ func (t *Table) After(slot int) (k, v Value, next int) {
 		}
 	}
 	i += len(t.array)
-	t.budget.Charge((i - slot) / slotsSkipped)
+	t.budget.Step((i - slot) / slotsSkipped)
 	return Nil, Nil, i
 }
 
@@ -45,10 +43,6 @@ func (t *Table) place(key Value) (int, bool) {
 			return i, true
 		}
 	}
-	free := freeHops
-	if !t.budget.Priced {
-		free = math.MaxInt
-	}
-	i := t.search(key, free)
+	i := t.search(key, freeHops)
 	return len(t.array) + i + 1, i >= 0
 }

@@ -105,7 +105,7 @@ func tableInsert(vm *State, args []Value) {
 		vm.mayChange(t)
 		vm.Step(max(0, at-pos) / 2)
 		if at > len(t.array) {
-			vm.Charge(2 * nodeSteps * max(0, at-pos))
+			vm.Step(2 * nodeSteps * max(0, at-pos))
 		}
 		for i := max(at, pos); i > pos; i-- {
 			t.SetIndex(i, t.Index(i-1))
@@ -129,7 +129,7 @@ func tableRemove(vm *State, args []Value) {
 	removed := t.Index(pos)
 	vm.Step((n - pos) / 2)
 	if n > len(t.array) {
-		vm.Charge(2 * nodeSteps * (n - pos))
+		vm.Step(2 * nodeSteps * (n - pos))
 	}
 	for ; pos < n; pos++ {
 		t.SetIndex(pos, t.Index(pos+1))
@@ -166,7 +166,7 @@ type sorter struct {
 func (s *sorter) less(a, b Value) bool {
 	s.vm.Step(2)
 	if s.far > 0 {
-		s.vm.Charge(s.far)
+		s.vm.Step(s.far)
 	}
 	if s.fn.IsNil() {
 		if a.isNumber() && b.isNumber() {

@@ -22,27 +22,27 @@ type watched struct {
 	syncs  func() error
 }
 
-func (f *watched) ReadAt(b []byte, at int64) (int, error) {
-	if f.reads != nil {
-		f.reads()
+func (w *watched) ReadAt(b []byte, at int64) (int, error) {
+	if w.reads != nil {
+		w.reads()
 	}
-	return f.File.ReadAt(b, at)
+	return w.File.ReadAt(b, at)
 }
 
-func (f *watched) Close() error {
-	if f.closes != nil {
-		f.closes()
+func (w *watched) Close() error {
+	if w.closes != nil {
+		w.closes()
 	}
-	return f.File.Close()
+	return w.File.Close()
 }
 
-func (f *watched) Datasync() error {
-	if f.syncs != nil {
-		if err := f.syncs(); err != nil {
+func (w *watched) Datasync() error {
+	if w.syncs != nil {
+		if err := w.syncs(); err != nil {
 			return err
 		}
 	}
-	return f.File.Datasync()
+	return w.File.Datasync()
 }
 
 // TestReadsHoldTheSegment: while an entry is read, its segment can't be reused.
