@@ -16,7 +16,7 @@ func TestCloseEndsDialedConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.Start()
-		t.Cleanup(func() { m.Close(); m.Wait() })
+		t.Cleanup(func() { m.Close() })
 		return m
 	}
 	from, to := open(), open()
