@@ -127,20 +127,24 @@ func (m *Mux) track(c net.Conn) bool {
 // minSweep is the least number of dialed connections among which closed ones are looked for.
 const minSweep = 64
 
-// trackDialed remembers a dialed connection, so that Close ends it. It returns false after Close.
-func (m *Mux) trackDialed(c net.Conn) bool {
+// dial opens a connection of the system and remembers it, so that Close ends it. The error is net.ErrClosed after Close.
+func (m *Mux) dial(addr string, timeout time.Duration) (net.Conn, error) {
+	c, err := m.config.Dial("tcp", addr, timeout)
+	if err != nil {
+		return nil, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ctx.Err() != nil {
 		c.Close()
-		return false
+		return nil, net.ErrClosed
 	}
 	if len(m.dialed) >= max(m.sweepAt, minSweep) {
 		m.dialed = slices.DeleteFunc(m.dialed, isClosed)
 		m.sweepAt = 2 * len(m.dialed)
 	}
 	m.dialed = append(m.dialed, c)
-	return true
+	return c, nil
 }
 
 // isClosed reports whether a connection of the system was closed here; it is false for others.
@@ -256,12 +260,9 @@ func (m *Mux) DialPeer(addr string, what Purpose, timeout time.Duration) (net.Co
 
 // DialNode opens a connection to the node called to, or, if that is empty, to any node at the address.
 func (m *Mux) DialNode(to, addr string, what Purpose, timeout time.Duration) (net.Conn, error) {
-	raw, err := m.config.Dial("tcp", addr, timeout)
+	raw, err := m.dial(addr, timeout)
 	if err != nil {
 		return nil, err
-	}
-	if !m.trackDialed(raw) {
-		return nil, net.ErrClosed
 	}
 	socket.BoundRetransmits(raw, mostRetransmit)
 	c, err := m.secure(raw, to, addr, timeout)

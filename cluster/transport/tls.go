@@ -121,7 +121,7 @@ func (m *Mux) secure(raw net.Conn, to, addr string, timeout time.Duration) (net.
 	}
 	raw.Close()
 	if s.PlainToo && !errors.Is(err, ErrCertificate) {
-		return m.config.Dial("tcp", addr, timeout)
+		return m.dial(addr, timeout)
 	}
 	return nil, err
 }
@@ -141,7 +141,7 @@ func (m *Mux) explain(err error, addr string) error {
 
 // speaksTLS reports whether the port at addr answers a TLS handshake.
 func (m *Mux) speaksTLS(addr string) bool {
-	raw, err := m.config.Dial("tcp", addr, DialTimeout)
+	raw, err := m.dial(addr, DialTimeout)
 	if err != nil {
 		return false
 	}
