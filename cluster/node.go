@@ -176,7 +176,7 @@ func (n *Node) openDisk(ctx context.Context) (err error) {
 	if n.snapshots, err = logstore.OpenSnapshots(dir, 2, n.opts.RaftLog); err != nil {
 		return err
 	}
-	if err := n.openPoison(); err != nil {
+	if err := n.whenRoom(ctx, n.openPoison); err != nil {
 		return err
 	}
 	if err := n.whenRoom(ctx, n.identity.boot); err != nil {
