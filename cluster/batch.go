@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"errors"
+
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/wire"
@@ -37,4 +39,30 @@ func decodeBatch(payload []byte) (*batch, error) {
 	r := wire.NewReader(payload)
 	b := &batch{lowWater: fsm.LowWater{Session: r.Uvarint(), Below: r.Uvarint()}, requests: fsm.DecodeRequests(r)}
 	return b, r.Done()
+}
+
+// answerBatch writes the answer to a forwarded batch.
+func answerBatch(b *batch, outcomes []fsm.Outcome, err error, sure bool) []byte {
+	var w wire.Writer
+	w.Bool(err != nil)
+	if err != nil {
+		w.Bool(sure)
+		w.String(err.Error())
+		return w.B
+	}
+	fsm.EncodeOutcomes(&w, outcomes)
+	return w.B
+}
+
+// readBatchAnswer reads what answerBatch wrote.
+func readBatchAnswer(b *batch, payload []byte) (outcomes []fsm.Outcome, err error, sure bool) {
+	r := wire.NewReader(payload)
+	if r.Bool() {
+		sure = r.Bool()
+		return nil, errors.New(r.String()), sure
+	}
+	if outcomes, err = fsm.DecodeOutcomes(r, b.lowWater.Session); err == nil && len(outcomes) != len(b.requests) {
+		err = errors.New("cluster: answer to a batch of another size")
+	}
+	return outcomes, err, false
 }

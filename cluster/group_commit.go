@@ -2,15 +2,11 @@ package cluster
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"runtime"
 	"sync"
 
 	"github.com/trireme-dev/trireme/cluster/consensus"
-	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/wire"
-	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
 // errNotLeading says that this node can't take a batch: it certainly did nothing with it.
@@ -40,29 +36,6 @@ type groupCommitter struct {
 
 func newGroupCommitter(n *Node) *groupCommitter {
 	return &groupCommitter{n: n, wake: make(chan struct{}, 1), gone: make(chan struct{}), entries: map[*entryInRaft]bool{}}
-}
-
-// submit hands a batch to the leader, this node or another.
-func (n *Node) submit(to consensus.Server, b *batch) {
-	if to.ID == n.identity.NodeID {
-		n.committer.add(b)
-		return
-	}
-	n.peers.propose(to, b)
-}
-
-// add queues a batch for the next entry.
-func (gc *groupCommitter) add(b *batch) {
-	b.costly = gc.n.costly(b) || gc.n.large(b)
-	gc.mu.Lock()
-	if gc.term == 0 || gc.n.Poison() != nil { // a term that waits before a poison entry may not open for days
-		gc.mu.Unlock()
-		b.answer(nil, errNotLeading, true)
-		return
-	}
-	gc.enqueue(b)
-	gc.mu.Unlock()
-	gc.nudge()
 }
 
 func (gc *groupCommitter) nudge() {
@@ -151,42 +124,6 @@ func (gc *groupCommitter) idle() bool {
 	return gc.ready && gc.inFlight == 0 && len(gc.queue) > 0
 }
 
-// next takes the batches of one entry, which is in flight from then on.
-func (gc *groupCommitter) next() ([]*batch, uint64) {
-	gc.mu.Lock()
-	defer gc.mu.Unlock()
-	if !gc.ready || len(gc.queue) == 0 || gc.inFlight >= maxEntries {
-		return nil, 0
-	}
-	if gc.inFlight > 0 && !gc.costly.mayOverlap() {
-		return nil, 0
-	}
-	if gc.costly.waiting > 0 {
-		gc.separate()
-	}
-	if gc.large != nil && gc.queue[0].costly {
-		return nil, 0 // one after the other
-	}
-	size, count := 0, 0
-	for _, b := range gc.queue {
-		if b.costly != gc.queue[0].costly {
-			break
-		}
-		if size += b.size(); size > maxBatchBytes && count > 0 {
-			break
-		}
-		count++
-	}
-	if gc.inFlight > 0 && (size < overlapBytes || gc.queue[0].costly) {
-		return nil, 0
-	}
-	batches := gc.queue[:count:count]
-	gc.queue = gc.queue[count:]
-	gc.costly.took(batches, gc.large != nil)
-	gc.inFlight++
-	return batches, gc.term
-}
-
 // last reports whether one entry is in flight and nothing waits for the next.
 func (gc *groupCommitter) last() bool {
 	gc.mu.Lock()
@@ -203,69 +140,6 @@ func (gc *groupCommitter) done(in *entryInRaft) {
 	}
 	gc.mu.Unlock()
 	gc.nudge()
-}
-
-// entry returns an entry of this leader, stamped now.
-func (n *Node) entry(term uint64) *fsm.Entry {
-	e := &fsm.Entry{Term: term, Stamp: n.clock.Stamp()}
-	rand.Read(e.Seed[:])
-	return e
-}
-
-// commit puts batches into one entry and answers them when it has been applied.
-func (gc *groupCommitter) commit(term uint64, batches []*batch) {
-	costly := batches[0].costly
-	b, room := gc.makeRoom(batches)
-	if b != nil {
-		batches = append([]*batch{b}, batches...)
-	}
-	if b := gc.attachPiggyback(batches); b != nil {
-		batches = append(batches, b)
-	}
-	in := &entryInRaft{batches: batches, room: room, costly: costly, term: term}
-	requests := in.requests()
-	gc.n.metrics.batch(len(requests))
-	if costly && gc.n.inFragments(fsm.RequestsSize(requests)) {
-		gc.beginFragments(in, requests)
-		return
-	}
-	e := gc.n.entry(term)
-	e.LowWaters, e.Requests = in.lowWaters(), requests
-	in.stamp = e.Stamp
-	gc.propose(in, e.Encode())
-}
-
-// propose gives raft the data of an entry, and answers its batches when it has been applied.
-func (gc *groupCommitter) propose(in *entryInRaft, data []byte) {
-	p := gc.n.consensus.Propose(data)
-	failpoint.Eval(failpoint.AfterPropose)
-	if !gc.enter(in) {
-		return
-	}
-	go func() { // it never ends if raft has lost the entry
-		outcomes, err := wait(p)
-		if !gc.leave(in) {
-			return
-		}
-		defer gc.wg.Done()
-		gc.n.clock.Done(in.stamp)
-		gc.evictor.release(in.room)
-		if err == nil && len(outcomes) < in.count() { // fragments of a term that is over
-			err = consensus.ErrNotLeader
-		}
-		if err == nil && gc.last() { // otherwise the next entry carries it
-			gc.n.consensus.PushCommitIndex(in.term)
-		}
-		for _, b := range in.batches {
-			var mine []fsm.Outcome
-			if err == nil {
-				mine, outcomes = outcomes[:len(b.requests)], outcomes[len(b.requests):]
-			}
-			b.answer(mine, err, consensus.NotLogged(err))
-		}
-		runtime.Gosched() // those answered go first: their next requests may join the next entry
-		gc.done(in)
-	}()
 }
 
 // enter notes an entry that was given to raft. It returns false, and answers the entry, if raft has ended.
@@ -322,45 +196,4 @@ func (gc *groupCommitter) lose(in *entryInRaft) {
 		b.answer(nil, consensus.ErrShutdown, false)
 	}
 	gc.done(in)
-}
-
-// wait returns the outcomes of an entry.
-func wait(p consensus.Proposal) ([]fsm.Outcome, error) {
-	answer, err := p.Wait()
-	if err != nil {
-		return nil, err
-	}
-	switch r := answer.(type) {
-	case []fsm.Outcome:
-		return r, nil
-	case refusal:
-		return nil, r.err
-	}
-	return nil, errors.New("cluster: raft answered without an outcome")
-}
-
-// answerBatch writes the answer to a forwarded batch.
-func answerBatch(b *batch, outcomes []fsm.Outcome, err error, sure bool) []byte {
-	var w wire.Writer
-	w.Bool(err != nil)
-	if err != nil {
-		w.Bool(sure)
-		w.String(err.Error())
-		return w.B
-	}
-	fsm.EncodeOutcomes(&w, outcomes)
-	return w.B
-}
-
-// readBatchAnswer reads what answerBatch wrote.
-func readBatchAnswer(b *batch, payload []byte) (outcomes []fsm.Outcome, err error, sure bool) {
-	r := wire.NewReader(payload)
-	if r.Bool() {
-		sure = r.Bool()
-		return nil, errors.New(r.String()), sure
-	}
-	if outcomes, err = fsm.DecodeOutcomes(r, b.lowWater.Session); err == nil && len(outcomes) != len(b.requests) {
-		err = errors.New("cluster: answer to a batch of another size")
-	}
-	return outcomes, err, false
 }

@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"context"
-	"time"
+	"crypto/rand"
+	"errors"
+	"runtime"
 
 	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/session"
@@ -28,30 +30,6 @@ const (
 type result struct {
 	value any
 	err   error
-}
-
-// proposer is the node's side of group commit: its session.Tracker gives every request an identity and puts what waits
-// into batches; the proposer sends batches to the leader, and sends again what has no outcome when the leader changes.
-// An outcome comes from the leader's answer or from this node's own machine, whichever is first.
-type proposer struct {
-	n *Node
-	*session.Tracker
-	ledger *session.Ledger
-	wake   chan struct{}
-}
-
-func newProposer(n *Node) *proposer {
-	p := &proposer{n: n, wake: make(chan struct{}, 1), ledger: session.NewLedger()}
-	p.Tracker = session.New(time.Now, p.nudge)
-	p.Shares(p.ledger)
-	return p
-}
-
-func (p *proposer) nudge() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
 }
 
 // Accepting returns nil while this node's disk has room for writes; otherwise the error says how much is free and how much is needed.
@@ -99,44 +77,6 @@ func (n *Node) sharing(code uint16, body []byte) string {
 	return string(name)
 }
 
-// afterRestore ends the requests whose outcomes a snapshot has skipped, and the session if the restored state doesn't
-// have it: a backup may have been restored.
-func (p *proposer) afterRestore() {
-	p.Restored(p.n.machine.Awaits)
-	p.dropLostSession()
-}
-
-// dropLostSession ends this process's session if the state doesn't have it any more.
-func (p *proposer) dropLostSession() {
-	if s := p.Session(); s != 0 && !p.n.machine.Knows(s) {
-		p.SessionLost()
-	}
-}
-
-// run sends batches until ctx ends.
-func (p *proposer) run(ctx context.Context) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		var paid <-chan time.Time
-		if p.Held() > 0 {
-			paid = time.After(sharePause)
-		}
-		select {
-		case <-p.wake:
-		case <-paid:
-		case <-tick.C:
-			p.expire()
-			p.announce(ctx)
-		case <-ctx.Done():
-			p.End()
-			return
-		}
-		for p.step(ctx) {
-		}
-	}
-}
-
 // step sends one batch, or finds out why not. It returns false when there is nothing to do until the next nudge.
 func (p *proposer) step(ctx context.Context) bool {
 	pause := p.Paused()
@@ -163,20 +103,6 @@ func (p *proposer) step(ctx context.Context) bool {
 	return true
 }
 
-// sharePause is the wait before checking again whether a database has paid off its debt.
-const sharePause = 2 * time.Millisecond
-
-// retryPause is the wait before looking for the leader again: a killed leader is replaced within some tens of
-// milliseconds.
-const retryPause = 3 * time.Millisecond
-
-func (p *proposer) sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}
-
 // send sends what waits to the leader, as much as one batch holds.
 func (p *proposer) send(leader consensus.Server) {
 	if b := p.Take(); b != nil {
@@ -197,4 +123,141 @@ func (p *proposer) batchOf(b *session.Batch) *batch {
 	return &batch{lowWater: b.LowWater, requests: b.Requests, answer: func(outcomes []fsm.Outcome, err error, sure bool) {
 		p.Finish(b, outcomes, err, sure)
 	}}
+}
+
+// submit hands a batch to the leader, this node or another.
+func (n *Node) submit(to consensus.Server, b *batch) {
+	if to.ID == n.identity.NodeID {
+		n.committer.add(b)
+		return
+	}
+	n.peers.propose(to, b)
+}
+
+// add queues a batch for the next entry.
+func (gc *groupCommitter) add(b *batch) {
+	b.costly = gc.n.costly(b) || gc.n.large(b)
+	gc.mu.Lock()
+	if gc.term == 0 || gc.n.Poison() != nil { // a term that waits before a poison entry may not open for days
+		gc.mu.Unlock()
+		b.answer(nil, errNotLeading, true)
+		return
+	}
+	gc.enqueue(b)
+	gc.mu.Unlock()
+	gc.nudge()
+}
+
+// next takes the batches of one entry, which is in flight from then on.
+func (gc *groupCommitter) next() ([]*batch, uint64) {
+	gc.mu.Lock()
+	defer gc.mu.Unlock()
+	if !gc.ready || len(gc.queue) == 0 || gc.inFlight >= maxEntries {
+		return nil, 0
+	}
+	if gc.inFlight > 0 && !gc.costly.mayOverlap() {
+		return nil, 0
+	}
+	if gc.costly.waiting > 0 {
+		gc.separate()
+	}
+	if gc.large != nil && gc.queue[0].costly {
+		return nil, 0 // one after the other
+	}
+	size, count := 0, 0
+	for _, b := range gc.queue {
+		if b.costly != gc.queue[0].costly {
+			break
+		}
+		if size += b.size(); size > maxBatchBytes && count > 0 {
+			break
+		}
+		count++
+	}
+	if gc.inFlight > 0 && (size < overlapBytes || gc.queue[0].costly) {
+		return nil, 0
+	}
+	batches := gc.queue[:count:count]
+	gc.queue = gc.queue[count:]
+	gc.costly.took(batches, gc.large != nil)
+	gc.inFlight++
+	return batches, gc.term
+}
+
+// entry returns an entry of this leader, stamped now.
+func (n *Node) entry(term uint64) *fsm.Entry {
+	e := &fsm.Entry{Term: term, Stamp: n.clock.Stamp()}
+	rand.Read(e.Seed[:])
+	return e
+}
+
+// commit puts batches into one entry and answers them when it has been applied.
+func (gc *groupCommitter) commit(term uint64, batches []*batch) {
+	costly := batches[0].costly
+	b, room := gc.makeRoom(batches)
+	if b != nil {
+		batches = append([]*batch{b}, batches...)
+	}
+	if b := gc.attachPiggyback(batches); b != nil {
+		batches = append(batches, b)
+	}
+	in := &entryInRaft{batches: batches, room: room, costly: costly, term: term}
+	requests := in.requests()
+	gc.n.metrics.batch(len(requests))
+	if costly && gc.n.inFragments(fsm.RequestsSize(requests)) {
+		gc.beginFragments(in, requests)
+		return
+	}
+	e := gc.n.entry(term)
+	e.LowWaters, e.Requests = in.lowWaters(), requests
+	in.stamp = e.Stamp
+	gc.propose(in, e.Encode())
+}
+
+// propose gives raft the data of an entry, and answers its batches when it has been applied.
+func (gc *groupCommitter) propose(in *entryInRaft, data []byte) {
+	p := gc.n.consensus.Propose(data)
+	failpoint.Eval(failpoint.AfterPropose)
+	if !gc.enter(in) {
+		return
+	}
+	go func() { // it never ends if raft has lost the entry
+		outcomes, err := wait(p)
+		if !gc.leave(in) {
+			return
+		}
+		defer gc.wg.Done()
+		gc.n.clock.Done(in.stamp)
+		gc.evictor.release(in.room)
+		if err == nil && len(outcomes) < in.count() { // fragments of a term that is over
+			err = consensus.ErrNotLeader
+		}
+		if err == nil && gc.last() { // otherwise the next entry carries it
+			gc.n.consensus.PushCommitIndex(in.term)
+		}
+		for _, b := range in.batches {
+			var mine []fsm.Outcome
+			if err == nil {
+				mine, outcomes = outcomes[:len(b.requests)], outcomes[len(b.requests):]
+			}
+			b.answer(mine, err, consensus.NotLogged(err))
+		}
+		runtime.Gosched() // those answered go first: their next requests may join the next entry
+		gc.done(in)
+	}()
+}
+
+// wait returns the outcomes of an entry.
+func wait(p consensus.Proposal) ([]fsm.Outcome, error) {
+	answer, err := p.Wait()
+	if err != nil {
+		return nil, err
+	}
+	switch r := answer.(type) {
+	case []fsm.Outcome:
+		return r, nil
+	case refusal:
+		return nil, r.err
+	}
+	return nil, errors.New("cluster: raft answered without an outcome")
 }

@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/queue"
+
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -123,4 +127,177 @@ func DecodeEntry(data []byte) (*Entry, error) {
 		return nil, fmt.Errorf("%w: %w", ErrEntry, err)
 	}
 	return n, nil
+}
+
+// apply does what Apply says.
+func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
+	if IsFragment(data) {
+		return nil, m.takeFragment(index, term, data)
+	}
+	n, err := m.decode(term, data)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		m.Skip(index, term)
+		return nil, nil
+	}
+	if n.Term != term {
+		m.Skip(index, term)
+		return refuse(n), nil
+	}
+	outcomes := make([]Outcome, len(n.Requests))
+	var frozen *Frozen
+	e := env.Env{Node: local{m}}
+	m.lock()
+	s := m.state
+	m.sinceYield = 0
+	s.clock = max(s.clock, n.Stamp)
+	e.Reset(index, s.clock, s.level, n.Seed, 0)
+	s.begin(&e, n)
+	for i := range n.Requests {
+		if i > 0 {
+			m.yield()
+		}
+		if i%keyspace.WarmGroup == 0 && len(n.Requests)-i > 1 {
+			s.warmRequests(n.Requests[i:])
+		}
+		e.Reset(index, s.clock, s.level, n.Seed, i)
+		if outcomes[i], err = s.run(&e, &n.Requests[i]); err != nil {
+			m.unlock()
+			return nil, err
+		}
+		if n.Requests[i].Code == TakeDigest.Code && outcomes[i].Status == Applied && m.wantsDigest(index) {
+			m.index, m.term = index, term
+			frozen = m.freeze()
+		}
+	}
+	s.progress.Request, s.progress.Database = 0, 0
+	m.index, m.term = index, term
+	m.clock.Store(s.clock)
+	m.level.Store(uint32(s.level))
+	m.databases.Store(int64(len(s.databases)))
+	m.notePressure()
+	m.notifySearch(index, e.Notifications, Replaced(outcomes))
+	m.unlock()
+	m.advance(index)
+	if Replaced(outcomes) && m.Hooks.Restored != nil {
+		m.Hooks.Restored()
+	}
+	m.notifyHooks(frozen, outcomes, e.Notifications)
+	if m.Hooks.Applied != nil {
+		m.Hooks.Applied(n, outcomes)
+	}
+	return outcomes, nil
+}
+
+func (m *Machine) wantsDigest(index uint64) bool {
+	return m.Hooks.Digest != nil && (m.Hooks.WantsDigest == nil || m.Hooks.WantsDigest(index))
+}
+
+func refuse(n *Entry) []Outcome {
+	outcomes := make([]Outcome, len(n.Requests))
+	for i, q := range n.Requests {
+		outcomes[i] = Outcome{Session: q.Session, Seq: q.Seq, Code: q.Code, Status: Refused}
+	}
+	return outcomes
+}
+
+func (m *Machine) notifyHooks(frozen *Frozen, outcomes []Outcome, notes []env.Notification) {
+	if frozen != nil {
+		m.Hooks.Digest(frozen)
+	}
+	if len(notes) > 0 && m.Hooks.Notifications != nil {
+		m.Hooks.Notifications(notes)
+	}
+	if m.Hooks.Verdict == nil {
+		return
+	}
+	for i := range outcomes {
+		if o := &outcomes[i]; o.Code == ReportDigest.Code && o.Status == Applied && o.Err == nil {
+			m.Hooks.Verdict(o.Value.(DigestVerdict))
+		}
+	}
+}
+
+// run applies one request that is due.
+func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
+	o = Outcome{Session: q.Session, Seq: q.Seq, Code: q.Code}
+	e.Session = q.Session
+	s.progress.Request, s.progress.Database = uint64(e.Place())+1, 0
+	op, err := find(q.Code, s.level)
+	if err != nil {
+		return o, err
+	}
+	var owner *session
+	if q.Session != 0 {
+		owner = s.sessions.find(q.Session)
+		switch {
+		case owner == nil || q.Seq < owner.lowWater || q.Seq-owner.base > maxWindow:
+			o.Status = SessionExpired
+			return o, nil
+		case owner.has(q.Seq):
+			o.Status = Repeated
+			return o, nil
+		}
+	}
+	if s.refusesAll(q) {
+		if owner != nil {
+			owner.add(q.Seq)
+		}
+		o.Err = ErrQuarantined
+		return o, nil
+	}
+	payer := s.payer(q)
+	if payer != nil {
+		if o.Database = payer.name; payer.done(e.Index) >= EntryShare {
+			o.Status = Deferred
+			return o, nil
+		}
+	}
+	if owner != nil {
+		owner.add(q.Seq)
+	}
+	s.worked = 0
+	o.Value, o.Err = op.run(s, e, q.Body)
+	if payer != nil {
+		o.Work = s.chargeShare(e, payer, q)
+	}
+	if o.Err == nil {
+		return o, nil
+	}
+	o.Err = outcomeError(o.Err)
+	if errors.Is(o.Err, ErrUnknownLevel) || errors.Is(o.Err, ErrFormerLevel) {
+		return o, o.Err
+	}
+	return o, nil
+}
+
+// outcomeError converts an error to the form that outcomes carry to other nodes.
+func outcomeError(err error) error {
+	var refusal *queue.Error
+	if errors.As(err, &refusal) {
+		return &Error{Code: refusal.Code, Text: refusal.Text}
+	}
+	return err
+}
+
+// sweepPerEntry is the number of expired keys, and of kept replies, that every entry removes in addition to its
+// requests, so that a steady load needs no entries for it.
+const sweepPerEntry = 16
+
+// begin moves the state's time to the entry's and takes in its marks.
+func (s *State) begin(e *env.Env, n *Entry) {
+	s.term = n.Term
+	for _, m := range n.LowWaters {
+		if c := s.sessions.find(m.Session); c != nil {
+			c.raise(m.Below)
+		}
+	}
+	s.expireStage(e)
+	s.expireTokens(e.Now)
+	s.sweep(e, sweepPerEntry)
+	s.retries.Sweep(e.Now, sweepPerEntry)
+	s.sweepMessages(e, sweepPerEntry)
+	s.sweepWorkflows(e, sweepPerEntry)
 }

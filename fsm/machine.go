@@ -7,7 +7,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script"
@@ -96,97 +95,6 @@ func (m *Machine) KeepPayloads(k payload.Keeper) {
 	for _, d := range m.state.databases {
 		d.messages.UseKeeper(k)
 		d.workflows.UseKeeper(k)
-	}
-}
-
-// apply does what Apply says.
-func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
-	if IsFragment(data) {
-		return nil, m.takeFragment(index, term, data)
-	}
-	n, err := m.decode(term, data)
-	if err != nil {
-		return nil, err
-	}
-	if n == nil {
-		m.Skip(index, term)
-		return nil, nil
-	}
-	if n.Term != term {
-		m.Skip(index, term)
-		return refuse(n), nil
-	}
-	outcomes := make([]Outcome, len(n.Requests))
-	var frozen *Frozen
-	e := env.Env{Node: local{m}}
-	m.lock()
-	s := m.state
-	m.sinceYield = 0
-	s.clock = max(s.clock, n.Stamp)
-	e.Reset(index, s.clock, s.level, n.Seed, 0)
-	s.begin(&e, n)
-	for i := range n.Requests {
-		if i > 0 {
-			m.yield()
-		}
-		if i%keyspace.WarmGroup == 0 && len(n.Requests)-i > 1 {
-			s.warmRequests(n.Requests[i:])
-		}
-		e.Reset(index, s.clock, s.level, n.Seed, i)
-		if outcomes[i], err = s.run(&e, &n.Requests[i]); err != nil {
-			m.unlock()
-			return nil, err
-		}
-		if n.Requests[i].Code == TakeDigest.Code && outcomes[i].Status == Applied && m.wantsDigest(index) {
-			m.index, m.term = index, term
-			frozen = m.freeze()
-		}
-	}
-	s.progress.Request, s.progress.Database = 0, 0
-	m.index, m.term = index, term
-	m.clock.Store(s.clock)
-	m.level.Store(uint32(s.level))
-	m.databases.Store(int64(len(s.databases)))
-	m.notePressure()
-	m.notifySearch(index, e.Notifications, Replaced(outcomes))
-	m.unlock()
-	m.advance(index)
-	if Replaced(outcomes) && m.Hooks.Restored != nil {
-		m.Hooks.Restored()
-	}
-	m.notifyHooks(frozen, outcomes, e.Notifications)
-	if m.Hooks.Applied != nil {
-		m.Hooks.Applied(n, outcomes)
-	}
-	return outcomes, nil
-}
-
-func (m *Machine) wantsDigest(index uint64) bool {
-	return m.Hooks.Digest != nil && (m.Hooks.WantsDigest == nil || m.Hooks.WantsDigest(index))
-}
-
-func refuse(n *Entry) []Outcome {
-	outcomes := make([]Outcome, len(n.Requests))
-	for i, q := range n.Requests {
-		outcomes[i] = Outcome{Session: q.Session, Seq: q.Seq, Code: q.Code, Status: Refused}
-	}
-	return outcomes
-}
-
-func (m *Machine) notifyHooks(frozen *Frozen, outcomes []Outcome, notes []env.Notification) {
-	if frozen != nil {
-		m.Hooks.Digest(frozen)
-	}
-	if len(notes) > 0 && m.Hooks.Notifications != nil {
-		m.Hooks.Notifications(notes)
-	}
-	if m.Hooks.Verdict == nil {
-		return
-	}
-	for i := range outcomes {
-		if o := &outcomes[i]; o.Code == ReportDigest.Code && o.Status == Applied && o.Err == nil {
-			m.Hooks.Verdict(o.Value.(DigestVerdict))
-		}
 	}
 }
 

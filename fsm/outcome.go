@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -90,86 +88,4 @@ func DecodeOutcomes(r *wire.Reader, session uint64) ([]Outcome, error) {
 		}
 	}
 	return outcomes, r.Err()
-}
-
-// run applies one request that is due.
-func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
-	o = Outcome{Session: q.Session, Seq: q.Seq, Code: q.Code}
-	e.Session = q.Session
-	s.progress.Request, s.progress.Database = uint64(e.Place())+1, 0
-	op, err := find(q.Code, s.level)
-	if err != nil {
-		return o, err
-	}
-	var owner *session
-	if q.Session != 0 {
-		owner = s.sessions.find(q.Session)
-		switch {
-		case owner == nil || q.Seq < owner.lowWater || q.Seq-owner.base > maxWindow:
-			o.Status = SessionExpired
-			return o, nil
-		case owner.has(q.Seq):
-			o.Status = Repeated
-			return o, nil
-		}
-	}
-	if s.refusesAll(q) {
-		if owner != nil {
-			owner.add(q.Seq)
-		}
-		o.Err = ErrQuarantined
-		return o, nil
-	}
-	payer := s.payer(q)
-	if payer != nil {
-		if o.Database = payer.name; payer.done(e.Index) >= EntryShare {
-			o.Status = Deferred
-			return o, nil
-		}
-	}
-	if owner != nil {
-		owner.add(q.Seq)
-	}
-	s.worked = 0
-	o.Value, o.Err = op.run(s, e, q.Body)
-	if payer != nil {
-		o.Work = s.chargeShare(e, payer, q)
-	}
-	if o.Err == nil {
-		return o, nil
-	}
-	o.Err = outcomeError(o.Err)
-	if errors.Is(o.Err, ErrUnknownLevel) || errors.Is(o.Err, ErrFormerLevel) {
-		return o, o.Err
-	}
-	return o, nil
-}
-
-// outcomeError converts an error to the form that outcomes carry to other nodes.
-func outcomeError(err error) error {
-	var refusal *queue.Error
-	if errors.As(err, &refusal) {
-		return &Error{Code: refusal.Code, Text: refusal.Text}
-	}
-	return err
-}
-
-// sweepPerEntry is the number of expired keys, and of kept replies, that every entry removes in addition to its
-// requests, so that a steady load needs no entries for it.
-const sweepPerEntry = 16
-
-// begin moves the state's time to the entry's and takes in its marks.
-func (s *State) begin(e *env.Env, n *Entry) {
-	s.term = n.Term
-	for _, m := range n.LowWaters {
-		if c := s.sessions.find(m.Session); c != nil {
-			c.raise(m.Below)
-		}
-	}
-	s.expireStage(e)
-	s.expireTokens(e.Now)
-	s.sweep(e, sweepPerEntry)
-	s.retries.Sweep(e.Now, sweepPerEntry)
-	s.sweepMessages(e, sweepPerEntry)
-	s.sweepWorkflows(e, sweepPerEntry)
 }

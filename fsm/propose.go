@@ -1,9 +1,12 @@
 package fsm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/trireme-dev/trireme/fsm/command"
 
 	"github.com/trireme-dev/trireme/fsm/env"
 )
@@ -79,46 +82,88 @@ func Do[A, R any](ctx context.Context, p Proposer, op *Operation[A, R], arg A) (
 	return r, nil
 }
 
-// Consistency is the promise of a read.
-type Consistency uint8
+// minPrecheckedWord is the least length of a word that is checked before it goes into the log, in bytes. All nodes would copy and write
+// it only to refuse it then, and every other request would wait for that.
+const minPrecheckedWord = 64 << 10
 
-// The read modes.
-const (
-	// Linearizable reads see everything that was acknowledged before they began.
-	Linearizable Consistency = iota
-	// SessionRead reads see at least the index that the request names, and every
-	// revocation that was acknowledged before they began.
-	SessionRead
-	// Stale reads see some past committed state, and say how old it may be.
-	Stale
-)
-
-// Reading says how to read.
-type Reading struct {
-	Mode Consistency
-	// AtLeast is the lowest index to read at, in any mode.
-	AtLeast uint64
-	// Long says that the read is known to take long: writes then don't wait for it.
-	Long bool
-	// Database is the database whose share of long reads it uses, empty for the default one. The result does not depend on it.
-	Database string
+// Executor proposes and reads for Execute; a node implements it.
+type Executor interface {
+	Proposer
+	Reader
 }
 
-// ReadAt says what state a read saw.
-type ReadAt struct {
-	Index uint64
-	// Now is the cluster time of the read in unix milliseconds.
-	Now int64
-	// AgeMillis bounds how long ago this node last knew itself up to date.
-	AgeMillis int64
+// SubscriberBarrier is an Executor whose node has subscribers of its own. AwaitUncounted
+// returns when the state counts none that has sent to leave before the call.
+type SubscriberBarrier interface {
+	AwaitUncounted(ctx context.Context, db string)
 }
 
-// ShortRead is the most commands of a read that is not Long.
-const ShortRead = lockedCommands
+// CountsSubscribers reports whether a row may tell how many subscribers there are: it publishes,
+// or is a script.
+func (b *Batch) CountsSubscribers() bool {
+	for _, row := range b.Rows {
+		if command.MayPublish(row) {
+			return true
+		}
+	}
+	return false
+}
 
-// Reader runs fn on a state that is as new as r asks. If what fn runs looks at more than
-// writes should wait for, it is run once more on a fork, and only that counts; see
-// Machine.View.
-type Reader interface {
-	Read(ctx context.Context, r Reading, fn func(*View)) (ReadAt, error)
+// Execute proposes a batch. One that counts subscribers waits for those that leave. Long words that are refused whatever the state is, such as payloads of RESTORE with a wrong
+// checksum, don't go into the log: the batch is proposed with words for which it has the same outcome.
+func Execute(ctx context.Context, x Executor, b Batch) (Results, error) {
+	if b.needsPrecheck() {
+		judge := func(v *View) { b.Rows = v.substituteRefused(&b) }
+		if _, err := x.Read(ctx, Reading{Long: true, Database: b.As.DB}, judge); err != nil {
+			return Results{}, err
+		}
+	}
+	if barrier, ok := x.(SubscriberBarrier); ok && b.CountsSubscribers() {
+		barrier.AwaitUncounted(ctx, cmp.Or(b.As.DB, DefaultDB))
+	}
+	return Do(ctx, x, Exec, b)
+}
+
+// needsPrecheck reports whether a row has a word that is to be checked before it goes into the log.
+func (b *Batch) needsPrecheck() bool {
+	for _, row := range b.Rows {
+		for _, word := range row {
+			if len(word) >= minPrecheckedWord && command.MayPrecheck(row) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// substituteRefused returns the rows of a batch, with short words in place of long ones that no state accepts; see Command.Precheck.
+func (v *View) substituteRefused(b *Batch) [][][]byte {
+	rows, copied := b.Rows, false
+	limits := v.writeLimits(b)
+	for i, argv := range b.Rows {
+		c, refusal := v.Check(b.As, b.Origin, argv)
+		if refusal != nil || c.Precheck == nil {
+			continue
+		}
+		at, word := c.Precheck(&limits, argv)
+		if at == 0 || len(argv[at]) < minPrecheckedWord {
+			continue
+		}
+		if !copied {
+			rows, copied = append([][][]byte(nil), b.Rows...), true
+		}
+		rows[i] = append([][]byte(nil), argv...)
+		rows[i][at] = word
+	}
+	return rows
+}
+
+// writeLimits are the limits that a batch has when it is applied, which are not those of a read.
+func (v *View) writeLimits(b *Batch) command.Limits {
+	limits := v.s.settings.Limits
+	if d := v.s.database(b.As.DB); d != nil {
+		e := env.Env{Level: v.Level()}
+		limits = v.s.limitsIn(&e, d)
+	}
+	return limits
 }

@@ -1,13 +1,11 @@
 package httpapi
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
 	"os"
 	"strconv"
-	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
@@ -38,19 +36,6 @@ func (c *call) serve() {
 	default:
 		c.command()
 	}
-}
-
-// readTarget parses the request's target: the database that the path names, the rest of the path, as it would be at the root, and
-// the query.
-func (c *call) readTarget() (inDatabase bool) {
-	c.path, c.query = redis.CutTarget(c.r.RequestURI)
-	rest, cut := strings.CutPrefix(c.path, "db/")
-	name, rest, _ := strings.Cut(rest, "/")
-	if !cut || !fsm.ValidDatabaseName(name) {
-		return false
-	}
-	c.db, c.path = name, rest
-	return true
 }
 
 // hasQueryToken reports whether a request shows its token in the query. Then its Authorization headers are not for this
@@ -99,105 +84,12 @@ func (c *call) refuseMethod(allowed []string) {
 	c.fail(&failure{http.StatusMethodNotAllowed, notApplied, ""})
 }
 
-// prepare does everything that comes before a command exists: the token, the headers,
-// the arguments.
-func (c *call) prepare() *failure {
-	if f := c.authenticate(); f != nil {
-		return f
-	}
-	if f := c.acquire(); f != nil {
-		return f
-	}
-	if err := c.words.Path(c.path); err != nil {
-		return badRequest(err.Error())
-	}
-	argv := c.words.Argv()
-	c.kind, c.mode = kindPath, fsm.Single
-	switch {
-	case len(argv) == 0:
-		c.kind = kindBody
-	case redis.IsStream(c.path):
-		c.kind = kindStream
-	case len(argv) == 1 && string(argv[0]) == "pipeline":
-		c.kind, c.mode = kindPipeline, fsm.Pipeline
-	case len(argv) == 1 && string(argv[0]) == "multi-exec":
-		c.kind, c.mode = kindTransaction, fsm.Transaction
-	}
-	if c.local && !c.mayJoin() {
-		return errNotTogether
-	}
-	if f := c.options(); f != nil {
-		return f
-	}
-	if f := c.readBody(); f != nil {
-		return f
-	}
-	if c.kind == kindStream {
-		return nil // body and query say nothing there
-	}
-	if f := c.holdWords(); f != nil {
-		return f
-	}
-	if err := c.arguments(); err != nil {
-		return badRequest(err.Error())
-	}
-	return nil
-}
-
-// wordBytes is the memory of a word in addition to its bytes, which are the body's.
-const wordBytes = 24
-
-// holdWords reserves memory for the words of a large body before they are made.
-func (c *call) holdWords() *failure {
-	if len(c.body) < bodyStep || c.kind == kindPath {
-		return nil
-	}
-	return c.hold(wordBytes * int64(min(bytes.Count(c.body, []byte{','}), redis.MaxWords)))
-}
-
-// arguments makes the rows from the path, the body and the query.
-func (c *call) arguments() error {
-	var err error
-	switch c.kind {
-	case kindPipeline, kindTransaction:
-		c.words.Reset() // the endpoint's name
-		err = c.words.Batch(c.body, c.s.maxRows)
-		c.rows = c.words.Rows()
-		return err
-	case kindBody:
-		err = c.words.Command(c.body)
-	default:
-		if len(c.body) > 0 {
-			c.words.Append(c.body)
-		}
-		err = c.words.Query(c.query)
-	}
-	c.single[0] = c.words.Argv()
-	c.rows = c.single[:]
-	return err
-}
-
 // judge decides whether the rows write, and which of them may not run as far as this node knows. The table alone judges a simple
 // command and rows that never write: the state that runs them decides the rest.
 func (c *call) judge() {
 	if c.plain = c.judgeSimple() || c.plainReads(); !c.plain {
 		c.s.engine.Local(c.authorizeFn)
 	}
-}
-
-// judgeSimple judges a call that is one simple command of a user who may do everything: one on keys that does not wait, and is quick
-// if it reads. It returns false for any other.
-func (c *call) judgeSimple() bool {
-	if !c.free || c.kind != kindPath && c.kind != kindBody {
-		return false
-	}
-	argv := c.rows[0]
-	row := c.s.table.Find(argv)
-	if row == nil || !row.Takes(len(argv)) || !row.Batchable() {
-		return false
-	}
-	c.verdict.writes = !row.OnlyReads(argv)
-	return c.verdict.writes || row.Flags&command.Write == 0
 }
 
 // plainReads reports whether every row is a command that never writes, of the right number of words: then the state

@@ -2,12 +2,10 @@ package scheduler
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
 const (
@@ -144,41 +142,4 @@ func (t *term) renew(ctx context.Context) {
 		return
 	}
 	t.Renewed(running.Running, n.Lost, asked)
-}
-
-// start runs an attempt in the background. asked is the time at which its claim was proposed.
-func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
-	ctx, cancel := context.WithCancel(ctx)
-	t.Claimed(a, cancel, asked)
-	t.attempts.Add(1)
-	t.s.work(func() {
-		defer t.attempts.Done()
-		defer cancel()
-		failpoint.Eval(failpoint.AfterClaim)
-		n, ok := t.send(ctx, a)
-		failpoint.Eval(failpoint.AfterAnswer)
-		if !ok {
-			// Its outcome is unknown, but it has ended: the next one need not wait for the lease.
-			n = queue.Result{AttemptRef: a.Ref(), Lost: true}
-			t.s.sent.lost.Inc()
-		} else {
-			t.s.count(&n)
-			t.Outcome(a.Content.Host(), n.Response.Status != 0, time.Now())
-		}
-		t.s.logAttempt(a, &n)
-		n.DB = a.DB
-		t.s.results <- attemptResult{Result: n, attempt: a, claims: t.claims, at: time.Now()}
-	})
-}
-
-// send turns a panic into a failed attempt: one message must not end the node.
-func (t *term) send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			t.s.Log.Error("sending a message panicked", append(t.s.traceIDs(a), "message", a.ID.String(), "attempt", a.Number, "panic", p)...)
-			n, ok = queue.Result{AttemptRef: a.Ref(), Error: fmt.Sprintf("internal error: %v", p), RetryDelay: queue.MaxRetryDelay / 24}, true
-		}
-	}()
-	whole := a.Loaded()
-	return t.s.Deliverer.Send(ctx, &whole)
 }

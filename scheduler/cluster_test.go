@@ -17,6 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/httpclient"
 	"github.com/trireme-dev/trireme/scheduler"
 	"github.com/trireme-dev/trireme/scheduler/egress"
 )
@@ -24,7 +25,7 @@ import (
 // fleet is a cluster of three nodes, each with a scheduler.
 type fleet struct {
 	*clustertest.Cluster
-	transport *egress.Transport
+	transport *httpclient.Client
 
 	net *clustertest.Network
 
@@ -36,7 +37,7 @@ type fleet struct {
 func startFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{net: clustertest.NewNetwork(), schedulers: map[*cluster.Node]*scheduler.Scheduler{}}
-	f.transport = egress.NewTransport(egress.Options{IdlePerHost: 64, Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
+	f.transport = egress.NewClient(egress.Options{IdlePerHost: 64, Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
 	f.Cluster = clustertest.Start(t, 3, func(o *cluster.Options) {
 		f.net.Adjust(o)
 		o.Leading = func(ctx context.Context, n *cluster.Node) { f.scheduler(n).Run(ctx) }
@@ -50,7 +51,7 @@ func startFleet(t *testing.T) *fleet {
 		for _, s := range f.schedulers {
 			s.Close(ended)
 		}
-		f.transport.Close()
+		f.transport.CloseIdle()
 	})
 	if _, err := fsm.Do(t.Context(), f.Nodes[0], fsm.RotateKeys, queue.Rotation{}); err != nil {
 		t.Fatal(err)

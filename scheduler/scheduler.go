@@ -2,61 +2,15 @@ package scheduler
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/trireme-dev/trireme/internal/failpoint"
+
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
-
-// Claimer claims, renews and finishes attempts for the scheduler. Its operations go through the log;
-// their errors mean that the outcome is not known or that there is no leader.
-type Claimer interface {
-	// Changed is closed when the next entry is applied.
-	Changed() <-chan struct{}
-	// Now is cluster time in unix milliseconds.
-	Now() int64
-	// Due returns the time from which Advance has something to do, in unix milliseconds of cluster time.
-	Due() (at int64, ok bool)
-	// DueSchedules are the schedules whose next tick has come or has to be computed.
-	DueSchedules(now int64) []queue.Schedule
-	// Advance, Renew and Finish are those of package queue. Advance is asked in the name
-	// of the term that this node leads.
-	Advance(context.Context, queue.Demand) ([]queue.Attempt, error)
-	Renew(context.Context, queue.Renewal) (queue.Renewed, error)
-	Finish(context.Context, queue.Results) (queue.Dispositions, error)
-}
-
-// Deliverer sends attempts. ok is false if ctx ended before the outcome was known.
-type Deliverer interface {
-	Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool)
-}
-
-const (
-	// DefaultSenders is the largest number of attempts that run at a time.
-	DefaultSenders = 1024
-	// hostFraction is the fraction of the senders that one host may have (a tenth), so that a host
-	// that hangs does not stop deliveries to the others.
-	hostFraction = 10
-	// rampTime is the time after an election until all senders are used.
-	rampTime = 5 * time.Second
-	// rampMinimum is the number of senders used from the start.
-	rampMinimum = 64
-)
-
-// Options say how a Scheduler works.
-type Options struct {
-	Claimer   Claimer
-	Deliverer Deliverer
-	// Senders bounds the attempts under way, HostShare those to one host (0 = default).
-	Senders, HostShare int
-	// Observe, if set, is called after each attempt whose outcome is known and recorded, with what became of its message,
-	// from several goroutines. The message of an outcome that could not be recorded has become Stale.
-	Observe func(*queue.Attempt, *queue.Result, queue.Disposition)
-	// Trace returns the trace context of an attempt's own span, for the log; nil if there are no spans.
-	Trace func(*queue.Attempt) queue.TraceContext
-	Log   *slog.Logger
-}
 
 // Scheduler runs attempts while this node leads. Close it.
 type Scheduler struct {
@@ -244,4 +198,148 @@ func (s *Scheduler) isDraining() bool {
 	default:
 		return false
 	}
+}
+
+// start runs an attempt in the background. asked is the time at which its claim was proposed.
+func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
+	ctx, cancel := context.WithCancel(ctx)
+	t.Claimed(a, cancel, asked)
+	t.attempts.Add(1)
+	t.s.work(func() {
+		defer t.attempts.Done()
+		defer cancel()
+		failpoint.Eval(failpoint.AfterClaim)
+		n, ok := t.send(ctx, a)
+		failpoint.Eval(failpoint.AfterAnswer)
+		if !ok {
+			// Its outcome is unknown, but it has ended: the next one need not wait for the lease.
+			n = queue.Result{AttemptRef: a.Ref(), Lost: true}
+			t.s.sent.lost.Inc()
+		} else {
+			t.s.count(&n)
+			t.Outcome(a.Content.Host(), n.Response.Status != 0, time.Now())
+		}
+		t.s.logAttempt(a, &n)
+		n.DB = a.DB
+		t.s.results <- attemptResult{Result: n, attempt: a, claims: t.claims, at: time.Now()}
+	})
+}
+
+// send turns a panic into a failed attempt: one message must not end the node.
+func (t *term) send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.s.Log.Error("sending a message panicked", append(t.s.traceIDs(a), "message", a.ID.String(), "attempt", a.Number, "panic", p)...)
+			n, ok = queue.Result{AttemptRef: a.Ref(), Error: fmt.Sprintf("internal error: %v", p), RetryDelay: queue.MaxRetryDelay / 24}, true
+		}
+	}()
+	whole := a.Loaded()
+	return t.s.Deliverer.Send(ctx, &whole)
+}
+
+const (
+	// recorders is the largest number of entries with results under way at a time.
+	recorders = 2
+	// maxBatchResults and maxBatchBytes bound one entry.
+	maxBatchResults = 512
+	maxBatchBytes   = 4 << 20
+	// recordTimeout bounds one proposal of results.
+	recordTimeout = 5 * time.Second
+	// resultLifetime is the time in which a result is proposed: after its lease the attempt
+	// may be claimed by another leader.
+	resultLifetime = (queue.Lease + queue.LeaseMargin) * time.Millisecond
+)
+
+// attemptResult is a result and the claims from which it removes its attempt.
+type attemptResult struct {
+	queue.Result
+	attempt *queue.Attempt
+	claims  *claims
+	at      time.Time
+}
+
+func (ar *attemptResult) size() int { return 200 + len(ar.Response.Body) + 64*len(ar.Response.Header) }
+
+// flushResults records results until the channel is closed, in each entry as many as have come
+// while the entry before was under way.
+func (s *Scheduler) flushResults() {
+	for one := range s.results {
+		s.record(s.takeResults(one))
+	}
+}
+
+// takeResults returns first and the results that wait, as many as one entry may hold.
+func (s *Scheduler) takeResults(first attemptResult) []attemptResult {
+	list, bytes := []attemptResult{first}, first.size()
+	for len(list) < maxBatchResults && bytes < maxBatchBytes {
+		select {
+		case one, more := <-s.results:
+			if !more {
+				return list
+			}
+			list, bytes = append(list, one), bytes+one.size()
+		default:
+			return list
+		}
+	}
+	return list
+}
+
+// record proposes results until they are in the log, at most for resultLifetime. The state machine
+// ignores a result whose attempt is over, so proposing one again is harmless.
+func (s *Scheduler) record(results []attemptResult) {
+	n := queue.Results{Items: make([]queue.Result, len(results))}
+	for i := range results {
+		n.Items[i] = results[i].Result
+	}
+	var dispositions queue.Dispositions
+	for {
+		var err error
+		if dispositions, err = s.propose(n); err == nil {
+			break
+		}
+		s.Log.Debug("results were not recorded", "count", len(results), "error", err)
+		if s.isDraining() || time.Since(results[0].at) > resultLifetime {
+			s.sent.lost.Add(float64(len(results)))
+			break
+		}
+		time.Sleep(retryInterval)
+	}
+	s.notifyDispositions(results, dispositions.Items)
+	releaseClaims(results)
+}
+
+// notifyDispositions passes the results and the new states of their messages to Options.Observe.
+func (s *Scheduler) notifyDispositions(results []attemptResult, dispositions []queue.Disposition) {
+	if s.Observe == nil {
+		return
+	}
+	for i := range results {
+		d := queue.Disposition{Stale: true}
+		if i < len(dispositions) {
+			d = dispositions[i]
+		}
+		if one := &results[i]; !one.Lost {
+			s.Observe(one.attempt, &one.Result, d)
+		}
+	}
+}
+
+// releaseClaims frees the senders of the results, those of one term together.
+func releaseClaims(results []attemptResult) {
+	var refs []queue.AttemptRef
+	for i := range results {
+		refs = append(refs, results[i].AttemptRef)
+		if i+1 == len(results) || results[i+1].claims != results[i].claims {
+			results[i].claims.remove(refs...)
+			refs = refs[:0]
+		}
+	}
+}
+
+// propose allows one proposal as long as the node needs to find a new leader.
+func (s *Scheduler) propose(n queue.Results) (queue.Dispositions, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
+	defer cancel()
+	return s.Claimer.Finish(ctx, n)
 }

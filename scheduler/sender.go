@@ -1,14 +1,20 @@
 package scheduler
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/textproto"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trireme-dev/trireme/fsm/httpurl"
+	"github.com/trireme-dev/trireme/internal/idn"
 
 	"github.com/trireme-dev/trireme/fsm/backoff"
 	"github.com/trireme-dev/trireme/fsm/httpfield"
@@ -221,4 +227,58 @@ func (s *Sender) isCutMark(name string) bool {
 		}
 	}
 	return false
+}
+
+// userAgent is the User-Agent of deliveries, unless the message brings its own.
+const userAgent = "Upstash-QStash"
+
+// writtenByTransport are headers of a message that the transport writes itself.
+var writtenByTransport = map[string]bool{"Expect": true, "Host": true, "Content-Length": true}
+
+// isLeftOut reports whether a header of a message is not in its request: it belongs to the connection, or it is the service's
+// own.
+func (s *Sender) isLeftOut(name string, connection []string) bool {
+	return writtenByTransport[name] || httpfield.IsHopByHop(name, connection) || s.ownHeader(name)
+}
+
+// request is the HTTP request of an attempt. The URL and the body are
+// those of the message, byte by byte, unless it was stored before URLs were escaped.
+func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Delivery, now time.Time) (*http.Request, error) {
+	c := a.Content
+	method := c.Method
+	if method == "" {
+		method = http.MethodPost
+	}
+	var body io.Reader = http.NoBody
+	if len(c.Body) > 0 {
+		body = bytes.NewReader(c.Body)
+	}
+	to, err := httpurl.Read(c.URL, idn.ToASCII)
+	if err != nil {
+		return nil, fmt.Errorf("invalid destination url: %w", err) // without the URL: logs and spans show it too
+	}
+	r, err := newRequest(ctx, method, &to, body)
+	if err != nil {
+		return nil, err
+	}
+	connection := queue.Values(c.Header, "Connection")
+	for _, f := range c.Header {
+		if name := textproto.CanonicalMIMEHeaderKey(f.Name); !s.isLeftOut(name, connection) {
+			r.Header[name] = append(r.Header[name], f.Value)
+		}
+	}
+	s.trace(r.Header, a)
+	s.credentials(r, a)
+	if _, own := r.Header["User-Agent"]; !own {
+		r.Header.Set("User-Agent", userAgent)
+	}
+	s.setAttemptHeaders(r.Header, a)
+	if d != nil {
+		for _, f := range d.Service {
+			s.set(r.Header, f.Name, f.Value)
+		}
+	}
+	key := s.options.Keys(a.DB)
+	s.set(r.Header, "Signature", sign(key.Current, s.options.Issuer, to.String(), c.Body, now))
+	return r, nil
 }

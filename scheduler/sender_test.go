@@ -25,8 +25,8 @@ const testKey = "sig_test"
 
 func testSender(t *testing.T, change ...func(*SenderOptions)) *Sender {
 	t.Helper()
-	tr := egress.NewTransport(egress.Options{IdlePerHost: 128, Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
-	t.Cleanup(tr.Close)
+	tr := egress.NewClient(egress.Options{IdlePerHost: 128, Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
+	t.Cleanup(tr.CloseIdle)
 	o := SenderOptions{Transport: tr, Prefixes: []string{"Svc", "Upstash"}, Keys: func(string) queue.Keys { return queue.Keys{Current: testKey, Next: "sig_next"} }}
 	for _, f := range change {
 		f(&o)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/httpurl"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/httpclient"
 	"github.com/trireme-dev/trireme/internal/idn"
 	"github.com/trireme-dev/trireme/scheduler/egress"
 )
@@ -65,8 +66,8 @@ var oddTargets = [][2]string{
 func TestTargetIsSentAsStored(t *testing.T) {
 	addr, got := requestLines(t)
 	proxied := func(o *SenderOptions) {
-		o.Transport = egress.NewTransport(egress.Options{Policy: &egress.Policy{Open: true}, Proxy: &url.URL{Scheme: "http", Host: addr}})
-		t.Cleanup(o.Transport.(*egress.Transport).Close)
+		o.Transport = egress.NewClient(egress.Options{Policy: &egress.Policy{Open: true}, Proxy: &url.URL{Scheme: "http", Host: addr}})
+		t.Cleanup(o.Transport.(*httpclient.Client).CloseIdle)
 	}
 	direct, through := testSender(t), testSender(t, proxied)
 	for _, c := range oddTargets {
@@ -99,8 +100,8 @@ func TestTargetIsSentAsStored(t *testing.T) {
 func TestWhatIsReadIsNotRefusedLocally(t *testing.T) {
 	addr, got := requestLines(t)
 	_, port, _ := net.SplitHostPort(addr)
-	tr := egress.NewTransport(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
-	t.Cleanup(tr.Close)
+	tr := egress.NewClient(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
+	t.Cleanup(tr.CloseIdle)
 	for _, host := range []string{"127.0.0.1", "0x7f.1", "2130706433", "017700000001", "127.1", "%31%32%37.0.0.1", "１２７.0.0.1"} {
 		u, err := httpurl.Read("http://"+host+":"+port+"/x", idn.ToASCII)
 		if err != nil {

@@ -22,7 +22,7 @@ func (r *Replica) PushCommitIndex(term uint64) {
 func (r *Replica) CommitPoint(term uint64) Point {
 	p := Point{Index: r.raft.CommitIndex()}
 	var entry raft.Log
-	if err := r.c.Store.LogStore().GetLog(p.Index, &entry); err == nil { // nearly always in the cache
+	if err := r.c.Store.GetLog(p.Index, &entry); err == nil { // nearly always in the cache
 		p.EntryTerm, p.Term = entry.Term, term
 	}
 	return p

@@ -96,7 +96,7 @@ func (r *Replica) Bootstrap(voters []Server) error {
 		first.Servers = append(first.Servers, raft.Server{Suffrage: raft.Voter, ID: raft.ServerID(s.ID), Address: raft.ServerAddress(s.Addr)})
 	}
 	c := r.c
-	if err := raft.BootstrapCluster(r.config(), c.Store.LogStore(), c.Store, c.Snapshots, r.transport, first); err != nil {
+	if err := raft.BootstrapCluster(r.config(), c.Store, c.Store, c.Snapshots, r.transport, first); err != nil {
 		return fmt.Errorf("cluster: bootstrap: %w", err)
 	}
 	return nil
@@ -104,7 +104,7 @@ func (r *Replica) Bootstrap(voters []Server) error {
 
 // Start starts raft: the state machine gets the newest snapshot, and this node takes part in elections.
 func (r *Replica) Start() (err error) {
-	log := r.transport.sender.Log(r.c.Store.LogStore())
+	log := r.transport.sender.Log(r.c.Store)
 	r.raft, err = raft.NewRaft(r.config(), &machine{StateMachine: r.c.Machine, r: r}, log, r.c.Store, r.c.Snapshots, r.transport)
 	if err != nil {
 		return err

@@ -92,7 +92,7 @@ func (t taken) Release() {}
 // ReadEntry reads the entry at index, if it is one that state machines apply; applied is false for the library's own.
 func ReadEntry(store *logstore.Store, index uint64) (e Entry, applied bool, err error) {
 	var l raft.Log
-	if err := store.LogStore().GetLog(index, &l); err != nil {
+	if err := store.GetLog(index, &l); err != nil {
 		return e, false, fmt.Errorf("log entry %d can't be read: %w", index, err)
 	}
 	return entryOf(&l), l.Type == raft.LogCommand || l.Type == raft.LogConfiguration, nil

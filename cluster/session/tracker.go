@@ -1,6 +1,8 @@
 package session
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 
@@ -112,27 +114,6 @@ func (t *Tracker) enter(code uint16, body []byte, now time.Time) *Call {
 	return c
 }
 
-// Session returns the session of this process, 0 while it has none.
-func (t *Tracker) Session() uint64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.session
-}
-
-// Register notes the session that this process was given.
-func (t *Tracker) Register(session uint64) {
-	t.mu.Lock()
-	t.session = session
-	t.mu.Unlock()
-}
-
-// Pending returns the number of requests that have no outcome yet.
-func (t *Tracker) Pending() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.pending)
-}
-
 // Resolve wakes those who wait for outcomes of this node's session.
 func (t *Tracker) Resolve(outcomes []fsm.Outcome) {
 	t.mu.Lock()
@@ -157,29 +138,139 @@ func (t *Tracker) settle(c *Call, r Result) {
 	c.done <- r
 }
 
-// Restored gives up on what a snapshot has jumped over: it was applied, but no node saw
-// its outcome. awaits reports whether a request of a session may still be applied.
-func (t *Tracker) Restored(awaits func(session, seq uint64) bool) {
+// Batch holds what one node sends to the leader in one call: requests of its session, and the low-water mark below
+// which it awaits no outcome.
+type Batch struct {
+	LowWater fsm.LowWater
+	Requests []fsm.Request
+	round    uint64
+	// databases holds at i the database charged for request i, empty for none. It is nil if no request is charged to a database.
+	databases []string
+	held      bool // its requests waited for the shares of their databases
+}
+
+// Take returns the next batch, up to MaxBatchBytes; nil if there is none. Finish must be told
+// what became of it.
+func (t *Tracker) Take() *Batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for seq, c := range t.pending { // unordered: each is judged alone
-		if c.attempts > 0 && !awaits(t.session, seq) {
-			t.settle(c, Result{nil, fsm.ErrUnknown})
+	return t.take(false)
+}
+
+// take is Take, or TakeMore; the lock is held.
+func (t *Tracker) take(more bool) *Batch {
+	b := &Batch{LowWater: fsm.LowWater{Session: t.session, Below: t.lowest()}, round: t.round, Requests: make([]fsm.Request, 0, len(t.queue))}
+	var now time.Time
+	if t.ledger != nil {
+		now = t.now()
+	}
+	if (more || t.inFlight < maxInFlight) && t.takeQueued(b, now) {
+		t.inFlight++
+		return b
+	}
+	if t.takeHeld(b, now) {
+		return b
+	}
+	return nil
+}
+
+// takeQueued puts into a batch the requests that wait for nothing else, and reports whether there were any. The lock is held.
+func (t *Tracker) takeQueued(b *Batch, now time.Time) bool {
+	size, count := 0, 0
+	for _, c := range t.queue {
+		if t.pending[c.seq] != c { // given up by its client
+			count++
+			continue
 		}
+		n := len(c.body) + FrameCost
+		if size+n > MaxBatchBytes && len(b.Requests) > 0 {
+			break
+		}
+		count++
+		if c.db != "" && !t.admit(c, now) {
+			continue
+		}
+		size += n
+		t.put(b, c)
+	}
+	if t.queue = slices.Delete(t.queue, 0, count); len(t.queue) == 0 && cap(t.queue) > keptQueue {
+		t.queue = nil
+	}
+	return len(b.Requests) > 0
+}
+
+// put adds a request to a batch; the lock is held.
+func (t *Tracker) put(b *Batch, c *Call) {
+	c.attempts++
+	b.Requests = append(b.Requests, fsm.Request{Session: t.session, Seq: c.seq, Code: c.code, Body: c.body})
+	if c.db != "" && b.databases == nil {
+		b.databases = make([]string, len(b.Requests)-1, cap(b.Requests))
+	}
+	if b.databases != nil {
+		b.databases = append(b.databases, c.db)
 	}
 }
 
-// End fails everything that waits, and refuses what comes: the node stops.
-func (t *Tracker) End() {
+// keptQueue is the largest capacity, in requests, that an empty queue keeps.
+const keptQueue = 1 << 12
+
+// lowest returns the least sequence number that is still awaited; the lock is held.
+func (t *Tracker) lowest() uint64 {
+	for t.low < t.seq && t.pending[t.low] == nil {
+		t.low++
+	}
+	return t.low
+}
+
+// Finish processes a batch's answer: its outcomes, or an error. sure says that this try has not applied and will not
+// apply anything of the batch.
+func (t *Tracker) Finish(b *Batch, outcomes []fsm.Outcome, err error, sure bool) {
+	t.Resolve(outcomes)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stopping = true
-	for _, c := range t.pending { // unordered: each is answered alone
-		err := fsm.ErrStopping
-		if c.attempts > 0 {
-			err = fsm.ErrUnknown
+	again, expired, deferred := err != nil, false, false
+	for i := range b.Requests {
+		c := t.pending[b.Requests[i].Seq]
+		if c == nil || b.LowWater.Session != t.session {
+			continue
 		}
-		t.settle(c, Result{nil, err})
+		refused := i < len(outcomes) && outcomes[i].Status == fsm.Refused
+		again = again || refused
+		expired = expired || (i < len(outcomes) && outcomes[i].Status == fsm.SessionExpired)
+		later := i < len(outcomes) && outcomes[i].Status == fsm.Deferred
+		deferred = deferred || later
+		if refused || later || (err != nil && sure) {
+			c.attempts--
+		}
 	}
+	if expired {
+		t.drop()
+	} else if b.round == t.round { // otherwise this try was given up meanwhile
+		if b.held {
+			t.heldInFlight = false
+		} else {
+			t.inFlight--
+		}
+		if b.databases != nil || deferred {
+			t.settleShares(b, outcomes)
+		}
+		if again {
+			t.resend()
+		}
+	}
+	t.wake()
+}
+
+// resend queues everything without an outcome again, in sequence order before what is
+// new.
+func (t *Tracker) resend() {
+	t.round++
+	t.inFlight = 0
+	t.pause = true
 	t.queue = nil
+	t.emptyHeld()
+	for _, c := range t.pending { // unordered: sorted below
+		t.queue = append(t.queue, c)
+	}
+	slices.SortFunc(t.queue, func(a, b *Call) int { return cmp.Compare(a.seq, b.seq) })
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/backoff"
 	"github.com/trireme-dev/trireme/fsm/httpurl"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/httpclient"
 	"github.com/trireme-dev/trireme/internal/idn"
 	"github.com/trireme-dev/trireme/scheduler"
 	"github.com/trireme-dev/trireme/scheduler/egress"
@@ -150,10 +151,10 @@ type deliveries struct {
 	registry *prometheus.Registry
 	keys     signingKeys
 
-	policy    *egress.Policy
-	transport *egress.Transport
-	via       http.RoundTripper // the transport, or what records deliveries for tests
-	self      *selfAddresses
+	policy *egress.Policy
+	client *httpclient.Client
+	via    http.RoundTripper // the client, or what records deliveries for tests
+	self   *selfAddresses
 
 	observe func(*queue.Attempt, *queue.Result, queue.Disposition) // nil observes nothing
 	trace   func(*queue.Attempt) queue.TraceContext                // nil exports no spans
@@ -171,11 +172,11 @@ func (s *settings) newDeliveries(log *slog.Logger, registry *prometheus.Registry
 	}
 	d := &deliveries{settings: s, destinations: parsed, log: log, registry: registry, keys: p.signingKeys(), self: &selfAddresses{}}
 	d.policy = &egress.Policy{Open: p.loopbackOnly(), Allow: parsed.allow, HTTPSOnly: s.Deliveries.EgressHTTPSOnly, Own: d.self.has}
-	d.transport = egress.NewTransport(egress.Options{
+	d.client = egress.NewClient(egress.Options{
 		Policy: d.policy, Proxy: parsed.proxy, Roots: parsed.roots, Resolver: parsed.dns,
 		IdlePerHost: max(s.Deliveries.Senders/10, 16),
 	})
-	d.via = d.transport
+	d.via = d.client
 	if dev, ok := p.(*devNode); ok && !dev.Quiet {
 		d.observe = newDeliveryLog(dev.out).delivered
 	}
@@ -221,7 +222,7 @@ func (d *deliveries) sendToAPI(api string, r *http.Request) (*http.Response, err
 	if token := d.tokens[api]; token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	return d.transport.RoundTrip(r)
+	return d.client.RoundTrip(r)
 }
 
 // schedulerOn returns the scheduler of a node, nil if deliveries are closed.
@@ -272,7 +273,7 @@ func (d *deliveries) end() {
 	if s != nil {
 		s.Close(ctx)
 	}
-	d.transport.Close()
+	d.client.CloseIdle()
 }
 
 // signingKeys holds the signing keys with which a cluster begins.

@@ -178,7 +178,7 @@ func (pr *process) prepare(listener, respListener net.Listener) (stop func(), er
 		return nil, err
 	}
 	if pr.testing != nil {
-		pr.deliveries.via = pr.testing.record(pr.deliveries.transport)
+		pr.deliveries.via = pr.testing.record(pr.deliveries.client)
 	}
 	if pr.server, err = pr.edge(pr.registry, listener.Addr().String()); err != nil {
 		return nil, err

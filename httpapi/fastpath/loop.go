@@ -6,41 +6,12 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/textproto"
 	"time"
 
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
+
 	"github.com/trireme-dev/trireme/internal/eventloop"
-	"github.com/trireme-dev/trireme/internal/socket"
-)
-
-// Batcher runs simple requests of several connections together.
-type Batcher interface {
-	// Prepare reads a request that may run together with others, without waiting for anything. It returns nil for one
-	// that may not, with which nothing was done then. What Reply writes goes to w.
-	Prepare(w http.ResponseWriter, r *http.Request) Request
-	// Run runs prepared requests, each of which joins the first. It returns when every one has its Result.
-	Run(ctx context.Context, batch []Request)
-}
-
-// Request is a request that was prepared.
-type Request interface {
-	// Joins reports whether the request may be in a batch with another one.
-	Joins(Request) bool
-	// Result says after Run how the request is to be answered. If it is Alone, the request is over.
-	Result() Result
-	// Reply writes the reply, after which the request is over.
-	Reply()
-}
-
-// Result says how a request of a batch is to be answered.
-type Result uint8
-
-const (
-	// Small requests have a small reply.
-	Small Result = iota
-	// Large requests have a reply that the client may take long to read.
-	Large
-	// Alone requests were not run: the handler answers them.
-	Alone
 )
 
 // The bounds of a batch, which is one request to the log or one view.
@@ -49,16 +20,6 @@ const (
 	maxBatchSize = 256 << 10
 	// maxTogether is the largest body of a request that is run together with others, in bytes.
 	maxTogether = 8 << 10
-)
-
-const (
-	// attachAfter is the number of requests that a connection's goroutine answers before the connection attaches. The
-	// number doubles, up to mostRounds, each time that the loop was of little use to it.
-	attachAfter = 4
-	mostRounds  = 4096
-	// quietTime is the time without a request after which an attached connection gets a goroutine, which keeps the time
-	// limits.
-	quietTime = 30 * time.Second
 )
 
 // loop serves connections that send only simple requests, without a goroutine for each (package
@@ -119,61 +80,6 @@ func (l *loop) detachQuiet() {
 		}
 	}
 }
-
-// attach gives the connection to the loop, and reports whether the loop has accepted it.
-func (co *conn) attach() bool {
-	b := co.s.loop
-	if co.rounds++; b == nil || co.rounds < co.enough || co.start < len(co.in) || co.s.closing() || co.state != nil && !co.state.HasLoggedIn() {
-		return false
-	}
-	if co.tryRead == nil {
-		co.tryRead, co.tryWrite = socket.TryRead(co.socket), socket.TryWrite(co.socket)
-	}
-	co.c.SetDeadline(time.Time{}) // reading would fail when one has passed
-	co.deadline, co.sendBy, co.active, co.together = time.Time{}, time.Time{}, time.Now(), 0
-	if !b.loop.Attach(co) {
-		co.rounds, co.enough = 0, mostRounds
-		return false
-	}
-	return true
-}
-
-// detached gives a goroutine of its own to a connection that the loop has detached.
-func (co *conn) detached() {
-	if co.rounds = 0; co.together < 8*attachAfter {
-		co.enough = min(2*co.enough, mostRounds)
-	} else {
-		co.enough = attachAfter
-	}
-	go co.serve() // ends with the connection, or when it attaches again
-}
-
-// resume sends what the loop could not, and returns why the connection ends, if it does.
-func (co *conn) resume() error {
-	rest, err := co.unsent, co.failed
-	if co.unsent = nil; len(rest) > 0 {
-		if err := co.send(rest); err != nil {
-			return err
-		}
-		co.trim()
-	}
-	return err
-}
-
-// Number, Socket, LoopState, Leaves and HasInput are for the event loop.
-func (co *conn) Number() uint64 { return co.number }
-
-// Socket returns the plain socket, if there is no more to the connection.
-func (co *conn) Socket() net.Conn { return co.socket }
-
-// LoopState returns the event loop's record.
-func (co *conn) LoopState() *eventloop.State { return &co.loopState }
-
-// Leaves reports whether the connection ends or its client reads slowly.
-func (co *conn) Leaves() bool { return co.failed != nil || len(co.unsent) > 0 }
-
-// HasInput reports whether input was read that has not been answered.
-func (co *conn) HasInput() bool { return co.start < len(co.in) }
 
 // serve reads the input of busy connections and starts batches for it.
 func (l *loop) serve(list []*conn) {
@@ -331,4 +237,153 @@ func (co *conn) replyPrepared() (out []byte) {
 	}
 	out, co.failed = co.finish()
 	return out
+}
+
+// head is the parsed head of a request. It is kept from one request of a connection to the next: lines that have not
+// changed need no work.
+type head struct {
+	method string
+	target string
+	host   string
+	length int
+	header http.Header
+	lines  []line
+	seen   []byte // the header lines of the last request, as they came
+	exact  bool   // header, host and length were read from seen
+}
+
+// line is a header line of the last request.
+type line struct {
+	raw    []byte // into seen
+	length bool   // Content-Length: its value may change from request to request
+}
+
+var methodNames = map[string]string{
+	"GET": http.MethodGet, "HEAD": http.MethodHead, "POST": http.MethodPost, "PUT": http.MethodPut,
+	"PATCH": http.MethodPatch, "DELETE": http.MethodDelete,
+}
+
+// read parses a head that ends with an empty line. It returns false for everything that is not plain.
+func (h *head) read(b []byte, plain func([]byte) bool) bool {
+	end := bytes.IndexByte(b, '\n')
+	if end < 1 || b[end-1] != '\r' {
+		return false
+	}
+	return h.request(b[:end-1], plain) && h.fields(b[end+1:len(b)-2])
+}
+
+// request reads the request line.
+func (h *head) request(b []byte, plain func([]byte) bool) bool {
+	method, rest, ok := bytes.Cut(b, []byte{' '})
+	if !ok {
+		return false
+	}
+	target, version, ok := bytes.Cut(rest, []byte{' '})
+	if !ok || string(version) != "HTTP/1.1" || !plainTarget(target) || !plain(target) {
+		return false
+	}
+	if h.method = methodNames[string(method)]; h.method == "" {
+		return false
+	}
+	if h.target != string(target) { // compared without making a string
+		h.target = string(target)
+	}
+	return true
+}
+
+// fields reads the header lines, each with its line end. The results of the connection's last request are reused only
+// if the lines are the same byte by byte; a head without any line never is, because a plain one has a Host.
+func (h *head) fields(b []byte) bool {
+	if h.exact && bytes.Equal(b, h.seen) {
+		return true
+	}
+	if h.same(b) {
+		return true
+	}
+	return h.renew(b)
+}
+
+// same accepts lines that differ from the last request's at most in the Content-Length.
+func (h *head) same(b []byte) bool {
+	if h.header == nil {
+		return false
+	}
+	for _, l := range h.lines {
+		if bytes.HasPrefix(b, l.raw) && !l.length {
+			b = b[len(l.raw):]
+			continue
+		}
+		if !l.length {
+			return false
+		}
+		end := bytes.IndexByte(b, '\n')
+		colon := bytes.IndexByte(l.raw, ':')
+		if end < 1 || b[end-1] != '\r' || !bytes.HasPrefix(b, l.raw[:colon+1]) {
+			return false
+		}
+		n, ok := number(trimBlanks(b[colon+1 : end-1]))
+		if !ok {
+			return false
+		}
+		h.length = n
+		b = b[end+1:]
+	}
+	if len(b) > 0 {
+		return false
+	}
+	h.exact = false // the length is not the one in seen: compare line by line from now on
+	return true
+}
+
+// renew reads all lines anew.
+func (h *head) renew(b []byte) bool {
+	kept := bytes.Clone(b)
+	h.header, h.lines, h.seen, h.exact, h.host, h.length = nil, h.lines[:0], nil, false, "", 0
+	header := make(http.Header, 16)
+	hosts, lengths := 0, 0
+	for rest := kept; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 1 || rest[end-1] != '\r' {
+			return false
+		}
+		raw := rest[:end+1]
+		rest = rest[end+1:]
+		colon := bytes.IndexByte(raw, ':')
+		if colon < 1 || !isPlainName(raw[:colon]) {
+			return false
+		}
+		value := trimBlanks(raw[colon+1 : end-1])
+		if !httpsyntax.IsValue(value) {
+			return false
+		}
+		name := textproto.CanonicalMIMEHeaderKey(string(raw[:colon]))
+		l := line{raw: raw}
+		switch name {
+		case "Host":
+			hosts++
+			h.host = string(value)
+		case "Content-Length":
+			n, ok := number(value)
+			if !ok {
+				return false
+			}
+			lengths, h.length, l.length = lengths+1, n, true
+		case "Connection":
+			if !bytes.EqualFold(value, []byte("keep-alive")) {
+				return false
+			}
+		case "Transfer-Encoding", "Expect", "Upgrade", "Trailer", "Te", "Content-Encoding", "Proxy-Connection", "Http2-Settings",
+			"Pragma": // of which net/http makes a Cache-Control
+			return false
+		}
+		if name != "Host" && !l.length { // those two stand in fields of their own
+			header[name] = append(header[name], string(value))
+		}
+		h.lines = append(h.lines, l)
+	}
+	if hosts != 1 || lengths > 1 || !httpsyntax.IsPlainHost(h.host) {
+		return false
+	}
+	h.header, h.seen, h.exact = header, kept, true
+	return true
 }

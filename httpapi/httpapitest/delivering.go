@@ -24,7 +24,7 @@ func Prefixes() []string { return []string{"Svc", "Upstash"} }
 // the test.
 func ServeDelivering(t testing.TB, n int, apiToken string, adjust func(*httpapi.Options)) *Nodes {
 	t.Helper()
-	transport := egress.NewTransport(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
+	transport := egress.NewClient(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
 	set := &schedulerSet{}
 	deliver := func(ctx context.Context, n *cluster.Node) {
 		set.join(scheduler.New(scheduler.Options{Claimer: scheduler.NodeClaimer(n, n.Piggyback), Deliverer: scheduler.NewSender(scheduler.SenderOptions{
@@ -44,7 +44,7 @@ func ServeDelivering(t testing.TB, n int, apiToken string, adjust func(*httpapi.
 	})
 	t.Cleanup(func() {
 		set.dismiss()
-		transport.Close()
+		transport.CloseIdle()
 	})
 	if _, err := fsm.Do(context.Background(), nodes.Nodes[0], fsm.RotateKeys, queue.Rotation{}); err != nil {
 		t.Fatal(err)

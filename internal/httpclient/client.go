@@ -12,6 +12,8 @@ import (
 
 // Client sends HTTP requests. Its fields are not changed once it is in use.
 type Client struct {
+	// Check, if set, judges a URL before anything is done for its request, which fails with Check's error.
+	Check func(*url.URL) error
 	// Dial opens a TCP connection; required.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// TLS is the configuration for https; nil is Go's. Server names and protocols are the client's to say.
@@ -45,7 +47,14 @@ const keptBuffer = 64 << 10
 // RoundTrip sends a request and returns its answer, also a redirect, as it came. The caller closes the body. A request of
 // which a connection took a single byte is not sent again, whatever its method and headers.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := check(r); err != nil {
+	var err error
+	if c.Check != nil && r.URL != nil {
+		err = c.Check(r.URL)
+	}
+	if err == nil {
+		err = check(r)
+	}
+	if err != nil {
 		closeBody(r)
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 // readers are the files that may read a destination, each by httpurl.Read.
 var readers = []string{
 	"cmd/trireme/deliveries.go", "fsm/queue/config.go", "fsm/queue/redact.go", "httpapi/messages/destination.go", "httpapi/messages/filters.go",
-	"httpapi/messages/options.go", "scheduler/request.go",
+	"httpapi/messages/options.go", "scheduler/sender.go",
 }
 
 // parsers are the files of packages that have to do with destinations which parse other URLs, or of a destination that

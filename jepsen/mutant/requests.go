@@ -7,7 +7,7 @@ var requests = []Fault{
 		"a repeated request is applied again",
 		[]Edit{
 			{
-				"fsm/outcome.go",
+				"fsm/entry.go",
 				`		case owner.has(q.Seq):
 `,
 				`		case false:
@@ -87,7 +87,7 @@ var requests = []Fault{
 		"what was sent under an ended session is sent again under the next",
 		[]Edit{
 			{
-				"cluster/session/batch.go",
+				"cluster/session/life.go",
 				`	for _, c := range t.pending { // unordered: each is answered alone
 		if c.attempts > 0 {
 			t.settle(c, Result{nil, fsm.ErrUnknown})
@@ -105,7 +105,7 @@ var requests = []Fault{
 		"a write is acknowledged when it is sent, before it is committed",
 		[]Edit{
 			{
-				"cluster/session/batch.go",
+				"cluster/session/tracker.go",
 				`	"github.com/trireme-dev/trireme/fsm"
 `,
 				`	"github.com/trireme-dev/trireme/fsm"
@@ -113,7 +113,7 @@ var requests = []Fault{
 `,
 			},
 			{
-				"cluster/session/batch.go",
+				"cluster/session/tracker.go",
 				`		b.databases = append(b.databases, c.db)
 	}
 `,

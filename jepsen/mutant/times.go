@@ -13,7 +13,7 @@ var times = []Fault{
 		"the state takes an entry's stamp although it is behind its own time",
 		[]Edit{
 			{
-				"fsm/machine.go",
+				"fsm/entry.go",
 				`	s.clock = max(s.clock, n.Stamp)
 `,
 				`	s.clock = n.Stamp

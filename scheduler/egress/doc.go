@@ -1,5 +1,5 @@
 // Package egress decides which addresses deliveries may reach (Policy) and sends their HTTP requests
-// accordingly (Transport).
+// accordingly (NewClient).
 //
 // An address is checked when it is dialed, after the name was resolved, so that a name that resolves
 // to something else the second time, a redirect, or an odd spelling of an address makes no
@@ -9,5 +9,5 @@
 // in a URL are still checked here (docs/design/deliveries.md).
 //
 // Invariants: redirects are returned, not followed; a request is sent at most once, see
-// Transport.RoundTrip. The scheduler and cmd/trireme use this package.
+// httpclient.Client. The scheduler and cmd/trireme use this package.
 package egress

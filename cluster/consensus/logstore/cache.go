@@ -15,16 +15,14 @@ const (
 	cacheNewest = 4
 )
 
-// cache keeps the newest entries in memory for replication and apply. Raft's own
-// LogCache counts entries only (1,024 of 10 MiB are 10 GiB), forgets everything
-// whenever the log is shortened, and puts errors into text, where errors.Is no
-// longer finds them.
+// cache keeps the newest entries in memory for replication and apply, above the checks of the Store: what raft and the state machine
+// read from it are the very entries that were appended. Raft's own LogCache counts entries only (1,024 of 10 MiB are 10 GiB), forgets
+// everything whenever the log is shortened, and puts errors into text, where errors.Is no longer finds them.
 //
 // It shares the entries' bytes with its callers, who may not write to them. It does not
 // share the entries themselves: raft has them inside its futures, which would keep every
 // reply of the last thousand entries in memory too.
 type cache struct {
-	store raft.LogStore
 	limit int // bytes of data, in addition to the cacheNewest newest entries
 
 	mu        sync.RWMutex
@@ -33,48 +31,28 @@ type cache struct {
 	bytes     int
 }
 
-func newCache(store raft.LogStore, entries, bytes int) *cache {
-	return &cache{store: store, limit: bytes, ring: make([]raft.Log, entries), low: 1}
+func newCache(entries, bytes int) *cache {
+	return &cache{limit: bytes, ring: make([]raft.Log, entries), low: 1}
 }
 
-// IsMonotonic: see Store.IsMonotonic.
-func (c *cache) IsMonotonic() bool { return true }
-
-func (c *cache) FirstIndex() (uint64, error) { return c.store.FirstIndex() }
-
-func (c *cache) LastIndex() (uint64, error) { return c.store.LastIndex() }
-
-func (c *cache) GetLog(index uint64, out *raft.Log) error {
+// get copies the entry at an index to out, and reports whether the cache has it.
+func (c *cache) get(index uint64, out *raft.Log) bool {
 	c.mu.RLock()
-	if c.low <= index && index <= c.high {
-		*out = c.ring[index%uint64(len(c.ring))]
-		c.mu.RUnlock()
-		return nil
+	defer c.mu.RUnlock()
+	if index < c.low || index > c.high {
+		return false
 	}
-	c.mu.RUnlock()
-	return c.store.GetLog(index, out)
+	*out = c.ring[index%uint64(len(c.ring))]
+	return true
 }
 
-func (c *cache) StoreLog(l *raft.Log) error { return c.StoreLogs([]*raft.Log{l}) }
-
-// StoreLogs keeps only what was stored without an error.
-func (c *cache) StoreLogs(logs []*raft.Log) error {
-	if err := c.store.StoreLogs(logs); err != nil {
-		return err
-	}
+// put keeps entries that were stored without an error.
+func (c *cache) put(logs []*raft.Log) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range logs {
 		c.add(l)
 	}
-	return nil
-}
-
-// DeleteRange forgets before it deletes, so that no reader finds more in the
-// cache than in the store.
-func (c *cache) DeleteRange(from, to uint64) error {
-	c.forget(from, to)
-	return c.store.DeleteRange(from, to)
 }
 
 func (c *cache) add(l *raft.Log) {

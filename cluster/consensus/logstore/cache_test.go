@@ -2,6 +2,7 @@ package logstore
 
 import (
 	"errors"
+	"os"
 	"runtime"
 	"syscall"
 	"testing"
@@ -11,17 +12,33 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The cache always answers like the store below it, and stays within its limits, whatever is appended, deleted and
-// read.
-func TestCacheAnswersAsTheStore(t *testing.T) {
+// A store reads like one without a cache, and its cache stays within its limits, whatever is appended, deleted and read.
+func TestCachedStoreAnswersAsOneWithout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		below := raft.NewInmemStore()
-		c := newCache(below, rapid.IntRange(1, 12).Draw(t, "entries"), rapid.IntRange(1, 2000).Draw(t, "bytes"))
+		want := raft.NewInmemStore()
+		dir, err := os.MkdirTemp("", "cache")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		s, err := Open(quiet(dir, &deaths{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		c := newCache(rapid.IntRange(1, 12).Draw(t, "entries"), rapid.IntRange(1, 2000).Draw(t, "bytes"))
+		s.cache = c
 		next, term := uint64(1), uint64(1)
+		cut := func(t *rapid.T, from, to uint64) {
+			if err := first(s.DeleteRange(from, to), want.DeleteRange(from, to)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		t.Repeat(map[string]func(*rapid.T){
 			"append": func(t *rapid.T) {
 				k := rapid.Uint64Range(1, 15).Draw(t, "count")
-				if err := c.StoreLogs(entries(next, next+k-1, term)); err != nil {
+				list := entries(next, next+k-1, term)
+				if err := first(s.StoreLogs(list), want.StoreLogs(list)); err != nil {
 					t.Fatal(err)
 				}
 				next += k
@@ -29,23 +46,14 @@ func TestCacheAnswersAsTheStore(t *testing.T) {
 			"cut the end": func(t *rapid.T) {
 				from := rapid.Uint64Range(1, next).Draw(t, "from")
 				term++
-				if err := c.DeleteRange(from, next); err != nil {
-					t.Fatal(err)
-				}
+				cut(t, from, next)
 				next = from
 			},
-			"cut the beginning": func(t *rapid.T) {
-				if err := c.DeleteRange(0, rapid.Uint64Range(0, next).Draw(t, "to")); err != nil {
-					t.Fatal(err)
-				}
+			"cut the beginning": func(t *rapid.T) { cut(t, 0, rapid.Uint64Range(0, next).Draw(t, "to")) },
+			"jump": func(t *rapid.T) { // as after a snapshot, which empties the log
+				cut(t, 0, next)
+				next += rapid.Uint64Range(1, 40).Draw(t, "far")
 			},
-			"cut a hole": func(t *rapid.T) {
-				from := rapid.Uint64Range(1, next).Draw(t, "from")
-				if err := c.DeleteRange(from, from+1); err != nil {
-					t.Fatal(err)
-				}
-			},
-			"jump": func(t *rapid.T) { next += rapid.Uint64Range(1, 40).Draw(t, "far") },
 			"": func(t *rapid.T) {
 				size, n := 0, 0
 				for i := range c.ring {
@@ -57,10 +65,10 @@ func TestCacheAnswersAsTheStore(t *testing.T) {
 					t.Fatalf("%d entries of %d bytes; counted %d..%d, %d bytes", n, size, c.low, c.high, c.bytes)
 				}
 				for i := range next + 2 {
-					var got, want raft.Log
-					err, err2 := c.GetLog(i, &got), below.GetLog(i, &want)
-					if err != err2 || !sameEntry(&got, &want) {
-						t.Fatalf("entry %d: %+v (%v), the store has %+v (%v)", i, got, err, want, err2)
+					var got, expected raft.Log
+					err, err2 := s.GetLog(i, &got), want.GetLog(i, &expected)
+					if err != err2 || !sameEntry(&got, &expected) {
+						t.Fatalf("entry %d: got %+v (%v), want %+v (%v)", i, got, err, expected, err2)
 					}
 				}
 			},
@@ -68,36 +76,18 @@ func TestCacheAnswersAsTheStore(t *testing.T) {
 	})
 }
 
-// counting is a store that counts the entries that are read.
-type counting struct {
-	raft.LogStore
-	reads int
-}
-
-func (c *counting) GetLog(index uint64, out *raft.Log) error {
-	c.reads++
-	return c.LogStore.GetLog(index, out)
-}
-
 // Raft asks for the entries before the newest while it sends that: none of them comes from the disk, however large they are.
 func TestCacheKeepsTheNewestWhateverTheirSize(t *testing.T) {
-	below := &counting{LogStore: raft.NewInmemStore()}
-	c := newCache(below, 16, 1000)
+	c := newCache(16, 1000)
 	const asked = 2 // the newest, and the one before for its term
 	for i := uint64(1); i <= 20; i++ {
-		l := &raft.Log{Index: i, Term: 1, Data: make([]byte, 5000)}
-		if err := c.StoreLog(l); err != nil {
-			t.Fatal(err)
-		}
+		c.put([]*raft.Log{{Index: i, Term: 1, Data: make([]byte, 5000)}})
 		for k := max(i, asked) - asked + 1; k <= i; k++ {
 			var got raft.Log
-			if err := c.GetLog(k, &got); err != nil || got.Index != k {
-				t.Fatal(got.Index, err)
+			if !c.get(k, &got) || got.Index != k {
+				t.Fatalf("entry %d of %d: got %d", k, i, got.Index)
 			}
 		}
-	}
-	if below.reads > 0 {
-		t.Errorf("%d entries came from the store", below.reads)
 	}
 	if c.bytes != cacheNewest*5000 {
 		t.Errorf("%d bytes are kept", c.bytes)
@@ -107,38 +97,30 @@ func TestCacheKeepsTheNewestWhateverTheirSize(t *testing.T) {
 // Entries that failed to be stored are not served, and the error keeps its kind.
 func TestCacheKeepsNothingOfAFailedAppend(t *testing.T) {
 	s, f := openFailing(t, quiet(t.TempDir(), &deaths{}))
-	c := s.LogStore()
-	store(t, c, 1, 5, 1)
+	store(t, s, 1, 5, 1)
 	f.fail(writeError(syscall.ENOSPC))
-	if err := c.StoreLogs(entries(6, 8, 1)); !errors.Is(err, ErrNoSpace) {
+	if err := s.StoreLogs(entries(6, 8, 1)); !errors.Is(err, ErrNoSpace) {
 		t.Fatal(err)
 	}
-	expect(t, c, 1, 5, always(1))
+	expectNow(t, s, 1, 5, always(1))
 	var l raft.Log
-	if err := c.GetLog(6, &l); err != raft.ErrLogNotFound {
+	if err := s.GetLog(6, &l); err != raft.ErrLogNotFound {
 		t.Fatal(err)
 	}
 }
 
 // Raft's entries are parts of its futures, which hold the replies too.
 func TestCacheKeepsBytesNotEntries(t *testing.T) {
-	c := newCache(raft.NewInmemStore(), 8, 1<<20)
+	c := newCache(8, 1<<20)
 	future := &struct {
 		log     raft.Log
 		replies [1 << 10]byte
 	}{log: *entries(1, 1, 1)[0]}
 	held := weak.Make(future)
-	stored := future.log // raft's own store in memory keeps what it is given
-	if err := c.StoreLogs([]*raft.Log{&stored}); err != nil {
-		t.Fatal(err)
-	}
-	c.mu.Lock()
-	c.clear(1)
-	c.add(&future.log)
-	c.mu.Unlock()
+	c.put([]*raft.Log{&future.log})
 	var got raft.Log
-	if err := c.GetLog(1, &got); err != nil || !sameEntry(&got, &future.log) {
-		t.Fatal(got, err)
+	if !c.get(1, &got) || !sameEntry(&got, &future.log) {
+		t.Fatal(got)
 	}
 	future = nil
 	if runtime.GC(); held.Value() != nil {

@@ -6,7 +6,7 @@
 // high-water mark in another file reveals an older one. Damage, there or in the log, is refused with
 // ErrDamaged; it is never repaired in place.
 //
-// The order is raft, then the cache, then this wrapper, then the log and the database.
+// The order is raft, then the store with its cache, then the log and the database.
 // Every node sums its own entries, so the network never carries a sum.
 //
 // Errors at run time: a full disk stays (the outcome of that write is unknown),

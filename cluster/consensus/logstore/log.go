@@ -33,10 +33,13 @@ func (s *Store) bounds() (first, last uint64, err error) {
 	return first, last, nil
 }
 
-// GetLog reads the entry at index into out, or returns raft.ErrLogNotFound. An
+// GetLog reads the entry at index into out, from memory if it is one of the newest, or returns raft.ErrLogNotFound. An
 // entry that does not fit its checksum is never returned: the error matches
 // ErrChecksum and ErrDamaged, and the process ends.
 func (s *Store) GetLog(index uint64, out *raft.Log) error {
+	if s.cache.get(index, out) {
+		return nil
+	}
 	if err := s.usable(); err != nil {
 		return err
 	}
@@ -70,12 +73,17 @@ func (s *Store) StoreLogs(logs []*raft.Log) error {
 	err := s.log.Append(logs)
 	failpoint.Eval(failpoint.AfterFsync)
 	s.countAppend(logs, time.Since(began), err)
-	return s.judge("append to the log", err)
+	if err != nil {
+		return s.judge("append to the log", err)
+	}
+	s.cache.put(logs)
+	return nil
 }
 
 // DeleteRange deletes the entries from..to, both included: the log's beginning, its end, or all of it. It takes one record, however
-// many there are.
+// many there are. They leave the memory first, so that no reader finds more there than on the disk.
 func (s *Store) DeleteRange(from, to uint64) error {
+	s.cache.forget(from, to)
 	if err := s.usable(); err != nil {
 		return err
 	}

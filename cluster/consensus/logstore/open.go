@@ -26,7 +26,7 @@ func Open(o Options) (*Store, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("log store: %w", err)
 	}
-	s := &Store{opts: o, path: dbPath(o.Dir)}
+	s := &Store{cache: newCache(cacheEntries, cacheBytes), opts: o, path: dbPath(o.Dir)}
 	if s.lock, err = lockDir(o.Dir, o.LockTimeout); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,6 @@ func Open(o Options) (*Store, error) {
 		}
 		return nil, told(err)
 	}
-	s.cache = newCache(s, cacheEntries, cacheBytes)
 	s.checkSpace()
 	s.startTasks()
 	return s, nil

@@ -90,7 +90,7 @@ func (m *member) start(t *testing.T) {
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout, c.CommitTimeout = time.Second, time.Second, time.Second, 10*time.Millisecond
 	c.TrailingLogs, c.SnapshotThreshold, c.SnapshotInterval = 100, 1<<30, time.Hour
 	m.fsm = &recorder{}
-	if m.raft, err = raft.NewRaft(c, m.fsm, m.store.LogStore(), m.store, snaps, m.tr); err != nil {
+	if m.raft, err = raft.NewRaft(c, m.fsm, m.store, m.store, snaps, m.tr); err != nil {
 		t.Fatal(err)
 	}
 	r := m.raft

@@ -2,6 +2,7 @@ package logstore
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -58,11 +59,6 @@ var (
 	_ raft.MonotonicLogStore = (*Store)(nil)
 )
 
-// LogStore returns the store to give raft as its log: this one behind a cache of the
-// newest entries, up to cacheEntries and cacheBytes. The cache lies above the checks, so what raft and the
-// state machine read from it are the very entries that were appended.
-func (s *Store) LogStore() raft.LogStore { return s.cache }
-
 // Close ends the background work, notes the orderly end on the disk and lets go
 // of the directory. Raft must have been shut down. After a failure it notes
 // nothing, so that the next Open treats the end as unclean.
@@ -70,6 +66,7 @@ func (s *Store) Close() error {
 	if !s.closed.CompareAndSwap(false, true) {
 		return nil
 	}
+	s.cache.forget(0, math.MaxUint64)
 	s.tasks.stop()
 	s.setting.Lock()
 	defer s.setting.Unlock()

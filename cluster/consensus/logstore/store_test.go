@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -86,8 +87,15 @@ func sameEntry(a, b *raft.Log) bool {
 		bytes.Equal(a.Extensions, b.Extensions) && a.AppendedAt.Equal(b.AppendedAt)
 }
 
-// expect checks that the log is exactly from..to, and returns the terms.
-func expect(t *testing.T, s raft.LogStore, from, to uint64, term func(uint64) uint64) {
+// expect checks that the log is exactly from..to with these terms, in memory and on the disk.
+func expect(t *testing.T, s *Store, from, to uint64, term func(uint64) uint64) {
+	t.Helper()
+	expectNow(t, s, from, to, term)
+	s.cache.forget(0, math.MaxUint64)
+	expectNow(t, s, from, to, term)
+}
+
+func expectNow(t *testing.T, s *Store, from, to uint64, term func(uint64) uint64) {
 	t.Helper()
 	first, err := s.FirstIndex()
 	last, err2 := s.LastIndex()
@@ -162,7 +170,7 @@ func TestCallersEntriesStayUntouched(t *testing.T) {
 	l.Extensions = append(make([]byte, 0, 64), "mine"...)
 	before := *l
 	behind := l.Extensions[4:64]
-	if err := s.LogStore().StoreLogs([]*raft.Log{l}); err != nil {
+	if err := s.StoreLog(l); err != nil {
 		t.Fatal(err)
 	}
 	if &l.Data[0] != &before.Data[0] || len(l.Extensions) != 4 || !bytes.Equal(behind, make([]byte, 60)) {
@@ -171,13 +179,6 @@ func TestCallersEntriesStayUntouched(t *testing.T) {
 	out := raft.Log{Extensions: []byte("old"), Data: []byte("old"), Type: raft.LogNoop}
 	if err := s.GetLog(1, &out); err != nil || !sameEntry(&out, l) {
 		t.Fatalf("%+v %v", out, err)
-	}
-}
-
-func TestRaftSeesMonotonicThroughTheCache(t *testing.T) {
-	s := open(t, t.TempDir())
-	if m, ok := s.LogStore().(raft.MonotonicLogStore); !ok || !m.IsMonotonic() {
-		t.Fatal("the cache hides that the store is monotonic")
 	}
 }
 

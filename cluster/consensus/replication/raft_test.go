@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/trireme-dev/trireme/cluster/consensus/failover"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/cluster/consensus/replication"
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
@@ -347,5 +348,13 @@ func TestConcurrentEntries(t *testing.T) {
 		if got := m.has(); !slices.Equal(got, all[0].has()) {
 			t.Errorf("%s applied something else", m.id)
 		}
+	}
+}
+
+// Raft empties the log after it installs a snapshot only if it sees, through the sender, that the store is monotonic.
+func TestRaftSeesMonotonicThroughTheSender(t *testing.T) {
+	var l raft.LogStore = new(replication.Sender).Log(new(logstore.Store))
+	if m, ok := l.(raft.MonotonicLogStore); !ok || !m.IsMonotonic() {
+		t.Error("got a log that is not monotonic, want one that is")
 	}
 }

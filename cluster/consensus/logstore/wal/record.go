@@ -39,114 +39,11 @@ const (
 	closed                 // the files were closed in order
 )
 
-// copiedData is the largest data that is copied into the record's own memory; larger data is written from its own memory.
-const copiedData = 16 << 10
-
-// keptMemory bounds the memory that is kept for the next record.
-const keptMemory = 4 << 20
-
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // saltSum returns the sum with which the checksums of a segment's records begin.
 func saltSum(salt uint64) uint32 {
 	return crc32.Checksum(binary.LittleEndian.AppendUint64(nil, salt), castagnoli)
-}
-
-// record is a record that is being made. Its memory is used again.
-type record struct {
-	memory []byte   // the heads and small data
-	parts  [][]byte // all bytes in order, in memory or where their owner has them
-	from   int      // of memory, what parts has not
-	length int64    // of all parts and what they have not
-	seed   uint32
-	heads  uint32 // sum of the items' heads
-	sum    uint32 // of the record
-}
-
-// room returns the most bytes that a record of these batches takes.
-func room(batches []Batch) int64 {
-	n := int64(recordHead)
-	for _, b := range batches {
-		for _, l := range b.Entries {
-			n += itemHead + int64(len(l.Data)) + int64(len(l.Extensions))
-		}
-	}
-	return n
-}
-
-// begin makes an empty record for a segment. Its memory must have room for everything that is copied, because parts point into it.
-func (r *record) begin(copied int, salt uint64) {
-	if cap(r.memory) < copied || cap(r.memory) > keptMemory {
-		r.memory = make([]byte, 0, max(copied, 4096))
-	}
-	clear(r.parts)
-	r.memory, r.parts = r.memory[:recordHead], r.parts[:0]
-	r.from, r.length, r.seed = 0, recordHead, saltSum(salt)
-	r.heads = r.seed
-}
-
-// copied counts the bytes that a record of entries copies into its own memory.
-func copied(batches []Batch) int {
-	n := recordHead
-	for _, b := range batches {
-		for _, l := range b.Entries {
-			n += itemHead
-			for _, data := range [][]byte{l.Data, l.Extensions} {
-				if len(data) <= copiedData {
-					n += len(data)
-				}
-			}
-		}
-	}
-	return n
-}
-
-// add appends an item, and returns where in the record it begins and how long it is.
-func (r *record) add(k kind, log uint32, l *raft.Log) (at int64, length uint32) {
-	at, from, le := r.length, len(r.memory), binary.LittleEndian
-	b := append(r.memory, byte(k))
-	b = le.AppendUint32(b, log)
-	b = le.AppendUint64(b, l.Index)
-	b = le.AppendUint64(b, l.Term)
-	b = append(b, byte(l.Type))
-	b = le.AppendUint64(b, uint64(l.AppendedAt.Unix()))
-	b = le.AppendUint32(b, uint32(l.AppendedAt.Nanosecond()))
-	b = le.AppendUint32(b, uint32(len(l.Data)))
-	b = le.AppendUint32(b, uint32(len(l.Extensions)))
-	sum := crc32.Update(r.seed, castagnoli, b[from:])
-	sum = crc32.Update(crc32.Update(sum, castagnoli, l.Data), castagnoli, l.Extensions)
-	b = le.AppendUint32(b, sum)
-	r.heads = crc32.Update(r.heads, castagnoli, b[from:])
-	r.memory = b
-	r.put(l.Data)
-	r.put(l.Extensions)
-	n := itemHead + len(l.Data) + len(l.Extensions)
-	r.length += int64(n)
-	return at, uint32(n)
-}
-
-func (r *record) put(data []byte) {
-	if len(data) <= copiedData {
-		r.memory = append(r.memory, data...)
-		return
-	}
-	r.parts = append(r.parts, r.memory[r.from:], data)
-	r.from = len(r.memory)
-}
-
-// finish completes the record with its number and the sum of the one before.
-func (r *record) finish(number uint64, before uint32) {
-	if r.from < len(r.memory) {
-		r.parts = append(r.parts, r.memory[r.from:])
-	}
-	le, h := binary.LittleEndian, r.memory[:recordHead]
-	le.PutUint32(h, recordMagic)
-	le.PutUint32(h[4:], uint32(r.length-recordHead))
-	le.PutUint64(h[8:], number)
-	le.PutUint32(h[16:], before)
-	le.PutUint32(h[20:], r.heads)
-	r.sum = crc32.Update(r.seed, castagnoli, h[:24])
-	le.PutUint32(h[24:], r.sum)
 }
 
 // head is the head of a record in a file.

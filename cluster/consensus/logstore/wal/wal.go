@@ -1,7 +1,6 @@
 package wal
 
 import (
-	"fmt"
 	"log/slog"
 	"math"
 	"slices"
@@ -100,102 +99,6 @@ func (w *WAL) logOf(id uint32) *Log {
 // segment returns the segment of a number, which has to be there; the lock is held.
 func (w *WAL) segment(number uint32) *segment { return w.segments[number-w.segments[0].number] }
 
-// Append appends entries to one or several logs, as one record with one sync, and returns when that is done. The entries of a log follow its
-// last one; in an empty log they may begin anywhere. After an error readers see none of the entries, but the record may be there after a
-// restart, unless another was written since. The entries are not kept.
-func (w *WAL) Append(batches ...Batch) error {
-	w.writing.Lock()
-	defer w.writing.Unlock()
-	if err := w.follow(batches); err != nil {
-		return err
-	}
-	size := room(batches)
-	if size > mostRecord {
-		return fmt.Errorf("%w: %d bytes, at most %d fit", errTooLarge, size, int64(mostRecord))
-	}
-	s, err := w.roomFor(size + controlRoom)
-	if err != nil {
-		return err
-	}
-	r := &w.record
-	r.begin(copied(batches), s.salt)
-	w.spans = w.spans[:0]
-	for _, b := range batches {
-		for _, e := range b.Entries {
-			at, length := r.add(entry, b.Log.id, e)
-			w.spans = append(w.spans, span{s.number, uint32(s.end + at), length})
-		}
-	}
-	return w.write(s, func() {
-		spans := w.spans
-		for _, b := range batches {
-			for i, e := range b.Entries {
-				b.Log.add(e.Index, e.Term, spans[i])
-			}
-			spans = spans[len(b.Entries):]
-		}
-	})
-}
-
-// follow refuses entries that do not follow those of their logs.
-func (w *WAL) follow(batches []Batch) error {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	for _, b := range batches {
-		last, term := b.Log.last(), uint64(0)
-		if last != 0 {
-			term = b.Log.termAt(last)
-		}
-		if err := follows(last, term, b.Entries); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// write writes the record and syncs it; then publish runs with the lock held.
-func (w *WAL) write(s *segment, publish func()) error {
-	r := &w.record
-	r.finish(w.number+1, w.sum)
-	defer clear(r.parts) // they are the callers'
-	if err := w.forget(s); err != nil {
-		return err
-	}
-	w.torn = s
-	if err := s.f.WriteParts(r.parts, s.end); err != nil {
-		return err
-	}
-	if err := s.f.Datasync(); err != nil {
-		return err
-	}
-	w.torn = nil
-	w.number, w.sum = w.number+1, r.sum
-	w.mark.Raise(w.number)
-	w.mu.Lock()
-	s.end += r.length
-	s.last = w.number
-	if publish != nil {
-		publish()
-	}
-	w.mu.Unlock()
-	if s.end > s.size/2 {
-		w.wakeAhead()
-	}
-	return nil
-}
-
-// forget overwrites the head of a record that could not be written, unless the next one takes its place: otherwise a restart would
-// find two records of one number.
-func (w *WAL) forget(next *segment) error {
-	if w.torn == nil || w.torn == next {
-		return nil
-	}
-	if err := w.torn.f.WriteParts([][]byte{make([]byte, recordHead)}, w.torn.end); err != nil {
-		return err
-	}
-	return w.torn.f.Datasync()
-}
-
 // note writes an item that shortens a log, and releases the segments that no log needs any more.
 func (w *WAL) note(k kind, l *Log, index uint64) error {
 	if err := w.control(k, l, index); err != nil {
@@ -254,22 +157,6 @@ func (w *WAL) needless() []*segment {
 	old := slices.Clone(w.segments[:n])
 	w.segments = slices.Clone(w.segments[n:])
 	return old
-}
-
-// roomFor returns the segment that has room for so many bytes: the one in use, or the next.
-func (w *WAL) roomFor(n int64) (*segment, error) {
-	s := w.segments[len(w.segments)-1] // only writers append to the list
-	if s.end+n <= s.size {
-		return s, nil
-	}
-	next, err := w.nextSegment(n)
-	if err != nil {
-		return nil, err
-	}
-	w.mu.Lock()
-	w.segments = append(w.segments, next...)
-	w.mu.Unlock()
-	return next[len(next)-1], nil
 }
 
 // Close notes an orderly end if the caller says so, and closes the files.

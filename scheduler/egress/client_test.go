@@ -13,11 +13,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trireme-dev/trireme/internal/httpclient"
 	"github.com/trireme-dev/trireme/scheduler/egress"
 	"github.com/trireme-dev/trireme/scheduler/egress/egresstest"
 )
 
-func get(t *testing.T, tr *egress.Transport, target string) (*http.Response, error) {
+func get(t *testing.T, tr *httpclient.Client, target string) (*http.Response, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
 	if err != nil {
@@ -31,13 +32,13 @@ func get(t *testing.T, tr *egress.Transport, target string) (*http.Response, err
 	return resp, err
 }
 
-func transport(t *testing.T, o egress.Options) *egress.Transport {
+func transport(t *testing.T, o egress.Options) *httpclient.Client {
 	t.Helper()
 	if o.Policy == nil {
 		o.Policy = &egress.Policy{}
 	}
-	tr := egress.NewTransport(o)
-	t.Cleanup(tr.Close)
+	tr := egress.NewClient(o)
+	t.Cleanup(tr.CloseIdle)
 	return tr
 }
 

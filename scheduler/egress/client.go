@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -45,28 +44,21 @@ func DNS(server string) *net.Resolver {
 	}}
 }
 
-// Transport sends single requests. It follows no redirects, keeps no cookies, unpacks
-// nothing, and reads no proxy from the environment.
-type Transport struct {
-	client *httpclient.Client
-	policy *Policy
-}
-
 // maxIdle is the largest number of unused connections kept to all hosts.
 const maxIdle = 1024
 
-// NewTransport makes a transport. Close it.
-func NewTransport(o Options) *Transport {
-	t := &Transport{policy: o.Policy}
+// NewClient returns a client that reaches what the policy allows. It keeps no cookies, unpacks nothing, and reads no proxy from the
+// environment. Call CloseIdle at the end.
+func NewClient(o Options) *httpclient.Client {
 	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second, Resolver: o.Resolver}
 	if o.Proxy == nil { // the proxy itself may have any address
-		dialer.ControlContext = t.control
+		dialer.ControlContext = o.Policy.control
 	}
-	t.client = &httpclient.Client{
-		Dial: withReset(dialer.DialContext), TLS: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}, HandshakeTime: handshakeTime, Proxy: o.Proxy,
+	return &httpclient.Client{
+		Check: o.Policy.CheckURL, Dial: withReset(dialer.DialContext), TLS: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
+		HandshakeTime: handshakeTime, Proxy: o.Proxy,
 		MaxIdle: maxIdle, MaxIdlePerHost: max(o.IdlePerHost, 2), IdleTime: httpclient.KeepUnannounced, MaxHead: maxReplyHeader,
 	}
-	return t
 }
 
 // dialing opens a connection.
@@ -86,32 +78,22 @@ func withReset(dial dialing) dialing {
 }
 
 // control judges an address when the socket is about to connect to it.
-func (t *Transport) control(_ context.Context, _, address string, _ syscall.RawConn) error {
+func (p *Policy) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	return t.policy.Check(at)
-}
-
-// RoundTrip sends one request and returns the answer, also a redirect, as it came. The caller closes
-// the body. A request of which anything was written to a connection is never sent again, whatever
-// its method and headers.
-func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := t.CheckURL(r.URL); err != nil {
-		return nil, err
-	}
-	return t.client.RoundTrip(r)
+	return p.Check(at)
 }
 
 // CheckURL judges what can be judged before a name is resolved: the scheme, and a host
 // that is an address. Spellings that only some resolvers take for an address are judged
 // when dialed.
-func (t *Transport) CheckURL(u *url.URL) error {
+func (p *Policy) CheckURL(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("%w: scheme %q", ErrRefused, u.Scheme)
 	}
-	if u.Scheme == "http" && t.policy.HTTPSOnly {
+	if u.Scheme == "http" && p.HTTPSOnly {
 		return fmt.Errorf("%w: it is http, and deliveries go to https only (--egress-https-only)", ErrRefused)
 	}
 	if u.Hostname() == "" {
@@ -121,7 +103,7 @@ func (t *Transport) CheckURL(u *url.URL) error {
 	if err != nil {
 		return nil // a name
 	}
-	return t.policy.Check(netip.AddrPortFrom(addr, portOf(u)))
+	return p.Check(netip.AddrPortFrom(addr, portOf(u)))
 }
 
 func portOf(u *url.URL) uint16 {
@@ -133,9 +115,6 @@ func portOf(u *url.URL) uint16 {
 	}
 	return 80
 }
-
-// Close closes idle connections.
-func (t *Transport) Close() { t.client.CloseIdle() }
 
 // ReadRoots are the system's certificate authorities and those of a PEM file.
 func ReadRoots(path string) (*x509.CertPool, error) {
