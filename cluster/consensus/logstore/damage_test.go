@@ -356,7 +356,7 @@ func TestDamagedEntriesEndTheProcess(t *testing.T) {
 	store(t, s, 1, 300, 1)
 	hurtEntry(t, s, 200)
 	var l raft.Log
-	if err := s.GetLog(200, &l); !errors.Is(err, ErrChecksum) || !errors.Is(err, ErrDamaged) {
+	if err := s.read(200, &l); !errors.Is(err, ErrChecksum) || !errors.Is(err, ErrDamaged) {
 		t.Fatal(err)
 	}
 	if len(d.list()) != 1 {

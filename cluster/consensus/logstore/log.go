@@ -40,6 +40,11 @@ func (s *Store) GetLog(index uint64, out *raft.Log) error {
 	if s.cache.get(index, out) {
 		return nil
 	}
+	return s.read(index, out)
+}
+
+// read does what GetLog does, from the disk.
+func (s *Store) read(index uint64, out *raft.Log) error {
 	if err := s.usable(); err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func (s *Store) Scrub(ctx context.Context) error {
 	}
 	var l raft.Log
 	for i := first; i <= last; i++ {
-		if err := s.GetLog(i, &l); errors.Is(err, raft.ErrLogNotFound) {
+		if err := s.read(i, &l); errors.Is(err, raft.ErrLogNotFound) {
 			continue // deleted since
 		} else if err != nil {
 			return fmt.Errorf("scrub: %w", err)
