@@ -56,32 +56,61 @@ func damagedNodes(ctx context.Context, s *session) error {
 	return errors.Join(wrong...)
 }
 
-// damage stops the third node, keeps its files, corrupts one of them, starts it,
-// judges, and puts the good files back.
+// damage starts all nodes from their good files, but the third with one of them corrupted, and judges. All of them go back, because a
+// node alone would run on an older copy of its files than the others have seen, which they refuse.
 func damage(ctx context.Context, s *session, i int) (r damageRound, err error) {
 	c, err := s.prepared(ctx)
 	if err != nil {
 		return r, err
 	}
+	if err := putBack(c); err != nil {
+		return r, err
+	}
 	n := c.Nodes[2]
-	if err := n.Kill(); err != nil {
-		return r, err
-	}
-	good := n.DataDir + ".good"
-	if err := errors.Join(os.RemoveAll(good), os.CopyFS(good, os.DirFS(n.DataDir))); err != nil {
-		return r, err
-	}
 	rng := rand.New(rand.NewPCG(uint64(i), 7))
 	if r.Damage, err = corruptFile(n.DataDir, rng); err != nil {
 		return r, err
 	}
 	before := len(n.Tail(1 << 20))
-	if err := n.Start(); err != nil {
+	if err := c.Start(); err != nil {
 		return r, err
 	}
 	r.Verdict, r.Line = judgeDamaged(ctx, c, n, before)
 	s.printf("round %d: %s: %s %s", i+1, r.Damage, r.Verdict, r.Line)
-	return r, restore(ctx, c, n, good)
+	if err := putBack(c); err != nil {
+		return r, err
+	}
+	return r, errors.Join(c.Start(), waitReady(ctx, c, 30*time.Second))
+}
+
+// putBack ends all nodes and gives them the files that keepFiles kept.
+func putBack(c *testcluster.Cluster) error {
+	for _, n := range c.Nodes {
+		if err := n.Kill(); err != nil && !errors.Is(err, testcluster.ErrDown) {
+			return err
+		}
+		c.Forgive(n)
+		if err := errors.Join(os.RemoveAll(n.DataDir), os.CopyFS(n.DataDir, os.DirFS(n.DataDir+".good"))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepFiles ends all nodes and keeps a copy of the files of each.
+func keepFiles(c *testcluster.Cluster) error {
+	for _, n := range c.Nodes {
+		if err := n.Kill(); err != nil {
+			return err
+		}
+	}
+	for _, n := range c.Nodes {
+		good := n.DataDir + ".good"
+		if err := errors.Join(os.RemoveAll(good), os.CopyFS(good, os.DirFS(n.DataDir))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prepared is the cluster with some keys in it, of which the third node has half in
@@ -100,7 +129,10 @@ func (s *session) prepared(ctx context.Context) (*testcluster.Cluster, error) {
 	if status, body, err := c.Nodes[2].Admin().Post(ctx, "/admin/snapshot"); err != nil || status != http.StatusOK {
 		return nil, fmt.Errorf("take a snapshot: status %d: %s: %w", status, body, err)
 	}
-	return c, loadDamageKeys(ctx, c, damageKeys/2, damageKeys)
+	if err := loadDamageKeys(ctx, c, damageKeys/2, damageKeys); err != nil {
+		return nil, err
+	}
+	return c, keepFiles(c)
 }
 
 func loadDamageKeys(ctx context.Context, c *testcluster.Cluster, from, to int) error {
@@ -245,16 +277,4 @@ func compareDamaged(ctx context.Context, n *testcluster.Node) string {
 		}
 	}
 	return right
-}
-
-// restore puts the good files back and waits for the node.
-func restore(ctx context.Context, c *testcluster.Cluster, n *testcluster.Node, good string) error {
-	if err := n.Kill(); err != nil && !errors.Is(err, testcluster.ErrDown) {
-		return err
-	}
-	c.Forgive(n)
-	if err := errors.Join(os.RemoveAll(n.DataDir), os.Rename(good, n.DataDir), n.Start()); err != nil {
-		return err
-	}
-	return waitReady(ctx, c, 30*time.Second)
 }
