@@ -123,10 +123,10 @@ func (r *redis) help(words []string) string {
 	if len(words) == 0 {
 		families, order := map[string][]string{}, []string{}
 		for _, row := range r.table.Rows() {
-			if families[row.Title] == nil {
-				order = append(order, row.Title)
+			if families[row.Title()] == nil {
+				order = append(order, row.Title())
 			}
-			families[row.Title] = append(families[row.Title], strings.ToUpper(row.Name))
+			families[row.Title()] = append(families[row.Title()], strings.ToUpper(row.Name))
 		}
 		for _, title := range order {
 			fmt.Fprintf(&b, "%s: %s\n", title, strings.Join(families[title], ", "))

@@ -1,9 +1,6 @@
 package fsm
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
@@ -85,7 +82,7 @@ func (s *State) register(e *env.Env, g Registration) (Session, error) {
 		if ended {
 			for _, d := range s.databases {
 				if d.quarantined == 0 {
-					s.at(d)
+					s.applier.at(d)
 					d.messages.ReleaseSession(e, former)
 					d.passReports(e)
 				}
@@ -237,7 +234,7 @@ func (s *State) bootstrap(e *env.Env, f Bootstrap) (Ack, error) {
 				return Ack{}, err
 			}
 		}
-	} else if !f.Again || f.Tokens == s.founded && f.Salt == s.tokenSalt {
+	} else if !f.Again || f.Tokens == s.tokens.founded && f.Salt == s.tokens.salt {
 		return Ack{}, nil // a restart doesn't undo a reset
 	} else if f.Keys != (queue.Keys{}) {
 		if _, err := s.home.messages.Rotate(e, queue.Rotation{Keys: f.Keys, Again: true}); err != nil {
@@ -260,70 +257,6 @@ func (s *State) setLevel(_ *env.Env, n LevelChange) (LevelChange, error) {
 	}
 	s.raise(n.Level)
 	return LevelChange{s.level}, nil
-}
-
-// DigestReport is one node's hash of the state at an index.
-type DigestReport struct {
-	Index  uint64
-	Node   string
-	Digest string
-}
-
-// Fields codes the value in its wire format.
-func (dr *DigestReport) Fields(c *wire.Codec) {
-	c.Uvarint(&dr.Index)
-	c.String(&dr.Node)
-	c.String(&dr.Digest)
-}
-
-// DigestVerdict names the nodes whose hash differs from that of a majority.
-type DigestVerdict struct {
-	Index     uint64
-	Divergent []string
-}
-
-// Fields codes the value in its wire format.
-func (dv *DigestVerdict) Fields(c *wire.Codec) {
-	c.Uvarint(&dv.Index)
-	wire.Each(c, &dv.Divergent, (*wire.Codec).String)
-}
-
-func (s *State) takeDigest(e *env.Env, _ Empty) (Ack, error) {
-	s.digestIndex, s.reports = e.Index, nil
-	return Ack{}, nil
-}
-
-// reportDigest compares what the nodes have said so far: a value that more than
-// half of the registered nodes report is right, and who differs is named.
-func (s *State) reportDigest(_ *env.Env, n DigestReport) (DigestVerdict, error) {
-	v := DigestVerdict{Index: n.Index}
-	if n.Index != s.digestIndex {
-		return v, nil
-	}
-	i, found := slices.BinarySearchFunc(s.reports, n, func(a, b DigestReport) int { return strings.Compare(a.Node, b.Node) })
-	if found {
-		s.reports[i] = n
-	} else {
-		s.reports = slices.Insert(s.reports, i, n)
-	}
-	for _, right := range s.reports {
-		agree := 0
-		for _, o := range s.reports {
-			if o.Digest == right.Digest {
-				agree++
-			}
-		}
-		if agree <= len(s.sessions)/2 {
-			continue
-		}
-		for _, o := range s.reports {
-			if o.Digest != right.Digest {
-				v.Divergent = append(v.Divergent, o.Node)
-			}
-		}
-		break
-	}
-	return v, nil
 }
 
 // ClusterID is the id the cluster was founded with, empty before that.

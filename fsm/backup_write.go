@@ -12,7 +12,7 @@ import (
 // no part of it. An error is the writer's.
 func (f *Frozen) Backup(w io.Writer, version string) (Backup, error) {
 	s := *f.s
-	s.staged = nil
+	s.stage.incoming = nil
 	s.ended, s.fragments = nil, fragments{}
 	f = &Frozen{s: &s, index: f.index, term: f.term}
 	b := Backup{BackupHeader: BackupHeader{

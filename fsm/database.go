@@ -62,7 +62,7 @@ func (s *State) newDatabase(name string, now int64) *database {
 
 // initStores makes the stores of a new database: its users, messages and workflows.
 func (s *State) initStores(d *database, serial uint64) {
-	d.users = acl.NewStore(s.table.Catalog(), serial)
+	d.users = acl.NewStore(s.applier.table.Catalog(), serial)
 	d.users.SetKey(s.secret, d.id)
 	d.messages, d.workflows = s.newStores()
 }
@@ -117,7 +117,7 @@ func (s *State) sweep(e *env.Env, limit int) (swept int) {
 		if d.quarantined != 0 || d.holdsExpiry(e.Now) {
 			continue
 		}
-		s.at(d)
+		s.applier.at(d)
 		s.watch(e, d)
 		e.Database = d.name
 		swept += d.keys.Sweep(e, limit-swept)
@@ -139,7 +139,7 @@ func (s *State) watch(e *env.Env, d *database) {
 func (s *State) sweepMessages(e *env.Env, limit int) (swept int) {
 	for _, d := range s.databases {
 		if swept < limit && d.quarantined == 0 {
-			s.at(d)
+			s.applier.at(d)
 			swept += d.messages.Sweep(e, limit-swept)
 		}
 	}
@@ -150,7 +150,7 @@ func (s *State) sweepMessages(e *env.Env, limit int) (swept int) {
 func (s *State) sweepWorkflows(e *env.Env, limit int) (swept int) {
 	for _, d := range s.databases {
 		if swept < limit && d.quarantined == 0 {
-			s.at(d)
+			s.applier.at(d)
 			swept += d.workflows.Sweep(e, limit-swept)
 			swept += d.workflows.SweepBulk(e, d.messages, limit-swept)
 		}
@@ -306,16 +306,11 @@ func (s *State) drawSecret(e *env.Env) {
 
 // setTokens takes over the tokens that a cluster is founded with.
 func (s *State) setTokens(t acl.Tokens, salt acl.Salt) {
-	for len(s.former) > 0 {
+	for len(s.tokens.former) > 0 {
 		s.dropFormer(0)
 	}
-	s.founded, s.tokenSalt = t, salt
 	s.home.setTokens(DatabaseTokens{Standard: t[acl.Standard], ReadOnly: t[acl.ReadOnly], Salt: salt})
-	t[acl.Standard], t[acl.ReadOnly] = acl.Digest{}, acl.Digest{}
-	if t[acl.Admin] != s.tokens[acl.Admin] {
-		s.adminSerial++
-	}
-	s.tokens = t
+	s.tokens.found(t, salt)
 }
 
 // encode writes a record of sectionDatabase: the state of a database without its users and keys.

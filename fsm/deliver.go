@@ -61,7 +61,7 @@ func (a *Advanced) Fields(c *wire.Codec) {
 // advance sweeps, and moves what is due of messages.
 func (s *State) advance(e *env.Env, n AdvanceLimit) (Advanced, error) {
 	out := Advanced{Swept: s.sweepAll(e, n.Sweep)}
-	if n.Deliver && n.Term == s.term && n.Epoch == s.epoch {
+	if n.Deliver && n.Term == s.applier.term && n.Epoch == s.epoch {
 		out.Attempts = s.claim(e, &n)
 	}
 	return out, nil
@@ -75,7 +75,7 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 	for i := range s.databases {
 		d := s.databases[(first+i)%len(s.databases)]
 		if d.quarantined == 0 {
-			s.at(d)
+			s.applier.at(d)
 			s.expireWaits(e, d)
 			if d == s.home || d.due(e.Now) || d.messages.HasForeignClaims(n.Epoch, n.Term) {
 				busy = append(busy, d)
@@ -117,7 +117,7 @@ func (d *database) due(now int64) bool {
 
 // claimIn claims up to share attempts of a database, and takes them off what is free.
 func (s *State) claimIn(d *database, e *env.Env, n *AdvanceLimit, share int, free *int, all []queue.Attempt) []queue.Attempt {
-	s.at(d)
+	s.applier.at(d)
 	t := tenant{s, d}
 	demand := queue.Demand{
 		Epoch: n.Epoch, Term: n.Term, Claims: share, HostShare: n.HostShare, Ticks: n.ticksOf(d.key()), KeepSendersFree: n.Spare, Hosts: n.Hosts,
@@ -173,7 +173,7 @@ func (s *State) finishIn(e *env.Env, items []queue.Result) ([]queue.Disposition,
 		}
 		return stale, nil
 	}
-	s.at(d)
+	s.applier.at(d)
 	t := tenant{s, d}
 	if left := t.left(e); left != queue.Unlimited {
 		growth := int64(0)
@@ -200,7 +200,7 @@ func (s *State) renew(e *env.Env, n queue.Renewal) (queue.Renewed, error) {
 			out.Lost = append(out.Lost, ref)
 			continue
 		}
-		s.at(d)
+		s.applier.at(d)
 		one, err := d.messages.Renew(e, queue.Renewal{Running: n.Running[i : i+1]})
 		if err != nil {
 			return out, err

@@ -40,10 +40,10 @@ func hasRoleTokens(role acl.Role) bool {
 // without its token. It dies when that token is replaced. False for roles of a database, and
 // where the role has no token.
 func (v *View) RoleToken(role acl.Role) (string, bool) {
-	if !hasRoleTokens(role) || v.s.tokens[role] == (acl.Digest{}) {
+	if !hasRoleTokens(role) || v.s.tokens.inForce[role] == (acl.Digest{}) {
 		return "", false
 	}
-	return acl.RoleToken(v.s.derive(roleTokens), role, &v.s.tokens[role]), true
+	return acl.RoleToken(v.s.derive(roleTokens), role, &v.s.tokens.inForce[role]), true
 }
 
 // DelegatedToken returns a bearer token for whoever the operator lets act as a user of a

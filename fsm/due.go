@@ -40,8 +40,8 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 	if at, found := s.retries.NextDue(); found && (!ok || at < unixms) {
 		unixms, ok = at, true
 	}
-	if len(s.former) > 0 && (!ok || s.former[0].Until < unixms) {
-		unixms, ok = s.former[0].Until, true
+	if len(s.tokens.former) > 0 && (!ok || s.tokens.former[0].Until < unixms) {
+		unixms, ok = s.tokens.former[0].Until, true
 	}
 	for _, d := range s.databases {
 		if d.quarantined != 0 {

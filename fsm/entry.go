@@ -172,7 +172,7 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 			frozen = m.freeze()
 		}
 	}
-	s.progress.Request, s.progress.Database = 0, 0
+	s.applier.progress.Request, s.applier.progress.Database = 0, 0
 	m.index, m.term = index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))
@@ -224,7 +224,7 @@ func (m *Machine) notifyHooks(frozen *Frozen, outcomes []Outcome, notes []env.No
 func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 	o = Outcome{Session: q.Session, Seq: q.Seq, Code: q.Code}
 	e.Session = q.Session
-	s.progress.Request, s.progress.Database = uint64(e.Place())+1, 0
+	s.applier.progress.Request, s.applier.progress.Database = uint64(e.Place())+1, 0
 	op, err := find(q.Code, s.level)
 	if err != nil {
 		return o, err
@@ -258,7 +258,7 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 	if owner != nil {
 		owner.add(q.Seq)
 	}
-	s.worked = 0
+	s.applier.worked = 0
 	o.Value, o.Err = op.run(s, e, q.Body)
 	if payer != nil {
 		o.Work = s.chargeShare(e, payer, q)
@@ -288,13 +288,13 @@ const sweepPerEntry = 16
 
 // begin moves the state's time to the entry's and takes in its marks.
 func (s *State) begin(e *env.Env, n *Entry) {
-	s.term = n.Term
+	s.applier.term = n.Term
 	for _, m := range n.LowWaters {
 		if c := s.sessions.find(m.Session); c != nil {
 			c.raise(m.Below)
 		}
 	}
-	s.expireStage(e)
+	s.stage.expire(e.Now)
 	s.expireTokens(e.Now)
 	s.sweep(e, sweepPerEntry)
 	s.retries.Sweep(e.Now, sweepPerEntry)

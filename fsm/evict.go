@@ -63,15 +63,13 @@ func (s *State) evictPicked(e *env.Env, n Eviction) (Ack, error) {
 		if d == nil || d.id != in.Number || d.quarantined != 0 {
 			continue
 		}
-		s.at(d)
+		s.applier.at(d)
 		p := s.policy(d)
 		for _, k := range in.Keys {
 			if c, ok := d.keys.Candidate(e, p, k.Key); ok && c.Version == k.Version {
 				s.evictKey(e, d, k.Key)
 			}
-			if s.yield != nil {
-				s.yield()
-			}
+			s.applier.pause()
 		}
 	}
 	return Ack{}, nil

@@ -165,8 +165,8 @@ func (s *State) exec(e *env.Env, b Batch) (Results, error) {
 		b.room.busy = true
 		defer b.room.giveBack()
 	}
-	tx := s.transaction()
-	defer s.recycle(tx)
+	tx := s.applier.transaction()
+	defer s.applier.recycle(tx)
 	s.prepare(tx, e, &b.As, b.Origin)
 	if tx.User == nil {
 		return Results{}, ErrRevoked
@@ -178,7 +178,7 @@ func (s *State) exec(e *env.Env, b Batch) (Results, error) {
 	} else {
 		out = s.rows(tx, b)
 	}
-	s.worked = tx.Worked() + commandWork*int64(len(b.Rows))
+	s.applier.worked = tx.Worked() + commandWork*int64(len(b.Rows))
 	return out, err
 }
 
@@ -200,8 +200,8 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 		if i%keyspace.WarmGroup == 0 && len(b.Rows)-i > 1 {
 			warmKeys(tx.DB, b.Rows[i:min(len(b.Rows), i+keyspace.WarmGroup)])
 		}
-		if i > 0 && b.Mode == Pipeline && s.yield != nil {
-			s.yield()
+		if i > 0 && b.Mode == Pipeline {
+			s.applier.pause()
 		}
 		if b.Mode == Pipeline {
 			tx.NextRow()
@@ -217,8 +217,8 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 		if len(b.Rows) > 1 || !tx.ReadOnly {
 			tx.Replied(&out.Values[i])
 		}
-		if n := tx.Spent(); n > 0 && s.charge != nil {
-			s.charge(int(n / stepsPerCommand))
+		if n := tx.Spent(); n > 0 && s.applier.charge != nil {
+			s.applier.charge(int(n / stepsPerCommand))
 		}
 	}
 	return out
@@ -252,55 +252,28 @@ func warmKeys(db *keyspace.DB, rows [][][]byte) {
 // proved it is revoked.
 func (s *State) resolve(as *acl.Identity) (*database, *acl.User) {
 	d := s.database(as.DB)
-	if d == nil || as.By == acl.Nobody || (as.By == acl.ByAdmin && !s.adminToken(as.Credential)) {
+	if d == nil || as.By == acl.Nobody || (as.By == acl.ByAdmin && !s.tokens.isAdmin(as.Credential)) {
 		return nil, nil
 	}
 	return d, d.users.Resolve(as)
 }
 
-// adminToken reports whether an admin token of that number is in force.
-func (s *State) adminToken(number uint64) bool {
-	for i := range s.former {
-		if s.former[i].Role == acl.Admin && s.former[i].number == number {
-			return true
-		}
-	}
-	return number == s.adminSerial
-}
-
-// transaction returns an empty transaction for a batch: the one that the last batch gave back, since one is large and there
-// is one for each write. Recycle gives it back.
-func (s *State) transaction() *command.Tx {
-	tx := s.idle
-	if tx == nil {
-		return new(command.Tx)
-	}
-	s.idle = nil
-	return tx
-}
-
-func (s *State) recycle(tx *command.Tx) {
-	tx.Watch = nil
-	*tx = command.Tx{}
-	s.idle = tx
-}
-
 // prepare makes tx the transaction in which a command runs. Its user is nil if the identity is not valid.
 func (s *State) prepare(tx *command.Tx, e *env.Env, as *acl.Identity, origin command.Origin) {
-	*tx = command.Tx{Env: e, Table: s.table, Limits: s.settings.Limits, Origin: origin, Nodes: len(s.sessions), Topology: topology{s}}
+	*tx = command.Tx{Env: e, Table: s.applier.table, Limits: s.settings.Limits, Origin: origin, Nodes: len(s.sessions), Topology: topology{s}}
 	d, user := s.resolve(as)
 	if user == nil {
 		return
 	}
 	if !e.ReadOnly {
-		s.at(d)
+		s.applier.at(d)
 	}
 	tx.Limits = s.limitsIn(e, d)
 	tx.Messages, tx.Workflows = d.messages, d.workflows
 	e.Database = d.name
 	tx.DB, tx.Users, tx.User, tx.Config, tx.Channels = d.keys, d.users, user, &d.config, s.channels.In(d.name)
 	s.prepareMemory(tx, d)
-	tx.Scripts, tx.Engine, tx.Undo = d.scripts, s.engine, s
+	tx.Scripts, tx.Engine, tx.Undo = d.scripts, s.applier.engine, s
 	tx.Room, tx.Began, tx.ClusterPolicy = s, d.keys.Changes(), s.settings.Policy
 	e.Counting = s.policy(d).Counts()
 	tx.Search.Store, tx.Search.Database = d.search, d.id

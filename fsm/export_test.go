@@ -22,7 +22,7 @@ func (f *Frozen) TimelessDigest() string {
 }
 
 // LendNoRoom has the machine read every batch into new memory.
-func (m *Machine) LendNoRoom() { m.state.room.busy = true }
+func (m *Machine) LendNoRoom() { m.state.applier.room.busy = true }
 
 // WithSum is a file whose last bytes are the sum of those before them.
 func WithSum(file []byte) []byte {

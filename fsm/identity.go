@@ -88,7 +88,7 @@ func (d *database) identity(user string, credential uint64) acl.Identity {
 // Role returns the rights of a token in the cluster and in the database default.
 func (v *View) Role(token acl.Digest) acl.Role {
 	shown := acl.Presented{Digest: token}
-	switch role, _ := v.s.clusterRole(shown.Under(&v.s.tokenSalt)); {
+	switch role, _ := v.s.tokens.role(shown.Under(&v.s.tokens.salt)); {
 	case role != acl.NoRole || token == acl.Digest{}:
 		return role
 	case v.s.home.users.Proves(acl.DefaultName, &shown):
@@ -107,25 +107,16 @@ func (v *View) RoleOf(t *acl.Bearer) acl.Role {
 	return v.Role(t.Digest)
 }
 
-// bearerRole is clusterRole for a token of any kind.
+// bearerRole is clusterTokens.role for a token of any kind.
 func (s *State) bearerRole(t *acl.Bearer) (role acl.Role, number uint64) {
 	role = t.DelegatedRole()
 	if role == acl.NoRole {
-		return s.clusterRole(t.Under(&s.tokenSalt))
+		return s.tokens.role(t.Under(&s.tokens.salt))
 	}
-	if !hasRoleTokens(role) || s.tokens[role] == (acl.Digest{}) || !t.ProvesRole(s.derive(roleTokens), &s.tokens[role]) {
+	if !hasRoleTokens(role) || s.tokens.inForce[role] == (acl.Digest{}) || !t.ProvesRole(s.derive(roleTokens), &s.tokens.inForce[role]) {
 		return acl.NoRole, 0
 	}
-	return role, s.adminSerial
-}
-
-// clusterRole returns the rights of a token of the cluster, and the number of the credential if it is an admin token. A token
-// that was replaced counts while it is in force.
-func (s *State) clusterRole(token *acl.Digest) (role acl.Role, number uint64) {
-	if role = s.tokens.Role(*token); role != acl.NoRole {
-		return role, s.adminSerial
-	}
-	return s.former.role(token)
+	return role, s.tokens.adminSerial
 }
 
 // Holds reports whether the token in force for a role has that digest; the zero digest
@@ -138,7 +129,7 @@ func (v *View) Holds(role acl.Role, token acl.Digest) bool {
 	case acl.ReadOnly:
 		return v.s.home.users.Holds(acl.ReadOnlyName, &shown)
 	}
-	return v.s.tokens[role] == *shown.Under(&v.s.tokenSalt)
+	return v.s.tokens.inForce[role] == *shown.Under(&v.s.tokens.salt)
 }
 
 // HoldsAll is Holds for every role.
@@ -154,12 +145,12 @@ func (v *View) HoldsAll(tokens acl.Tokens) bool {
 // FoundedWith reports whether those are the digests of the tokens that the cluster was
 // founded with last; those in force may have been reset since.
 func (v *View) FoundedWith(tokens acl.Tokens) bool {
-	return v.s.founded == tokens.Salted(v.s.tokenSalt)
+	return v.s.tokens.founded == tokens.Salted(v.s.tokens.salt)
 }
 
 // SaltTokens puts the cluster's salt into the tokens that it is founded with, or takes over again.
 func (v *View) SaltTokens(f *Bootstrap) {
-	f.Salt = v.s.tokenSalt
+	f.Salt = v.s.tokens.salt
 	if v.s.clusterID == "" {
 		f.Salt = acl.SaltOf(f.ClusterID)
 	}
@@ -167,7 +158,7 @@ func (v *View) SaltTokens(f *Bootstrap) {
 }
 
 // TokenSalt returns the salt for new tokens.
-func (v *View) TokenSalt() acl.Salt { return v.s.tokenSalt }
+func (v *View) TokenSalt() acl.Salt { return v.s.tokens.salt }
 
 // Databases describes every database, in the order of their names.
 func (v *View) Databases() []DatabaseInfo {

@@ -83,7 +83,7 @@ func NewMachineWith(table *command.Table) *Machine {
 	m := &Machine{table: table, next: make(chan struct{})}
 	m.state = newState(m.table, nil)
 	m.databases.Store(1)
-	m.state.yield, m.state.charge = m.yield, m.charge
+	m.state.applier.yield, m.state.applier.charge = m.yield, m.charge
 	m.lend = m.borrow
 	return m
 }
@@ -291,7 +291,7 @@ func (m *Machine) borrow() (*script.Engine, func()) {
 
 // Check returns which command argv calls, or why it may not be called.
 func (v *View) Check(as acl.Identity, origin command.Origin, argv [][]byte) (*command.Command, *reply.Value) {
-	return v.s.table.Check(v.prepare(&as, origin), argv)
+	return v.s.applier.table.Check(v.prepare(&as, origin), argv)
 }
 
 // Refuse is the reason to discard a transaction of these rows before any of them runs,

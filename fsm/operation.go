@@ -56,8 +56,8 @@ type Operation[A, R any] struct {
 	// these.
 	owned      func(tenant, *env.Env, A) (R, error)
 	ownedPrice func(tenant, *env.Env, *A) env.Price
-	// lend returns an argument and a codec in memory of the state's, to be read into; nil if both are in use.
-	lend func(*State) (*A, *wire.Codec)
+	// lend returns an argument and a codec in memory of the applier, to be read into; nil if both are in use.
+	lend func(*applier) (*A, *wire.Codec)
 }
 
 // record is a pointer to a T that names its fields.
@@ -109,8 +109,8 @@ func (o *Operation[A, R]) revokes(may func(*A) bool) *Operation[A, R] {
 	return o
 }
 
-// lending is for arguments that can be read into memory of the state's, which gets it back when they were applied.
-func (o *Operation[A, R]) lending(lend func(*State) (*A, *wire.Codec)) *Operation[A, R] {
+// lending is for arguments that can be read into memory of the applier, which gets it back when they were applied.
+func (o *Operation[A, R]) lending(lend func(*applier) (*A, *wire.Codec)) *Operation[A, R] {
 	o.lend = lend
 	return o
 }
@@ -147,7 +147,7 @@ func (o *Operation[A, R]) isOwned() bool    { return o.owned != nil }
 
 func (o *Operation[A, R]) run(s *State, e *env.Env, body []byte) (any, error) {
 	if o.lend != nil {
-		if arg, c := o.lend(s); arg != nil {
+		if arg, c := o.lend(&s.applier); arg != nil {
 			if c.Unmarshal(body, o.argument(arg)) != nil {
 				return nil, ErrMalformed
 			}
@@ -168,7 +168,7 @@ func (o *Operation[A, R]) runIn(t tenant, e *env.Env, body []byte) (any, error) 
 	if o.owned == nil {
 		return nil, ErrMalformed
 	}
-	t.s.at(t.d)
+	t.s.applier.at(t.d)
 	var arg A
 	if err := o.read(&arg, body); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 // Codes are append-only: those of a released level are listed in testdata/released.
 var (
 	// Exec runs commands: one, a pipeline, or a transaction.
-	Exec = define(1, "exec", env.Base, execPrice, (*State).exec).revokes((*Batch).revokes).lending((*State).lend)
+	Exec = define(1, "exec", env.Base, execPrice, (*State).exec).revokes((*Batch).revokes).lending((*applier).lend)
 	// Advance moves what is due; with nothing due it is the tick that moves time.
 	Advance = define(2, "advance", env.Base, advancePrice, (*State).advance).aliasing()
 	// SetLevel raises the feature level.

@@ -161,14 +161,13 @@ func (v *View) MessagesImportable(name string) error {
 
 // importMessages takes records over into a database without messages and runs. It may be asked again.
 func (s *State) importMessages(e *env.Env, n MessageImport) (ImportedMessages, error) {
-	if d := s.database(n.Database); d != nil && n.ID != "" && n.ID == s.restored {
+	if d := s.database(n.Database); d != nil && s.stage.wasTaken(n.ID) {
 		return d.imported(), nil
 	}
-	in := s.staged
-	if in == nil || in.id != n.ID || in.size != n.Size {
+	in := s.stage.take(n.ID, n.Size)
+	if in == nil {
 		return ImportedMessages{}, ErrNotStaged
 	}
-	s.staged = nil
 	if n.Level > s.level {
 		return ImportedMessages{}, ErrRecordLevel
 	}
@@ -189,7 +188,7 @@ func (s *State) importMessages(e *env.Env, n MessageImport) (ImportedMessages, e
 	}
 	messages.TakeOver(d.messages)
 	workflows.TakeOver(d.workflows)
-	d.messages, d.workflows, s.restored = messages, workflows, n.ID
+	d.messages, d.workflows, s.stage.taken = messages, workflows, n.ID
 	d.messages.ReleaseAllClaims(e, "the attempt's outcome is not in the file that was imported")
 	d.passReports(e)
 	return d.imported(), nil

@@ -50,7 +50,7 @@ func (t tenant) admit(e *env.Env, name string, length int, p env.Price) error {
 			return err
 		}
 	}
-	t.s.worked += p.Work
+	t.s.applier.worked += p.Work
 	return nil
 }
 

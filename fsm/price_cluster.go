@@ -46,17 +46,17 @@ func stagePrice(_ *State, _ *env.Env, n *BackupPart) env.Price {
 
 // restorePrice and importPrice are of what was staged: it is unpacked and read.
 func restorePrice(s *State, _ *env.Env, _ *BackupRef) env.Price {
-	if s.staged == nil {
+	if s.stage.incoming == nil {
 		return env.Price{Work: operationWork}
 	}
-	return env.Price{Work: operationWork + s.used()/bytesPerWork + int64(s.staged.size)}
+	return env.Price{Work: operationWork + s.used()/bytesPerWork + int64(s.stage.incoming.size)}
 }
 
 func importPrice(s *State, _ *env.Env, _ *MessageImport) env.Price {
-	if s.staged == nil {
+	if s.stage.incoming == nil {
 		return env.Price{Work: operationWork}
 	}
-	return env.Price{Work: operationWork + int64(s.staged.size)/2, Growth: importGrowth * int64(s.staged.size)}
+	return env.Price{Work: operationWork + int64(s.stage.incoming.size)/2, Growth: importGrowth * int64(s.stage.incoming.size)}
 }
 
 // importGrowth is the most memory that a byte of records may count, in bytes: a small record counts its places in the indexes.

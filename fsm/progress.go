@@ -22,14 +22,14 @@ type Progress struct {
 func (m *Machine) KeepProgress(p *Progress) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.state.progress = p
+	m.state.applier.progress = p
 }
 
 // Apply applies the entry at index, written in term. There are no outcomes if it is a fragment of a large one, or the rest behind fragments
 // that are not all there. An error means that this binary can't follow the log any further and must stop.
 func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.mu.RLock() // a snapshot may replace the state
-	p := m.state.progress
+	p := m.state.applier.progress
 	m.mu.RUnlock()
 	p.Request, p.Database = 0, 0
 	p.Index = index
@@ -37,9 +37,6 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	p.Index = 0 // and it stays where apply panics
 	return outcomes, err
 }
-
-// at notes that a database is being worked on.
-func (s *State) at(d *database) { s.progress.Database = d.id }
 
 // Passage describes an entry that this node does not apply, or one request of it.
 type Passage struct {

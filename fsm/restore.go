@@ -66,14 +66,40 @@ func (bp *BackupPart) Fields(c *wire.Codec) {
 	}
 }
 
+// stage is what comes in part by part, a backup or messages, before it takes the place of what there is.
+type stage struct {
+	incoming *staged // nil if there is none
+	taken    string  // what the last one that came in whole was staged as
+}
+
+// take ends the stage and returns what was staged as an id if all of it is there, nil otherwise.
+func (s *stage) take(id string, size uint64) *staged {
+	in := s.incoming
+	if in == nil || in.id != id || in.size != size {
+		return nil
+	}
+	s.incoming = nil
+	return in
+}
+
+// wasTaken reports whether the last one that came in whole was staged as id.
+func (s *stage) wasTaken(id string) bool { return id != "" && id == s.taken }
+
+// expire forgets parts that nothing has followed.
+func (s *stage) expire(now int64) {
+	if s.incoming != nil && now-s.incoming.touched >= stageKept {
+		s.incoming = nil
+	}
+}
+
 // stageBackup keeps a part. One that has come before is taken for done, so that it may be sent again.
 func (s *State) stageBackup(e *env.Env, n BackupPart) (Ack, error) {
-	now := s.staged
+	now := s.stage.incoming
 	mine := now != nil && now.id == n.ID
 	switch {
 	case len(n.Data) == 0:
 		if mine {
-			s.staged = nil
+			s.stage.incoming = nil
 		}
 		return Ack{}, nil
 	case len(n.Data) > PartBytes || n.ID == "":
@@ -93,7 +119,7 @@ func (s *State) stageBackup(e *env.Env, n BackupPart) (Ack, error) {
 	}
 	next := &staged{id: now.id, size: now.size + uint64(len(n.Data)), touched: e.Now}
 	next.parts = append(now.parts, bytes.Clone(n.Data)) // behind what forks see
-	s.staged = next
+	s.stage.incoming = next
 	return Ack{}, nil
 }
 
@@ -114,13 +140,6 @@ func (s *State) refuseUsed() error {
 		return &Error{Code: ErrNotEmpty.Code, Text: ErrNotEmpty.Text + "; this one has " + has}
 	}
 	return nil
-}
-
-// expireStage forgets parts that nothing has followed.
-func (s *State) expireStage(e *env.Env) {
-	if s.staged != nil && e.Now-s.staged.touched >= stageKept {
-		s.staged = nil
-	}
 }
 
 // BackupRef names a backup whose parts have all come in.
@@ -152,14 +171,13 @@ func (r *Restoration) Fields(c *wire.Codec) {
 
 // restoreBackup replaces the state by that of a backup that has come in. It may be asked again.
 func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
-	if n.ID != "" && n.ID == s.restored {
+	if s.stage.wasTaken(n.ID) {
 		return Restoration{Index: e.Index, Epoch: s.epoch, Contents: s.contents()}, nil
 	}
-	in := s.staged
-	if in == nil || in.id != n.ID || in.size != n.Size {
+	in := s.stage.take(n.ID, n.Size)
+	if in == nil {
 		return Restoration{}, ErrNotStaged
 	}
-	s.staged = nil
 	if err := s.refuseUsed(); err != nil {
 		return Restoration{}, err
 	}
@@ -167,7 +185,7 @@ func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
 	for i, part := range in.parts {
 		readers[i] = bytes.NewReader(part)
 	}
-	_, from, err := readBackup(io.MultiReader(readers...), s.table, 0, s.keeper)
+	_, from, err := readBackup(io.MultiReader(readers...), s.applier.table, 0, s.keeper)
 	switch {
 	case errors.Is(err, ErrBackupNewer):
 		return Restoration{}, fmt.Errorf("%w: %w", ErrUnknownLevel, err)
@@ -178,7 +196,7 @@ func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
 	}
 	out := Restoration{Index: e.Index, Contents: from.contents()}
 	s.replaceBy(e, from)
-	s.restored, out.Epoch = n.ID, s.epoch
+	s.stage.taken, out.Epoch = n.ID, s.epoch
 	return out, nil
 }
 
@@ -189,7 +207,7 @@ func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
 func (s *State) replaceBy(e *env.Env, from *State) {
 	shift := max(s.serial, s.home.users.Serial())
 	from.serial += shift
-	for len(from.former) > 0 { // their time was the former cluster's
+	for len(from.tokens.former) > 0 { // their time was the former cluster's
 		from.dropFormer(0)
 	}
 	for _, d := range from.databases {
@@ -199,10 +217,10 @@ func (s *State) replaceBy(e *env.Env, from *State) {
 	from.clock = max(s.clock, from.clock)
 	from.raise(s.level)
 	from.epoch = max(s.epoch, from.epoch) + 1
-	from.adminSerial = max(s.adminSerial, from.adminSerial) + 1
+	from.tokens.adminSerial = max(s.tokens.adminSerial, from.tokens.adminSerial) + 1
 	from.sessions, from.channels = nil, channel.New()
-	from.digestIndex, from.reports = 0, nil
-	from.term, from.table, from.engine, from.yield, from.charge, from.progress = s.term, s.table, s.engine, s.yield, s.charge, s.progress
+	from.digests = digestRound{}
+	from.applier.takeOver(&s.applier)
 	*s = *from
 	e.Now, e.Level = s.clock, s.level
 	for _, d := range s.databases {
@@ -231,13 +249,13 @@ func (s *staged) save(emit func(record []byte) error) error {
 
 // stage takes in a record of sectionStage.
 func (l *loading) stage(record []byte) error {
-	if l.s.staged == nil {
+	if l.s.stage.incoming == nil {
 		r := wire.NewReader(record)
-		l.s.staged = &staged{id: r.String(), touched: r.Varint()}
+		l.s.stage.incoming = &staged{id: r.String(), touched: r.Varint()}
 		return r.Done()
 	}
-	l.s.staged.parts = append(l.s.staged.parts, bytes.Clone(record))
-	l.s.staged.size += uint64(len(record))
+	l.s.stage.incoming.parts = append(l.s.stage.incoming.parts, bytes.Clone(record))
+	l.s.stage.incoming.size += uint64(len(record))
 	return nil
 }
 

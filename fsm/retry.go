@@ -105,6 +105,6 @@ func (s *State) anyExecuted(tx *command.Tx, b Batch, out Results) bool {
 	if b.Mode != Single || !out.Values[0].IsError() {
 		return true
 	}
-	_, refusal := s.table.Check(tx, b.Rows[0])
+	_, refusal := s.applier.table.Check(tx, b.Rows[0])
 	return refusal == nil && !command.OverMemory(out.Values[0])
 }

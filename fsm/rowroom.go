@@ -18,16 +18,6 @@ type rowRoom struct {
 	used struct{ words, rows int }
 }
 
-// lend returns a batch to be read into the room of the state, nil if another one has it.
-func (s *State) lend() (*Batch, *wire.Codec) {
-	r := &s.room
-	if r.busy {
-		return nil, nil
-	}
-	r.batch = Batch{room: r}
-	return &r.batch, &r.codec
-}
-
 // take is room for n words, none of them there yet, and for m rows. On a nil room, or for too many, it is new.
 func (r *rowRoom) take(n, m int) (words [][]byte, rows [][][]byte) {
 	if r == nil || max(n, m) > lentWords {

@@ -69,7 +69,7 @@ func bodyPrice(length int) env.Price {
 
 // chargeShare adds the work of a request, which is its price, to what the entry has done for the database, and returns it.
 func (s *State) chargeShare(e *env.Env, d *database, q *Request) int64 {
-	steps := s.worked
+	steps := s.applier.worked
 	if q.Code != Exec.Code {
 		steps = max(steps, bodyPrice(len(q.Body)).Work) // that of one that was refused
 	}

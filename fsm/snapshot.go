@@ -121,8 +121,8 @@ func (f *Frozen) sections(out *frames) error {
 	if err := out.saver(f.s.home.workflows)(func(record []byte) error { return out.record(sectionWorkflows, record) }); err != nil {
 		return err
 	}
-	if f.s.staged != nil {
-		if err := f.s.staged.save(func(record []byte) error { return out.record(sectionStage, record) }); err != nil {
+	if f.s.stage.incoming != nil {
+		if err := f.s.stage.incoming.save(func(record []byte) error { return out.record(sectionStage, record) }); err != nil {
 			return err
 		}
 	}
@@ -216,21 +216,21 @@ func (s *State) metaFields(c *wire.Codec) {
 	c.Uvarint(&s.epoch)
 	wire.Uint(c, &s.level)
 	c.Record(s.settings.Fields)
-	c.Record(s.tokens.Fields)
-	c.Record(s.founded.Fields)
-	c.Uvarint(&s.adminSerial)
+	c.Record(s.tokens.inForce.Fields)
+	c.Record(s.tokens.founded.Fields)
+	c.Uvarint(&s.tokens.adminSerial)
 	c.Fixed(s.secret[:])
 	c.Uvarint(&s.serial)
-	c.Uvarint(&s.digestIndex)
-	wire.Records(c, &s.reports)
+	c.Uvarint(&s.digests.index)
+	wire.Records(c, &s.digests.reports)
 	s.opened.Fields(c)
-	if c.More(s.restored != "" || s.tokenSalt != acl.Salt{} || len(s.former) > 0) {
-		c.String(&s.restored)
+	if c.More(s.stage.taken != "" || s.tokens.salt != acl.Salt{} || len(s.tokens.former) > 0) {
+		c.String(&s.stage.taken)
 	}
-	if c.More(s.tokenSalt != acl.Salt{} || len(s.former) > 0) {
-		c.Fixed(s.tokenSalt[:])
+	if c.More(s.tokens.salt != acl.Salt{} || len(s.tokens.former) > 0) {
+		c.Fixed(s.tokens.salt[:])
 	}
-	if c.More(len(s.former) > 0) {
-		wire.Records(c, (*[]FormerToken)(&s.former))
+	if c.More(len(s.tokens.former) > 0) {
+		wire.Records(c, (*[]FormerToken)(&s.tokens.former))
 	}
 }

@@ -22,7 +22,7 @@ func (m *Machine) Restore(r io.Reader) error {
 		return err
 	}
 	m.mu.Lock()
-	s.yield, s.charge, s.progress = m.yield, m.charge, m.state.progress
+	s.applier.yield, s.applier.charge, s.applier.progress = m.yield, m.charge, m.state.applier.progress
 	m.state, m.index, m.term = s, index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))

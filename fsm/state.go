@@ -1,60 +1,44 @@
 package fsm
 
 import (
-	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/channel"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/dedup"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
-	"github.com/trireme-dev/trireme/fsm/script"
 )
 
-// State is everything that is replicated.
+// State is everything that is replicated, and what applies entries to it.
 type State struct {
 	clusterID string
 	clock     int64 // cluster time of the last entry
 	epoch     uint64
 	level     env.Level
 	settings  Settings
-	// tokens are the cluster's own; those of databases belong to their users.
-	tokens      acl.Tokens
-	founded     acl.Tokens // those that the cluster was founded with last
-	tokenSalt   acl.Salt   // of tokens and founded
-	adminSerial uint64     // of the admin token: identities it proved name it
-	former      formerTokens
-	secret      [32]byte // of REST tokens; drawn when the cluster is founded
-	serial      uint64   // of databases and their credentials
-	sessions    sessions
-	nodes       nodeRecords
-	opened      Term        // by its leader
+	secret    [32]byte // of REST tokens; drawn when the cluster is founded
+	serial    uint64   // of databases and their credentials
+	tokens    clusterTokens
+
+	sessions  sessions
+	nodes     nodeRecords
+	opened    Term          // by its leader
+	ended     endedSessions // of the console
+	retries   *dedup.Table
+	digests   digestRound
+	fragments fragments // of a large entry that is under way
+	stage     stage
+
 	databases   []*database // in the order of their names
 	home        *database   // the one named default, which is always there
-	retries     *dedup.Table
+	quarantines int         // how many databases are in quarantine
 	channels    *channel.Book
 	keeper      payload.Keeper // of this node, not replicated; nil if payloads stay in memory
 
-	digestIndex uint64
-	reports     []DigestReport
-	staged      *staged       // a backup that is coming in, nil if there is none
-	restored    string        // what the last restored backup was staged as
-	ended       endedSessions // of the console
-	fragments   fragments     // of a large entry that is under way
-
-	term        uint64         // of the entry that is being applied; every entry sets it
-	table       *command.Table // this binary's, not replicated
-	engine      *script.Engine // runs the scripts of applies, not replicated
-	idle        *command.Tx    // of the last batch; see transaction
-	yield       func()         // called where an apply may release the lock for readers
-	charge      func(n int)    // counts work as n commands
-	room        rowRoom        // of the batch that is being applied, not replicated
-	quarantines int            // how many databases are in quarantine
-	progress    *Progress      // of this node, not replicated
-	worked      int64          // by the request that is being applied, in steps; not replicated
+	applier applier
 }
 
 func newState(table *command.Table, keeper payload.Keeper) *State {
-	s := &State{level: env.Base, keeper: keeper, retries: dedup.New(), channels: channel.New(), table: table, engine: script.NewEngine(), progress: new(Progress)}
+	s := &State{level: env.Base, keeper: keeper, retries: dedup.New(), channels: channel.New(), applier: newApplier(table)}
 	s.home = s.newDatabase(DefaultDB, 0)
 	s.databases = []*database{s.home}
 	return s
@@ -65,7 +49,7 @@ func newState(table *command.Table, keeper payload.Keeper) *State {
 func (s *State) fork() *State {
 	f := *s
 	f.sessions = s.sessions.fork()
-	f.reports = append([]DigestReport(nil), s.reports...)
+	f.digests = s.digests.fork()
 	f.retries = s.retries.Fork()
 	f.databases = make([]*database, len(s.databases))
 	for i, d := range s.databases {
@@ -74,7 +58,7 @@ func (s *State) fork() *State {
 	i, _ := f.place(DefaultDB)
 	f.home = f.databases[i]
 	f.channels = s.channels.Fork()
-	f.yield, f.charge, f.engine, f.idle, f.room = nil, nil, nil, nil, rowRoom{}
+	f.applier = s.applier.fork()
 	return &f
 }
 

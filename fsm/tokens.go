@@ -106,6 +106,57 @@ func (ft formerTokens) role(token *acl.Digest) (found acl.Role, number uint64) {
 	return found, number
 }
 
+// clusterTokens are the tokens of the cluster: those in force, and those that were replaced. Tokens in force of databases belong to
+// their users.
+type clusterTokens struct {
+	inForce     acl.Tokens
+	founded     acl.Tokens   // those that the cluster was founded with last
+	salt        acl.Salt     // of inForce and founded
+	adminSerial uint64       // of the admin token: identities it proved name it
+	former      formerTokens // with those of databases
+}
+
+// found puts the tokens in force that a cluster is founded with; those of the database default are not among them.
+func (ct *clusterTokens) found(t acl.Tokens, salt acl.Salt) {
+	ct.founded, ct.salt = t, salt
+	t[acl.Standard], t[acl.ReadOnly] = acl.Digest{}, acl.Digest{}
+	if t[acl.Admin] != ct.inForce[acl.Admin] {
+		ct.adminSerial++
+	}
+	ct.inForce = t
+}
+
+// role returns the rights of a token, and the number of the credential if it is an admin token. A token that was replaced
+// counts while it is in force.
+func (ct *clusterTokens) role(token *acl.Digest) (role acl.Role, number uint64) {
+	if role = ct.inForce.Role(*token); role != acl.NoRole {
+		return role, ct.adminSerial
+	}
+	return ct.former.role(token)
+}
+
+// replace puts another token of a role in force. The former one stays in force until a time, 0 for not at all.
+func (ct *clusterTokens) replace(role acl.Role, token acl.Digest, until int64) {
+	former := FormerToken{Role: role, Until: until, digest: ct.inForce[role]}
+	if role == acl.Admin {
+		former.number = ct.adminSerial
+		ct.adminSerial++
+	}
+	if ct.inForce[role] = token; until > 0 && former.digest != (acl.Digest{}) {
+		ct.former = ct.former.add(former)
+	}
+}
+
+// isAdmin reports whether an admin token of that number is in force.
+func (ct *clusterTokens) isAdmin(number uint64) bool {
+	for i := range ct.former {
+		if ct.former[i].Role == acl.Admin && ct.former[i].number == number {
+			return true
+		}
+	}
+	return number == ct.adminSerial
+}
+
 // builtinOf is the user whose credential a token of a database is.
 func builtinOf(role acl.Role) string {
 	if role == acl.ReadOnly {
@@ -119,7 +170,7 @@ func (s *State) rotateTokens(e *env.Env, n TokenRotation) (TokenOverlap, error) 
 	if n.Overlap < 0 || n.Overlap > MaxTokenOverlap {
 		return TokenOverlap{}, ErrTokenOverlap
 	}
-	if n.Salt != s.tokenSalt {
+	if n.Salt != s.tokens.salt {
 		return TokenOverlap{}, ErrTokenSalt
 	}
 	out := TokenOverlap{}
@@ -137,7 +188,7 @@ func (s *State) rotateClusterTokens(tokens *acl.Tokens, until int64) error {
 		return ErrTokenRoles
 	}
 	for role := acl.Messages; int(role) < len(tokens); role++ {
-		if known, _ := s.former.role(&tokens[role]); known != acl.NoRole || s.tokens.Role(tokens[role]) != acl.NoRole {
+		if known, _ := s.tokens.role(&tokens[role]); known != acl.NoRole {
 			return ErrSameToken
 		}
 	}
@@ -146,14 +197,7 @@ func (s *State) rotateClusterTokens(tokens *acl.Tokens, until int64) error {
 			continue
 		}
 		s.endOverlap("", role)
-		former := FormerToken{Role: role, Until: until, digest: s.tokens[role]}
-		if role == acl.Admin {
-			former.number = s.adminSerial
-			s.adminSerial++
-		}
-		if s.tokens[role] = tokens[role]; until > 0 && former.digest != (acl.Digest{}) {
-			s.former = s.former.add(former)
-		}
+		s.tokens.replace(role, tokens[role], until)
 	}
 	return nil
 }
@@ -182,7 +226,7 @@ func (s *State) rotateDatabaseTokens(n *TokenRotation, until int64) error {
 		s.endOverlap(d.name, role)
 		former := d.users.RotateToken(builtinOf(role), n.Tokens[role], n.Salt, until > 0)
 		if former > 0 && until > 0 {
-			s.former = s.former.add(FormerToken{Database: d.name, Role: role, Until: until, number: former})
+			s.tokens.former = s.tokens.former.add(FormerToken{Database: d.name, Role: role, Until: until, number: former})
 		}
 	}
 	return nil
@@ -191,7 +235,7 @@ func (s *State) rotateDatabaseTokens(n *TokenRotation, until int64) error {
 // endTokenOverlap ends the time of former tokens before it is over.
 func (s *State) endTokenOverlap(_ *env.Env, n TokenRole) (Ack, error) {
 	if n.Database == "" {
-		if n.Role < acl.Messages || int(n.Role) >= len(s.tokens) {
+		if n.Role < acl.Messages || int(n.Role) >= len(s.tokens.inForce) {
 			return Ack{}, ErrTokenRoles
 		}
 		s.endOverlap("", n.Role)
@@ -212,8 +256,8 @@ func (s *State) endOverlaps(database string) {
 
 // endOverlap ends the former token of a role, if there is one.
 func (s *State) endOverlap(database string, role acl.Role) {
-	for i := range s.former {
-		if s.former[i].Database == database && s.former[i].Role == role {
+	for i := range s.tokens.former {
+		if s.tokens.former[i].Database == database && s.tokens.former[i].Role == role {
 			s.dropFormer(i)
 			return
 		}
@@ -222,32 +266,32 @@ func (s *State) endOverlap(database string, role acl.Role) {
 
 // dropFormer ends a former token; identities that it proved are invalid from then on.
 func (s *State) dropFormer(i int) {
-	n := s.former[i]
+	n := s.tokens.former[i]
 	if n.Database != "" {
 		if d := s.database(n.Database); d != nil {
 			d.users.RevokeToken(builtinOf(n.Role), n.number)
 		}
 	}
-	s.former = slices.Delete(slices.Clone(s.former), i, i+1)
+	s.tokens.former = slices.Delete(slices.Clone(s.tokens.former), i, i+1)
 }
 
 // expireTokens ends the former tokens whose time is over.
 func (s *State) expireTokens(now int64) {
-	for len(s.former) > 0 && s.former[0].Until <= now {
+	for len(s.tokens.former) > 0 && s.tokens.former[0].Until <= now {
 		s.dropFormer(0)
 	}
 }
 
 // FormerTokens lists the tokens that were replaced and are still in force, in the order in which they end.
-func (v *View) FormerTokens() []FormerToken { return slices.Clone([]FormerToken(v.s.former)) }
+func (v *View) FormerTokens() []FormerToken { return slices.Clone([]FormerToken(v.s.tokens.former)) }
 
 // Former reports whether a token of default or of the cluster was replaced and is in force still, and until when.
 func (v *View) Former(role acl.Role, token acl.Digest) (until int64, ok bool) {
 	shown := acl.Presented{Digest: token}
-	for _, n := range v.s.former {
+	for _, n := range v.s.tokens.former {
 		switch {
 		case n.Role != role:
-		case n.Database == "" && n.digest.Equal(shown.Under(&v.s.tokenSalt)),
+		case n.Database == "" && n.digest.Equal(shown.Under(&v.s.tokens.salt)),
 			n.Database == DefaultDB && v.s.home.users.Proves(builtinOf(role), &shown):
 			return n.Until, true
 		}

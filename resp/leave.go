@@ -20,7 +20,7 @@ func (c *conn) leaves() bool { return c.info.number <= c.s.leaving.Load() }
 // counts on it.
 func (c *conn) mayLeave() bool {
 	last := c.info.last.Load()
-	return c.answered > 0 && len(c.in.rest()) == 0 && last != nil && last.Group != "connection" && c.as.Known() && !c.tx.open && len(c.tx.watch.Keys) == 0 &&
+	return c.answered > 0 && len(c.in.rest()) == 0 && last != nil && last.Group() != "connection" && c.as.Known() && !c.tx.open && len(c.tx.watch.Keys) == 0 &&
 		!c.silent && !c.skipNext && c.subscriber == nil && c.monitoring == nil
 }
 

@@ -46,7 +46,7 @@ func (c *conn) enqueue(row *command.Command, argv [][]byte) {
 		return
 	}
 	c.awaitUncounted(row)
-	isScript := row.Group == "scripting" // a script may be slow: it is an entry of its own
+	isScript := row.Group() == "scripting" // a script may be slow: it is an entry of its own
 	switch {
 	case len(g.rows) == 0:
 		g.writes = writes

@@ -20,7 +20,7 @@ type readScript struct {
 // is called.
 func (c *conn) readScripts(rows [][][]byte) (ended func()) {
 	for _, argv := range rows {
-		if row := c.s.table.Find(argv); row != nil && row.Group == "scripting" && row.Keys.Find != nil {
+		if row := c.s.table.Find(argv); row != nil && row.Group() == "scripting" && row.Keys.Find != nil {
 			c.info.script.Store(&readScript{function: strings.HasPrefix(row.Name, "fcall")})
 			return func() { c.info.script.Store(nil) }
 		}

@@ -79,7 +79,7 @@ func (c *conn) awaitCounted() { c.s.hub.WaitCounted(c.s.life) }
 // awaitUncounted waits before a read of how many subscribers there are, as fsm.Execute does
 // before a PUBLISH.
 func (c *conn) awaitUncounted(row *command.Command) {
-	if row.Group == "pubsub" && row.Flags&command.Write == 0 && c.s.hub != nil {
+	if row.Group() == "pubsub" && row.Flags&command.Write == 0 && c.s.hub != nil {
 		c.runPipeline()
 		defer c.suspendIntake()()
 		c.s.hub.AwaitUncounted(c.s.life, c.database())

@@ -138,7 +138,7 @@ func (c *conn) trackRow(row *command.Command, argv [][]byte, at int) {
 		c.caching = asUsual
 	}
 	skipped := t.options.bcast || (t.options.optIn && said != cachingYes) || (t.options.optOut && said == cachingNo)
-	if skipped || (row.Flags&command.ReadOnly == 0 && row.Group != "scripting") {
+	if skipped || (row.Flags&command.ReadOnly == 0 && row.Group() != "scripting") {
 		c.s.tracker.deferDelivery(t) // its own changes are reported after the reply
 		return
 	}
@@ -146,7 +146,7 @@ func (c *conn) trackRow(row *command.Command, argv [][]byte, at int) {
 	for _, i := range row.Keys.Positions(argv) {
 		keys = append(keys, string(argv[i]))
 	}
-	if row.Group == "scripting" && !row.OnlyReads(argv) {
+	if row.Group() == "scripting" && !row.OnlyReads(argv) {
 		c.s.tracker.trackScript(t, at, keys)
 		return
 	}

@@ -143,7 +143,7 @@ func (co *coverage) write(t *testing.T) {
 	out.WriteString(head)
 	lines := map[string]bool{}
 	for _, c := range rows.Rows() {
-		line := fmt.Sprintf("| %s | %s | %s |", strings.ToUpper(c.Name), c.Group, tiers[c.Name])
+		line := fmt.Sprintf("| %s | %s | %s |", strings.ToUpper(c.Name), c.Group(), tiers[c.Name])
 		for d := range entryPoints {
 			line += " " + co.cell(d, c) + " |"
 		}

@@ -23,7 +23,7 @@ var rows = command.NewTable()
 func TestEntryPoints(t *testing.T) {
 	seen := newCoverage()
 	for _, c := range rows.Rows() {
-		path := filepath.Join("../../fsm/command/testdata", c.Group, strings.ReplaceAll(c.Name, " ", "-")+".txt")
+		path := filepath.Join("../../fsm/command/testdata", c.Group(), strings.ReplaceAll(c.Name, " ", "-")+".txt")
 		steps := read(t, path)
 		t.Run(strings.ReplaceAll(c.Name, " ", "-"), func(t *testing.T) {
 			w := witness{seen: seen, row: c, refused: alwaysRefused(steps, c.Name)}

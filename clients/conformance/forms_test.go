@@ -123,7 +123,7 @@ func TestJSONForms(t *testing.T) {
 		}
 	}
 	for _, row := range rows.Rows() {
-		if row.Group == "json" && !called[row.Name] {
+		if row.Group() == "json" && !called[row.Name] {
 			t.Errorf("no example of %s", row.Name)
 		}
 	}

@@ -62,7 +62,7 @@ func texts(argv [][]byte) []string {
 // has conversations of its own.
 func ofPort(s *scripttest.Step) bool {
 	row := rows.Find(s.Argv)
-	return ofDefault(s) && (row == nil || (s.Origin != command.OriginHTTP || overHTTP.open(row)) && row.Flags&command.Blocking == 0 && row.Group != "connection" && row.Group != "transactions" &&
+	return ofDefault(s) && (row == nil || (s.Origin != command.OriginHTTP || overHTTP.open(row)) && row.Flags&command.Blocking == 0 && row.Group() != "connection" && row.Group() != "transactions" &&
 		!strings.HasSuffix(s.Want, "belongs to a connection of its own"))
 }
 

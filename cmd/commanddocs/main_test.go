@@ -33,7 +33,7 @@ func TestReferenceIsFresh(t *testing.T) {
 // TestRowsAreDescribed keeps the reference complete.
 func TestRowsAreDescribed(t *testing.T) {
 	for _, c := range command.NewTable().Rows() {
-		for field, text := range map[string]string{"group": c.Group, "syntax": c.Syntax, "summary": c.Summary, "complexity": c.Complexity, "version": c.Version} {
+		for field, text := range map[string]string{"group": c.Group(), "syntax": c.Syntax, "summary": c.Summary, "complexity": c.Complexity, "version": c.Version} {
 			if text == "" || strings.ContainsAny(text, "\r\n") {
 				t.Errorf("%s: %s is %q", c.Name, field, text)
 			}

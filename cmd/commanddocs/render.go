@@ -15,10 +15,10 @@ func render(rows []*command.Command) map[string]string {
 	families := map[string][]*command.Command{}
 	var groups []string
 	for _, c := range rows {
-		if families[c.Group] == nil {
-			groups = append(groups, c.Group)
+		if families[c.Group()] == nil {
+			groups = append(groups, c.Group())
 		}
-		families[c.Group] = append(families[c.Group], c)
+		families[c.Group()] = append(families[c.Group()], c)
 	}
 	slices.Sort(groups)
 	pages := map[string]string{"README.md": index(groups, families)}
@@ -40,7 +40,7 @@ func index(groups []string, families map[string][]*command.Command) string {
 			names[i] = strings.ToUpper(c.Name)
 		}
 		slices.Sort(names)
-		fmt.Fprintf(&b, "| [%s](%s.md) | %s |\n", families[g][0].Title, g, strings.Join(names, ", "))
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s |\n", families[g][0].Title(), g, strings.Join(names, ", "))
 	}
 	b.WriteString("\nThe words of each page:\n\n")
 	b.WriteString("- **Arity** is the number of words, the name included; `at least n` where more may follow.\n")
@@ -52,7 +52,7 @@ func index(groups []string, families map[string][]*command.Command) string {
 
 func page(group string, rows []*command.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s# %s\n", generated, rows[0].Title)
+	fmt.Fprintf(&b, "%s# %s\n", generated, rows[0].Title())
 	for _, c := range rows {
 		fmt.Fprintf(&b, "\n## %s\n\n```\n%s\n```\n\n%s\n\n", strings.ToUpper(c.Name), c.Syntax, c.Summary)
 		b.WriteString("| Arity | Access | HTTP | Read Only | Level | Redis | Complexity |\n| --- | --- | --- | --- | --- | --- | --- |\n")

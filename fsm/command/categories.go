@@ -2,6 +2,14 @@ package command
 
 import "github.com/trireme-dev/trireme/fsm/acl"
 
+// Access are the ACL categories of a row where they differ from those that follow from its family and Flags.
+type Access struct {
+	// Categories are those in addition; NotCategories are those of the family that Redis does not give the command.
+	Categories, NotCategories acl.Category
+	// Regrouped are categories that the row leaves, or enters, where Redis has it in others than its Flags say.
+	Regrouped acl.Category
+}
+
 // categories are all categories of the row.
 func (c *Command) categories() acl.Category {
 	set := c.family.category&^c.NotCategories | c.Categories
@@ -16,7 +24,7 @@ func (c *Command) categories() acl.Category {
 	if c.Flags&Fast == 0 {
 		set |= acl.Slow
 	}
-	if c.Flags&Admin != 0 || c.Group == "pubsub" || c.Group == "scripting" { // these are about the data
+	if c.Flags&Admin != 0 || c.Group() == "pubsub" || c.Group() == "scripting" { // these are about the data
 		set &^= acl.Read | acl.Write
 	}
 	return set ^ c.Regrouped

@@ -73,7 +73,7 @@ const (
 type Handler func(tx *Tx, a *Args) reply.Value
 
 // Command is a row of the table: all that is known about a command. Name, Arity, Flags, Keys,
-// Cost, Version, Complexity, Syntax, Summary and Run are in every row (Flags may be 0 and Keys
+// Cost, Run and, of Doc, Version, Complexity, Syntax and Summary are in every row (Flags may be 0 and Keys
 // absent); TestRowsAreConsistent says what a row lacks. The other fields have zero values that
 // are safe: no tips, no extra categories, nothing varies.
 type Command struct {
@@ -82,21 +82,54 @@ type Command struct {
 	// Arity is the number of words, name included; negative: at least that many.
 	Arity int
 	Flags Flags
+	// Since is the feature level that switched the command on; 0 = the first.
+	Since env.Level
+
 	// Keys says which words are keys and what the command does with them, for users' rights
 	// and for COMMAND INFO.
 	Keys KeySpec
+	// Varies, if set, says what a call does with its keys, where that depends on its words.
+	Varies func(argv [][]byte) keyFlags
 	// Channels says which words are channels.
 	Channels channelUse
+
 	// Cost says how much of the state a call looks at.
 	Cost Cost
 	// Work, if set, returns the steps of a call where its words say more than Cost; see work.go.
 	Work func(tx *Tx, argv [][]byte) int64
 	// Counts, if set, returns as how many changes a call counts that has changed something. Without it a call is one change.
 	Counts changeCount
-	// Since is the feature level that switched the command on; 0 = the first.
-	Since env.Level
-	// Version is the first Redis version that had the command, or "extension". Syntax, Summary,
-	// Complexity and Version are in the reference and in COMMAND DOCS.
+	// Reach, if set, returns the length of the string that a write at an offset makes.
+	Reach func(argv [][]byte) int64
+
+	Waiting
+	// Reads, if set, reports of a MayRead command whether these arguments only read.
+	Reads func(argv [][]byte) bool
+	// Precheck, if set, checks a word that may be long. If the command refuses that word in any state, it returns the word's
+	// position and a short word for the log, which the command refuses with the same error. Otherwise at is 0. argv has
+	// passed Table.Check.
+	Precheck func(l *Limits, argv [][]byte) (at int, word []byte)
+	Run      Handler
+
+	Access
+	Doc
+
+	family    *family
+	number    int  // in the table and its catalog
+	words     int  // of the name: the arguments follow
+	container bool // has subcommands too, like COMMAND
+	bare      bool // is no row, but represents a container in descriptions
+}
+
+// Group names the family for programs: "sorted-set".
+func (c *Command) Group() string { return c.family.group }
+
+// Title names the family for people: "Sorted sets".
+func (c *Command) Title() string { return c.family.title }
+
+// Doc is what clients and people read about a command: in the reference, in COMMAND DOCS and in COMMAND INFO.
+type Doc struct {
+	// Version is the first Redis version that had the command, or "extension".
 	Version, Complexity, Syntax, Summary string
 	// Changes lists the changes by later versions of Redis, the oldest first.
 	Changes []Change
@@ -104,42 +137,6 @@ type Command struct {
 	// follow from Flags: "loading stale". Tips are its command tips. Both are words with spaces
 	// between them.
 	Info, Tips string
-	// Categories are ACL categories in addition to those of the family and of Flags; NotCategories
-	// are those of the family that Redis does not give the command.
-	Categories, NotCategories acl.Category
-	// Regrouped are categories that the row leaves, or enters, where Redis has it in others than its Flags say.
-	Regrouped acl.Category
-	// Varies, if set, says what a call does with its keys, where that depends on its words.
-	Varies func(argv [][]byte) keyFlags
-	// Reach, if set, returns the length of the string that a write at an offset makes.
-	Reach func(argv [][]byte) int64
-	// Reads, if set, reports of a MayRead command whether these arguments only read.
-	Reads func(argv [][]byte) bool
-	// TimeoutAt is the position of a Blocking command's timeout; negative counts from the end.
-	TimeoutAt int
-	// Waits, if set, reports of a Blocking command whether these arguments ask to wait, and
-	// what Timeout returns then.
-	Waits func(argv [][]byte, now int64) (ms int64, ok bool)
-	// Pin, if set, returns the arguments that a Blocking command is called with again while
-	// it waits: what means the present in them is replaced by what it means now. Whoever
-	// waits asks for them once, when the call arrives.
-	Pin func(tx *Tx, argv [][]byte) [][]byte
-	// Wait says what a Blocking command waits for; one without never waits.
-	Wait *Wait
-	// Precheck, if set, checks a word that may be long. If the command refuses that word in any state, it returns the word's
-	// position and a short word for the log, which the command refuses with the same error. Otherwise at is 0. argv has
-	// passed Table.Check.
-	Precheck func(l *Limits, argv [][]byte) (at int, word []byte)
-	Run      Handler
-
-	// Group and Title name the family, for programs and for people: "string", "Strings".
-	Group, Title string
-
-	family    *family
-	number    int  // in the table and its catalog
-	words     int  // of the name: the arguments follow
-	container bool // has subcommands too, like COMMAND
-	bare      bool // is no row, but represents a container in descriptions
 }
 
 // The words of Info and Tips that many rows share.
@@ -224,7 +221,7 @@ const (
 // Batchable reports whether calls may share a batch with those of other connections: it
 // does not block, is fast if it reads, and is about keys only.
 func (c *Command) Batchable() bool {
-	return c.Keys.First > 0 && c.Flags&(Blocking|Admin) == 0 && c.Flags&(Write|Fast) != 0 && c.Group != "scripting"
+	return c.Keys.First > 0 && c.Flags&(Blocking|Admin) == 0 && c.Flags&(Write|Fast) != 0 && c.Group() != "scripting"
 }
 
 // Logged reports whether a read may run in the log, in one piece with writes.

@@ -14,12 +14,11 @@ import (
 // dumpRows carry values to and from Redis.
 func dumpRows() []Command {
 	return []Command{
-		{Name: "dump", Arity: 2, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey.with(roAccess), Cost: costValues, Work: dumpWork, Version: "2.6.0", Complexity: "O(n), where n is the size of the value",
+		{Name: "dump", Arity: 2, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey.with(roAccess), Cost: costValues, Work: dumpWork, Doc: Doc{Version: "2.6.0", Complexity: "O(n), where n is the size of the value",
 			Syntax: "DUMP key", Summary: "Returns the value of a key in the format of Redis, which Redis 7.0 reads too unless fields of a hash have deadlines.",
-			Tips: vagueOutput, Run: dump},
-		{Name: "restore", Arity: -4, Flags: Write | DenyOOM | Overwrites, Keys: firstKey.with(owUpdate), Cost: costConstant, Version: "2.6.0", Complexity: "O(n), where n is the size of the value",
-			Syntax: "RESTORE key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]", Summary: "Makes a key of what DUMP has given, here or in a Redis of up to version 8.",
-			Categories: acl.Dangerous, Changes: []Change{{"3.0.0", "Takes REPLACE."}, {"5.0.0", "Takes ABSTTL."}, {"5.0.0", "Takes IDLETIME and FREQ."}}, Precheck: precheckRestore, Run: restore},
+			Tips: vagueOutput}, Run: dump},
+		{Name: "restore", Arity: -4, Flags: Write | DenyOOM | Overwrites, Keys: firstKey.with(owUpdate), Cost: costConstant, Access: Access{Categories: acl.Dangerous}, Doc: Doc{Version: "2.6.0", Complexity: "O(n), where n is the size of the value",
+			Syntax: "RESTORE key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]", Summary: "Makes a key of what DUMP has given, here or in a Redis of up to version 8.", Changes: []Change{{"3.0.0", "Takes REPLACE."}, {"5.0.0", "Takes ABSTTL."}, {"5.0.0", "Takes IDLETIME and FREQ."}}}, Precheck: precheckRestore, Run: restore},
 	}
 }
 

@@ -40,7 +40,7 @@ func sameAround(origin string, s *scripttest.Step) bool {
 		return false // how a value was made is not told: see OBJECT ENCODING in differences.txt
 	}
 	row := rows.Find(s.Argv)
-	connection := row != nil && (row.Group == "connection" || row.Group == "transactions") || strings.HasPrefix(text, "CLIENT ")
+	connection := row != nil && (row.Group() == "connection" || row.Group() == "transactions") || strings.HasPrefix(text, "CLIENT ")
 	return !connection || origin == "resp" || string(s.Argv[0]) == "ECHO" || string(s.Argv[0]) == "PING"
 }
 

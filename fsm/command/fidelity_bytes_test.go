@@ -65,7 +65,7 @@ func TestFidelityOfBytes(t *testing.T) {
 	}
 	t.Logf("compared %d replies of %d commands", compared, len(commands))
 	for _, c := range rows.Rows() {
-		if of := []string{"string", "list", "set", "hash", "sorted-set", "bitmap", "geo", "stream", "hyperloglog", "generic"}; !slices.Contains(of, c.Group) || commands[c.Name] {
+		if of := []string{"string", "list", "set", "hash", "sorted-set", "bitmap", "geo", "stream", "hyperloglog", "generic"}; !slices.Contains(of, c.Group()) || commands[c.Name] {
 			continue
 		}
 		if s := stepOf(inWords(strings.ToUpper(c.Name))); !strings.HasSuffix(c.Name, " help") && known(r.version, s) && sameEverywhere(r.version, s) && sameAround("none", s) && c.Flags&command.NoMulti == 0 {
@@ -103,7 +103,7 @@ func TestFidelityOfFoldedWords(t *testing.T) {
 				continue
 			}
 			for i, word := range s.Argv {
-				if !upper.Match(word) || rows.Find(s.Argv).Group == "connection" {
+				if !upper.Match(word) || rows.Find(s.Argv).Group() == "connection" {
 					continue
 				}
 				for at, letter := range word {

@@ -154,7 +154,7 @@ func TestFidelityOfEvents(t *testing.T) {
 func known(version string, s *scripttest.Step) bool {
 	c := rows.Find(s.Argv)
 	switch {
-	case c == nil || c.Group == "json" && older(version, "8.0"):
+	case c == nil || c.Group() == "json" && older(version, "8.0"):
 		return false
 	case c.Name == "config set" || c.Flags&(command.NoMulti|command.Blocking) == command.NoMulti:
 		return false

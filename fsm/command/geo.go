@@ -22,15 +22,15 @@ func geoPlaces() []Command {
 		grow = Write | DenyOOM
 	)
 	return []Command{
-		{Name: "geoadd", Arity: -5, Flags: grow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "3.2.0", Complexity: "O(log n) for each member",
+		{Name: "geoadd", Arity: -5, Flags: grow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Doc: Doc{Version: "3.2.0", Complexity: "O(log n) for each member",
 			Syntax: "GEOADD key [NX | XX] [CH] longitude latitude member [longitude latitude member ...]", Summary: "Adds places to a sorted set or moves them, and returns how many are new.",
-			Changes: []Change{{"6.2.0", "Takes CH, NX and XX."}}, Run: geoAdd},
-		{Name: "geodist", Arity: -4, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.0", Complexity: "O(log n)",
-			Syntax: "GEODIST key member1 member2 [" + geoUnit + "]", Summary: "Returns the distance between two members.", Run: geoDist},
-		{Name: "geohash", Arity: -2, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.0", Complexity: "O(log n) for each member",
-			Syntax: "GEOHASH key [member [member ...]]", Summary: "Returns the standard geohashes of members, null for each that is missing.", Run: geoHash},
-		{Name: "geopos", Arity: -2, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.0", Complexity: "O(log n) for each member",
-			Syntax: "GEOPOS key [member [member ...]]", Summary: "Returns longitudes and latitudes of members, null for each that is missing.", Run: geoPos},
+			Changes: []Change{{"6.2.0", "Takes CH, NX and XX."}}}, Run: geoAdd},
+		{Name: "geodist", Arity: -4, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Doc: Doc{Version: "3.2.0", Complexity: "O(log n)",
+			Syntax: "GEODIST key member1 member2 [" + geoUnit + "]", Summary: "Returns the distance between two members."}, Run: geoDist},
+		{Name: "geohash", Arity: -2, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Doc: Doc{Version: "3.2.0", Complexity: "O(log n) for each member",
+			Syntax: "GEOHASH key [member [member ...]]", Summary: "Returns the standard geohashes of members, null for each that is missing."}, Run: geoHash},
+		{Name: "geopos", Arity: -2, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Doc: Doc{Version: "3.2.0", Complexity: "O(log n) for each member",
+			Syntax: "GEOPOS key [member [member ...]]", Summary: "Returns longitudes and latitudes of members, null for each that is missing."}, Run: geoPos},
 	}
 }
 
@@ -42,12 +42,12 @@ func geoSearches() []Command {
 		area = "FROMMEMBER member | FROMLONLAT longitude latitude BYRADIUS radius " + geoUnit + " | BYBOX width height " + geoUnit
 	)
 	return []Command{
-		{Name: "geosearch", Arity: -7, Flags: read, Keys: firstKey.with(roAccess), Cost: costCounted, Version: "6.2.0", Complexity: geoNear,
+		{Name: "geosearch", Arity: -7, Flags: read, Keys: firstKey.with(roAccess), Cost: costCounted, Doc: Doc{Version: "6.2.0", Complexity: geoNear,
 			Syntax: "GEOSEARCH key " + area + " [ASC | DESC] [COUNT count [ANY]]" + geoWith, Summary: "Returns the members within a circle or a box.",
-			Changes: []Change{takesAnyCase}, Run: geoSearch},
-		{Name: "geosearchstore", Arity: -8, Flags: grow | ReportsMiss, Keys: twoKeys.uses(one(owUpdate, 1), one(roAccess, 2)), Cost: costValues, Work: geoStoreWork, Counts: answered, Version: "6.2.0", Complexity: geoNear,
+			Changes: []Change{takesAnyCase}}, Run: geoSearch},
+		{Name: "geosearchstore", Arity: -8, Flags: grow | ReportsMiss, Keys: twoKeys.uses(one(owUpdate, 1), one(roAccess, 2)), Cost: costValues, Work: geoStoreWork, Counts: answered, Doc: Doc{Version: "6.2.0", Complexity: geoNear,
 			Syntax: "GEOSEARCHSTORE destination source " + area + " [ASC | DESC] [COUNT count [ANY]] [STOREDIST]", Summary: "Stores the members within a circle or a box, or their distances.",
-			Changes: []Change{takesAnyCase}, Run: geoSearchStore},
+			Changes: []Change{takesAnyCase}}, Run: geoSearchStore},
 	}
 }
 
@@ -60,17 +60,17 @@ func geoRadiusRows() []Command {
 		store   = " [STORE key | STOREDIST key]"
 	)
 	return []Command{
-		{Name: "georadius", Arity: -6, Flags: grow | MayRead | ReportsMiss, Keys: radiusKeys(6).uses(one(roAccess, 1), after(owUpdate, "STORE", 6), after(owUpdate, "STOREDIST", 6)), Cost: costCounted, Work: radiusWork, Counts: answered, Version: "3.2.0", Complexity: geoNear,
-			Syntax: "GEORADIUS key longitude latitude radius " + geoUnit + geoWith + options + store, Summary: "Returns the members within a distance of a place, or stores them.", Reads: storesNothing(6),
-			Changes: []Change{{"6.2.0", "COUNT takes ANY."}, takesAnyCase}, Run: geoRadius},
-		{Name: "georadius_ro", Arity: -6, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.10", Complexity: geoNear,
+		{Name: "georadius", Arity: -6, Flags: grow | MayRead | ReportsMiss, Keys: radiusKeys(6).uses(one(roAccess, 1), after(owUpdate, "STORE", 6), after(owUpdate, "STOREDIST", 6)), Cost: costCounted, Work: radiusWork, Counts: answered, Reads: storesNothing(6), Doc: Doc{Version: "3.2.0", Complexity: geoNear,
+			Syntax: "GEORADIUS key longitude latitude radius " + geoUnit + geoWith + options + store, Summary: "Returns the members within a distance of a place, or stores them.",
+			Changes: []Change{{"6.2.0", "COUNT takes ANY."}, takesAnyCase}}, Run: geoRadius},
+		{Name: "georadius_ro", Arity: -6, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Doc: Doc{Version: "3.2.10", Complexity: geoNear,
 			Syntax: "GEORADIUS_RO key longitude latitude radius " + geoUnit + geoWith + options, Summary: "Returns the members within a distance of a place.",
-			Changes: []Change{{"6.2.0", "COUNT takes ANY."}}, Run: geoRadiusRO},
-		{Name: "georadiusbymember", Arity: -5, Flags: grow | MayRead | ReportsMiss, Keys: radiusKeys(5).uses(one(roAccess, 1), after(owUpdate, "STORE", 5), after(owUpdate, "STOREDIST", 5)), Cost: costCounted, Work: radiusWork, Counts: answered, Version: "3.2.0", Complexity: geoNear,
-			Syntax: "GEORADIUSBYMEMBER key member radius " + geoUnit + geoWith + options + store, Summary: "Returns the members within a distance of a member, or stores them.", Reads: storesNothing(5),
-			Changes: []Change{takesAnyCase}, Run: geoRadiusByMember},
-		{Name: "georadiusbymember_ro", Arity: -5, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.10", Complexity: geoNear,
-			Syntax: "GEORADIUSBYMEMBER_RO key member radius " + geoUnit + geoWith + options, Summary: "Returns the members within a distance of a member.", Run: geoRadiusByMemberRO},
+			Changes: []Change{{"6.2.0", "COUNT takes ANY."}}}, Run: geoRadiusRO},
+		{Name: "georadiusbymember", Arity: -5, Flags: grow | MayRead | ReportsMiss, Keys: radiusKeys(5).uses(one(roAccess, 1), after(owUpdate, "STORE", 5), after(owUpdate, "STOREDIST", 5)), Cost: costCounted, Work: radiusWork, Counts: answered, Reads: storesNothing(5), Doc: Doc{Version: "3.2.0", Complexity: geoNear,
+			Syntax: "GEORADIUSBYMEMBER key member radius " + geoUnit + geoWith + options + store, Summary: "Returns the members within a distance of a member, or stores them.",
+			Changes: []Change{takesAnyCase}}, Run: geoRadiusByMember},
+		{Name: "georadiusbymember_ro", Arity: -5, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Doc: Doc{Version: "3.2.10", Complexity: geoNear,
+			Syntax: "GEORADIUSBYMEMBER_RO key member radius " + geoUnit + geoWith + options, Summary: "Returns the members within a distance of a member."}, Run: geoRadiusByMemberRO},
 	}
 }
 

@@ -10,16 +10,16 @@ import (
 // hyperLogLogRows is the HyperLogLog family.
 func hyperLogLogRows() []Command {
 	return []Command{
-		{Name: "pfadd", Arity: -2, Flags: Write | DenyOOM | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Work: sketchAddWork, Version: "2.8.9", Complexity: "O(1) for each element",
-			Syntax: "PFADD key [element [element ...]]", Summary: "Counts elements, and returns 1 if the estimate may have changed.", Run: pfAdd},
-		{Name: "pfcount", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: allKeys.with(roAccess), Cost: costValues, Work: sketchWork, Version: "2.8.9", Complexity: "O(n), where n is the number of keys; a constant of some microseconds",
-			Syntax: "PFCOUNT key [key ...]", Summary: "Returns an estimate of how many distinct elements the keys have counted together.", Run: pfCount},
-		{Name: "pfdebug", Arity: 3, Flags: Write | DenyOOM | Admin, Regrouped: acl.Write, Keys: keyPlaces{First: 2, Last: 2, Step: 1}.with(rwAccess).but(keyRW), Cost: costConstant, Work: sketchDebugWork, Version: "2.8.9", Complexity: "O(1)",
-			Syntax: "PFDEBUG GETREG | DECODE | ENCODING | TODENSE key", Summary: "Shows or changes how the registers are stored, for tests.", Run: pfDebug},
-		{Name: "pfmerge", Arity: -2, Flags: Write | DenyOOM | ReportsMiss, Keys: allKeys.uses(one(rwAccessInsert, 1), rest(roAccess, 2, -1, 1)), Cost: costValues, Work: sketchWork, Version: "2.8.9", Complexity: "O(n), where n is the number of keys",
-			Syntax: "PFMERGE destkey [sourcekey [sourcekey ...]]", Summary: "Makes a key count what all of the keys have counted.", Run: pfMerge},
-		{Name: "pfselftest", Arity: 1, Flags: Admin, Cost: costConstant, Version: "2.8.9", Complexity: "O(1)",
-			Syntax: "PFSELFTEST", Summary: "Returns OK; the registers are tested when the server is built.", Run: pfSelfTest},
+		{Name: "pfadd", Arity: -2, Flags: Write | DenyOOM | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Work: sketchAddWork, Doc: Doc{Version: "2.8.9", Complexity: "O(1) for each element",
+			Syntax: "PFADD key [element [element ...]]", Summary: "Counts elements, and returns 1 if the estimate may have changed."}, Run: pfAdd},
+		{Name: "pfcount", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: allKeys.with(roAccess), Cost: costValues, Work: sketchWork, Doc: Doc{Version: "2.8.9", Complexity: "O(n), where n is the number of keys; a constant of some microseconds",
+			Syntax: "PFCOUNT key [key ...]", Summary: "Returns an estimate of how many distinct elements the keys have counted together."}, Run: pfCount},
+		{Name: "pfdebug", Arity: 3, Flags: Write | DenyOOM | Admin, Access: Access{Regrouped: acl.Write}, Keys: keyPlaces{First: 2, Last: 2, Step: 1}.with(rwAccess).but(keyRW), Cost: costConstant, Work: sketchDebugWork, Doc: Doc{Version: "2.8.9", Complexity: "O(1)",
+			Syntax: "PFDEBUG GETREG | DECODE | ENCODING | TODENSE key", Summary: "Shows or changes how the registers are stored, for tests."}, Run: pfDebug},
+		{Name: "pfmerge", Arity: -2, Flags: Write | DenyOOM | ReportsMiss, Keys: allKeys.uses(one(rwAccessInsert, 1), rest(roAccess, 2, -1, 1)), Cost: costValues, Work: sketchWork, Doc: Doc{Version: "2.8.9", Complexity: "O(n), where n is the number of keys",
+			Syntax: "PFMERGE destkey [sourcekey [sourcekey ...]]", Summary: "Makes a key count what all of the keys have counted."}, Run: pfMerge},
+		{Name: "pfselftest", Arity: 1, Flags: Admin, Cost: costConstant, Doc: Doc{Version: "2.8.9", Complexity: "O(1)",
+			Syntax: "PFSELFTEST", Summary: "Returns OK; the registers are tested when the server is built."}, Run: pfSelfTest},
 	}
 }
 

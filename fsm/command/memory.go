@@ -11,20 +11,20 @@ import (
 // logical: the same on every node, whatever its process happens to use.
 func memoryRows() []Command {
 	return []Command{
-		{Name: "memory doctor", Arity: 2, Flags: 0, Cost: costConstant, Version: "4.0.0", Complexity: "O(1)",
+		{Name: "memory doctor", Arity: 2, Flags: 0, Cost: costConstant, Doc: Doc{Version: "4.0.0", Complexity: "O(1)",
 			Syntax: "MEMORY DOCTOR", Summary: "Says how the database's memory stands to the limit.",
-			Tips: "nondeterministic_output request_policy:all_shards response_policy:special", Run: memoryDoctor},
-		{Name: "memory help", Arity: 2, Flags: ReadOnlyUser, Cost: costConstant, Version: "4.0.0", Complexity: "O(1)",
+			Tips: "nondeterministic_output request_policy:all_shards response_policy:special"}, Run: memoryDoctor},
+		{Name: "memory help", Arity: 2, Flags: ReadOnlyUser, Cost: costConstant, Doc: Doc{Version: "4.0.0", Complexity: "O(1)",
 			Syntax: "MEMORY HELP", Summary: "Describes the subcommands.",
-			Info: whileLoading, Run: helpOf("MEMORY")},
-		{Name: "memory malloc-stats", Arity: 2, Flags: 0, Cost: costConstant, Version: "4.0.0", Complexity: "O(1)",
+			Info: whileLoading}, Run: helpOf("MEMORY")},
+		{Name: "memory malloc-stats", Arity: 2, Flags: 0, Cost: costConstant, Doc: Doc{Version: "4.0.0", Complexity: "O(1)",
 			Syntax: "MEMORY MALLOC-STATS", Summary: "Says that the allocator keeps no figures of this kind.",
-			Tips: "nondeterministic_output request_policy:all_shards response_policy:special", Run: mallocStats},
-		{Name: "memory stats", Arity: 2, Flags: 0, Cost: costConstant, Version: "4.0.0", Complexity: "O(log n)",
+			Tips: "nondeterministic_output request_policy:all_shards response_policy:special"}, Run: mallocStats},
+		{Name: "memory stats", Arity: 2, Flags: 0, Cost: costConstant, Doc: Doc{Version: "4.0.0", Complexity: "O(log n)",
 			Syntax: "MEMORY STATS", Summary: "Returns the logical memory of the database and what it is used for.",
-			Tips: "nondeterministic_output request_policy:all_shards response_policy:special", Run: memoryStats},
-		{Name: "memory usage", Arity: -3, Flags: ReadOnly | ReadOnlyUser | HidesMiss | NoTouch, Keys: keyPlaces{First: 2, Last: 2, Step: 1}.with(ro), Cost: costConstant, Version: "4.0.0", Complexity: "O(1)",
-			Syntax: "MEMORY USAGE key [SAMPLES count]", Summary: "Returns the logical size of a key with its value in bytes, the same on every node.", Run: memoryUsage},
+			Tips: "nondeterministic_output request_policy:all_shards response_policy:special"}, Run: memoryStats},
+		{Name: "memory usage", Arity: -3, Flags: ReadOnly | ReadOnlyUser | HidesMiss | NoTouch, Keys: keyPlaces{First: 2, Last: 2, Step: 1}.with(ro), Cost: costConstant, Doc: Doc{Version: "4.0.0", Complexity: "O(1)",
+			Syntax: "MEMORY USAGE key [SAMPLES count]", Summary: "Returns the logical size of a key with its value in bytes, the same on every node."}, Run: memoryUsage},
 	}
 }
 

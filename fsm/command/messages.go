@@ -13,14 +13,14 @@ import (
 func messageRows() []Command {
 	const options = " [option value [option value ...]]"
 	return []Command{
-		{Name: "msg.cancel", Arity: -2, Flags: Write, Cost: costConstant, Work: msgCancelWork, Version: "0.1.0", Complexity: "O(N) in messages named",
-			Syntax: "MSG.CANCEL messageId [messageId ...]", Summary: "Cancels messages. Of one that is being sent the attempt goes on and no other follows it. Returns how many were neither done nor cancelled before.", Run: msgCancel},
-		{Name: "msg.enqueue", Arity: -4, Flags: Write | DenyOOM, Cost: costConstant, Work: msgEnqueueWork, Version: "0.1.0", Complexity: "O(log N) in messages",
-			Syntax: "MSG.ENQUEUE queue destination body" + options, Summary: "Publishes a message that is delivered in the order of its queue, which is made if there is none. Options and reply are those of MSG.PUBLISH.", Run: msgEnqueue},
-		{Name: "msg.get", Arity: 2, Flags: ReadOnly | Fast, Cost: costConstant, Version: "0.1.0", Complexity: "O(log N) in messages",
-			Syntax: "MSG.GET messageId", Summary: "Returns what a message is and how it fares, by field, or null if there is none.", Run: msgGet},
-		{Name: "msg.publish", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Work: msgPublishWork, Version: "0.1.0", Complexity: "O(log N) in messages, for each endpoint of a URL group",
-			Syntax: "MSG.PUBLISH destination body" + options, Summary: "Publishes a message to a URL, or one to each endpoint of a URL group. Options are named like the headers of the HTTP API without their prefix: RETRIES, DELAY, CALLBACK, FORWARD-X, DEDUPLICATION-ID and so on. Returns the id of the message, or the ids of a group's in the order of its endpoints.", Run: msgPublish},
+		{Name: "msg.cancel", Arity: -2, Flags: Write, Cost: costConstant, Work: msgCancelWork, Doc: Doc{Version: "0.1.0", Complexity: "O(N) in messages named",
+			Syntax: "MSG.CANCEL messageId [messageId ...]", Summary: "Cancels messages. Of one that is being sent the attempt goes on and no other follows it. Returns how many were neither done nor cancelled before."}, Run: msgCancel},
+		{Name: "msg.enqueue", Arity: -4, Flags: Write | DenyOOM, Cost: costConstant, Work: msgEnqueueWork, Doc: Doc{Version: "0.1.0", Complexity: "O(log N) in messages",
+			Syntax: "MSG.ENQUEUE queue destination body" + options, Summary: "Publishes a message that is delivered in the order of its queue, which is made if there is none. Options and reply are those of MSG.PUBLISH."}, Run: msgEnqueue},
+		{Name: "msg.get", Arity: 2, Flags: ReadOnly | Fast, Cost: costConstant, Doc: Doc{Version: "0.1.0", Complexity: "O(log N) in messages",
+			Syntax: "MSG.GET messageId", Summary: "Returns what a message is and how it fares, by field, or null if there is none."}, Run: msgGet},
+		{Name: "msg.publish", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Work: msgPublishWork, Doc: Doc{Version: "0.1.0", Complexity: "O(log N) in messages, for each endpoint of a URL group",
+			Syntax: "MSG.PUBLISH destination body" + options, Summary: "Publishes a message to a URL, or one to each endpoint of a URL group. Options are named like the headers of the HTTP API without their prefix: RETRIES, DELAY, CALLBACK, FORWARD-X, DEDUPLICATION-ID and so on. Returns the id of the message, or the ids of a group's in the order of its endpoints."}, Run: msgPublish},
 	}
 }
 

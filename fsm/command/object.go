@@ -13,21 +13,21 @@ func objectRows() []Command {
 	const read = ReadOnly | ReadOnlyUser
 	second := keyPlaces{First: 2, Last: 2, Step: 1}
 	return []Command{
-		{Name: "object encoding", Arity: 3, Flags: read | HidesMiss | NoTouch, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1) for strings and large values, O(n) for values that Redis packs",
+		{Name: "object encoding", Arity: 3, Flags: read | HidesMiss | NoTouch, Keys: second.with(ro), Cost: costConstant, Doc: Doc{Version: "2.2.3", Complexity: "O(1) for strings and large values, O(n) for values that Redis packs",
 			Syntax: "OBJECT ENCODING key", Summary: "Returns the form in which Redis would keep the value as it is now.",
-			Tips: vagueOutput, Run: objectEncoding},
-		{Name: "object freq", Arity: 3, Flags: read | HidesMiss | NoTouch | NodeLocal, Keys: second.with(ro), Cost: costConstant, Version: "4.0.0", Complexity: "O(1)",
+			Tips: vagueOutput}, Run: objectEncoding},
+		{Name: "object freq", Arity: 3, Flags: read | HidesMiss | NoTouch | NodeLocal, Keys: second.with(ro), Cost: costConstant, Doc: Doc{Version: "4.0.0", Complexity: "O(1)",
 			Syntax: "OBJECT FREQ key", Summary: "Returns the logarithm of how often the key is used, as far as the node knows that answers; under an LFU policy only.",
-			Tips: vagueOutput, Run: objectFreq},
-		{Name: "object help", Arity: 2, Flags: ReadOnlyUser, Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
+			Tips: vagueOutput}, Run: objectFreq},
+		{Name: "object help", Arity: 2, Flags: ReadOnlyUser, Cost: costConstant, Doc: Doc{Version: "6.2.0", Complexity: "O(1)",
 			Syntax: "OBJECT HELP", Summary: "Describes the subcommands.",
-			Info: whileLoading, Run: helpOf("OBJECT")},
-		{Name: "object idletime", Arity: 3, Flags: read | HidesMiss | NoTouch | NodeLocal, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1)",
+			Info: whileLoading}, Run: helpOf("OBJECT")},
+		{Name: "object idletime", Arity: 3, Flags: read | HidesMiss | NoTouch | NodeLocal, Keys: second.with(ro), Cost: costConstant, Doc: Doc{Version: "2.2.3", Complexity: "O(1)",
 			Syntax: "OBJECT IDLETIME key", Summary: "Returns for how many seconds the key was not read or written, as far as the node knows that answers.",
-			Tips: vagueOutput, Run: objectIdleTime},
-		{Name: "object refcount", Arity: 3, Flags: read | HidesMiss | NoTouch, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1)",
+			Tips: vagueOutput}, Run: objectIdleTime},
+		{Name: "object refcount", Arity: 3, Flags: read | HidesMiss | NoTouch, Keys: second.with(ro), Cost: costConstant, Doc: Doc{Version: "2.2.3", Complexity: "O(1)",
 			Syntax: "OBJECT REFCOUNT key", Summary: "Answers 1, or for the small integers that Redis shares the largest number.",
-			Tips: vagueOutput, Run: objectRefCount},
+			Tips: vagueOutput}, Run: objectRefCount},
 	}
 }
 

@@ -79,7 +79,7 @@ func (r *running) mark(part int) {
 // guardMemory returns what undoes a command that has left too much behind and makes its reply the refusal; nil for one
 // that can't.
 func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(reply.Value) reply.Value {
-	if tx.ReadOnly || tx.Undo == nil || tx.DB == nil || c.Group == "messages" || c.Flags&Write == 0 || runsScript(c) {
+	if tx.ReadOnly || tx.Undo == nil || tx.DB == nil || c.Group() == "messages" || c.Flags&Write == 0 || runsScript(c) {
 		return nil
 	}
 	before := tx.DB.Used()
@@ -119,7 +119,7 @@ func (tx *Tx) growth(c *Command, argv [][]byte) int64 {
 }
 
 // runsScript reports whether the command is a script or function: what those call is guarded itself.
-func runsScript(c *Command) bool { return c.Group == "scripting" }
+func runsScript(c *Command) bool { return c.Group() == "scripting" }
 
 // roomFor refuses a command that would add so many bytes to the database outside its keys, nil if there is room
 // for them.

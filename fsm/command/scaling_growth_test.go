@@ -22,7 +22,7 @@ func TestWhatStaysIsCounted(t *testing.T) {
 	s := &scaling{t: t, table: NewTable(), engine: script.NewEngine()}
 	recipes, found := commandRecipes(), 0
 	for _, c := range s.table.Rows() {
-		if c.Flags&Write == 0 && c.Group != "scripting" {
+		if c.Flags&Write == 0 && c.Group() != "scripting" {
 			continue
 		}
 		for _, r := range recipes[c.Name] {
@@ -33,7 +33,7 @@ func TestWhatStaysIsCounted(t *testing.T) {
 			}
 			stays, counted := s.growth(lines, n)
 			most := int64(mostTimesCounted)
-			if c.Group == "json" {
+			if c.Group() == "json" {
 				most = mostTimesJSON
 			}
 			if found++; stays > most*counted+uncounted {

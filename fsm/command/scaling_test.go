@@ -291,7 +291,7 @@ func (s *scaling) check(c *Command, lines []string, n int) (verdict string) {
 func (s *scaling) overrun(c *Command, lines []string, n int, budget int64) string {
 	tx, argv := s.prepared(lines, n)
 	// Scripts have a budget of their own (max-script-steps), which is used up as they run, and then they are undone.
-	if c.OnlyReads(argv) || c.Group == "scripting" {
+	if c.OnlyReads(argv) || c.Group() == "scripting" {
 		return ""
 	}
 	tx.Limits.MaxWork = budget

@@ -13,44 +13,44 @@ func scripting() []Command {
 	run, look := Write|NoScript, ReadOnly|NoScript // nothing of scripts is for the Read Only token
 	keys := countedKeys(2, 1)
 	return append([]Command{
-		{Name: "eval", Arity: -3, Flags: run | KeysOptional, Keys: keys.uses(counted(rwAccessUpdate, 2)), Cost: costConstant, Version: "2.6.0", Complexity: "that of the script",
+		{Name: "eval", Arity: -3, Flags: run | KeysOptional, Keys: keys.uses(counted(rwAccessUpdate, 2)), Cost: costConstant, Doc: Doc{Version: "2.6.0", Complexity: "that of the script",
 			Syntax: "EVAL script numkeys [key ...] [arg ...]", Summary: "Runs a Lua script, and keeps it for EVALSHA.",
-			Info: "stale skip_monitor no_mandatory_keys", Run: eval},
-		{Name: "eval_ro", Arity: -3, Flags: look | KeysOptional, Keys: keys.uses(counted(roAccess, 2)), Cost: costScript, Version: "7.0.0", Complexity: "that of the script",
+			Info: "stale skip_monitor no_mandatory_keys"}, Run: eval},
+		{Name: "eval_ro", Arity: -3, Flags: look | KeysOptional, Keys: keys.uses(counted(roAccess, 2)), Cost: costScript, Doc: Doc{Version: "7.0.0", Complexity: "that of the script",
 			Syntax: "EVAL_RO script numkeys [key ...] [arg ...]", Summary: "Runs a Lua script that only reads. It doesn't go through the log and isn't kept.",
-			Info: "stale skip_monitor no_mandatory_keys", Run: evalReadOnly},
-		{Name: "evalsha", Arity: -3, Flags: run | KeysOptional, Keys: keys.uses(counted(rwAccessUpdate, 2)), Cost: costConstant, Version: "2.6.0", Complexity: "that of the script",
+			Info: "stale skip_monitor no_mandatory_keys"}, Run: evalReadOnly},
+		{Name: "evalsha", Arity: -3, Flags: run | KeysOptional, Keys: keys.uses(counted(rwAccessUpdate, 2)), Cost: costConstant, Doc: Doc{Version: "2.6.0", Complexity: "that of the script",
 			Syntax: "EVALSHA sha1 numkeys [key ...] [arg ...]", Summary: "Runs a script by its digest, on any node.",
-			Info: "stale skip_monitor no_mandatory_keys", Run: evalSHA},
-		{Name: "evalsha_ro", Arity: -3, Flags: look | KeysOptional, Keys: keys.uses(counted(roAccess, 2)), Cost: costScript, Version: "7.0.0", Complexity: "that of the script",
+			Info: "stale skip_monitor no_mandatory_keys"}, Run: evalSHA},
+		{Name: "evalsha_ro", Arity: -3, Flags: look | KeysOptional, Keys: keys.uses(counted(roAccess, 2)), Cost: costScript, Doc: Doc{Version: "7.0.0", Complexity: "that of the script",
 			Syntax: "EVALSHA_RO sha1 numkeys [key ...] [arg ...]", Summary: "Runs a script that only reads by its digest, on any node.",
-			Info: "stale skip_monitor no_mandatory_keys", Run: evalSHAReadOnly},
-		{Name: "script debug", Arity: 3, Flags: NoScript | NoHTTP, Cost: costConstant, Version: "3.2.0", Complexity: "O(1)",
-			Syntax: "SCRIPT DEBUG YES|SYNC|NO", Summary: "Takes NO; there is no debugger.", Run: scriptDebug},
-		{Name: "script exists", Arity: -3, Flags: ReadOnly | NoScript, Cost: costConstant, Version: "2.6.0", Complexity: "O(N) in digests",
+			Info: "stale skip_monitor no_mandatory_keys"}, Run: evalSHAReadOnly},
+		{Name: "script debug", Arity: 3, Flags: NoScript | NoHTTP, Cost: costConstant, Doc: Doc{Version: "3.2.0", Complexity: "O(1)",
+			Syntax: "SCRIPT DEBUG YES|SYNC|NO", Summary: "Takes NO; there is no debugger."}, Run: scriptDebug},
+		{Name: "script exists", Arity: -3, Flags: ReadOnly | NoScript, Cost: costConstant, Doc: Doc{Version: "2.6.0", Complexity: "O(N) in digests",
 			Syntax: "SCRIPT EXISTS sha1 [sha1 ...]", Summary: "Tells of each digest whether there is a script of it.",
-			Tips: "request_policy:all_shards response_policy:agg_logical_and", Run: scriptExists},
-		{Name: "script flush", Arity: -2, Flags: Write | NoScript, Cost: costConstant, Version: "2.6.0", Complexity: "O(N) in scripts",
+			Tips: "request_policy:all_shards response_policy:agg_logical_and"}, Run: scriptExists},
+		{Name: "script flush", Arity: -2, Flags: Write | NoScript, Cost: costConstant, Doc: Doc{Version: "2.6.0", Complexity: "O(N) in scripts",
 			Syntax: "SCRIPT FLUSH [ASYNC|SYNC]", Summary: "Forgets all scripts of the database, on all nodes.",
-			Tips: "request_policy:all_nodes response_policy:all_succeeded", Changes: []Change{{"6.2.0", "Takes ASYNC and SYNC."}}, Run: scriptFlush},
-		{Name: "script help", Arity: 2, Flags: ReadOnlyUser | NoScript, Cost: costConstant, Version: "5.0.0", Complexity: "O(1)",
+			Tips: "request_policy:all_nodes response_policy:all_succeeded", Changes: []Change{{"6.2.0", "Takes ASYNC and SYNC."}}}, Run: scriptFlush},
+		{Name: "script help", Arity: 2, Flags: ReadOnlyUser | NoScript, Cost: costConstant, Doc: Doc{Version: "5.0.0", Complexity: "O(1)",
 			Syntax: "SCRIPT HELP", Summary: "Lists the subcommands.",
-			Info: whileLoading, Run: scriptHelp},
-		{Name: "script kill", Arity: 2, Flags: NoScript, Cost: costConstant, Version: "2.6.0", Complexity: "O(1)",
+			Info: whileLoading}, Run: scriptHelp},
+		{Name: "script kill", Arity: 2, Flags: NoScript, Cost: costConstant, Doc: Doc{Version: "2.6.0", Complexity: "O(1)",
 			Syntax: "SCRIPT KILL", Summary: "Ends the scripts that read on the node that answers. Others end by themselves when their budget is spent.",
-			Info: "allow_busy", Tips: "request_policy:all_shards response_policy:one_succeeded", Run: notBusy},
-		{Name: "script load", Arity: 3, Flags: Write | NoScript, Cost: costConstant, Version: "2.6.0", Complexity: "O(N) in the script's length",
+			Info: "allow_busy", Tips: "request_policy:all_shards response_policy:one_succeeded"}, Run: notBusy},
+		{Name: "script load", Arity: 3, Flags: Write | NoScript, Cost: costConstant, Doc: Doc{Version: "2.6.0", Complexity: "O(N) in the script's length",
 			Syntax: "SCRIPT LOAD script", Summary: "Keeps a script for EVALSHA on all nodes until a flush. Returns its digest.",
-			Info: "stale", Tips: "request_policy:all_nodes response_policy:all_succeeded", Run: scriptLoad},
-		{Name: "script show", Arity: 3, Flags: ReadOnly | NoScript, Cost: costConstant, Version: "8.0.0", Complexity: "O(1)",
-			Syntax: "SCRIPT SHOW sha1", Summary: "Returns the text of a script.", Run: scriptShow},
+			Info: "stale", Tips: "request_policy:all_nodes response_policy:all_succeeded"}, Run: scriptLoad},
+		{Name: "script show", Arity: 3, Flags: ReadOnly | NoScript, Cost: costConstant, Doc: Doc{Version: "8.0.0", Complexity: "O(1)",
+			Syntax: "SCRIPT SHOW sha1", Summary: "Returns the text of a script."}, Run: scriptShow},
 	}, functions()...)
 }
 
 // Scripts reports whether a command runs a script or a function.
 func (t *Table) Scripts(argv [][]byte) bool {
 	c := t.Find(argv)
-	return c != nil && c.Group == "scripting" && c.words == 1
+	return c != nil && c.Group() == "scripting" && c.words == 1
 }
 
 var (
@@ -204,7 +204,7 @@ func (r *running) admit(c *Command, argv [][]byte) *reply.Value {
 	if c.Flags&DenyOOM != 0 && r.outOfMemory() {
 		return ptr(r.tx.overMemory())
 	}
-	if c.Group == "messages" {
+	if c.Group() == "messages" {
 		r.mark(messagesPart)
 	} else {
 		r.mark(keysPart)

@@ -260,7 +260,7 @@ func TestEveryRowHasAScript(t *testing.T) {
 			continue
 		}
 		delete(files, name)
-		if want := filepath.Join("testdata", c.Group, name+".txt"); path != want {
+		if want := filepath.Join("testdata", c.Group(), name+".txt"); path != want {
 			t.Errorf("%s: the script of %s belongs in %s", path, c.Name, want)
 		}
 		called := 0

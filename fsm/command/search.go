@@ -40,19 +40,19 @@ func searchDefinitions() []Command {
 		ask = ReadOnlyUser
 	)
 	return []Command{
-		{Name: "search.create", Arity: -8, Flags: Write | DenyOOM | NoScript, Cost: costConstant, Version: searchVersion, Complexity: "O(1); the keys are indexed in the background",
+		{Name: "search.create", Arity: -8, Flags: Write | DenyOOM | NoScript, Cost: costConstant, Doc: Doc{Version: searchVersion, Complexity: "O(1); the keys are indexed in the background",
 			Syntax:  "SEARCH.CREATE index [SKIPINITIALSCAN] [EXISTSOK] ON JSON | HASH | STRING PREFIX count prefix [prefix ...] | STREAM stream [LANGUAGE language] SCHEMA field type [FAST] [NOTOKENIZE] [NOSTEM] [FROM path] [field type ...]",
-			Summary: "Defines a search index over keys with some prefixes, or over the entries of a stream.", Run: searchCreate},
-		{Name: "search.describe", Arity: 2, Flags: ask, Categories: acl.Read, Cost: costConstant, Version: searchVersion, Complexity: "O(f), where f is the number of fields",
-			Syntax: "SEARCH.DESCRIBE index", Summary: "Describes an index and its state on the node that answers; null if there is none. The state is ready, building, or suspended: then it would take more memory than its database or the node has for indexes, and suspended says which limit that is.", Run: searchDescribe},
-		{Name: "search.drop", Arity: 2, Flags: Write | NoScript, Cost: costConstant, Version: searchVersion, Complexity: "O(1)",
-			Syntax: "SEARCH.DROP index", Summary: "Removes an index by its own name and returns how many there were. Keys and aliases stay.", Run: searchDrop},
-		{Name: "search.listindexes", Arity: -1, Flags: ask | ReadOnly, Cost: costConstant, Version: searchVersion, Complexity: "O(n), where n is the number of indexes",
-			Syntax: "SEARCH.LISTINDEXES [MATCH pattern] [LIMIT count] [OFFSET count]", Summary: "Lists indexes by name with the type of their keys.", Run: searchListIndexes},
-		{Name: "search.reindex", Arity: 2, Flags: Write | NoScript, Cost: costConstant, Version: searchVersion, Complexity: "O(1); the keys are indexed in the background",
-			Syntax: "SEARCH.REINDEX index", Summary: "Has every node build an index anew from the keys, also one that is suspended for want of memory, and returns 1, or 0 if there is none.", Run: searchReindex},
-		{Name: "search.waitindexing", Arity: 2, Flags: ask, Categories: acl.Read, Cost: costIndex, Version: searchVersion, Complexity: "O(1)",
-			Syntax: "SEARCH.WAITINDEXING index", Summary: "Waits until the node that answers has indexed everything that was written before, and returns 1; 0 if there is no index. For an index that is suspended it replies the error that searches of it reply.", Run: searchWait},
+			Summary: "Defines a search index over keys with some prefixes, or over the entries of a stream."}, Run: searchCreate},
+		{Name: "search.describe", Arity: 2, Flags: ask, Access: Access{Categories: acl.Read}, Cost: costConstant, Doc: Doc{Version: searchVersion, Complexity: "O(f), where f is the number of fields",
+			Syntax: "SEARCH.DESCRIBE index", Summary: "Describes an index and its state on the node that answers; null if there is none. The state is ready, building, or suspended: then it would take more memory than its database or the node has for indexes, and suspended says which limit that is."}, Run: searchDescribe},
+		{Name: "search.drop", Arity: 2, Flags: Write | NoScript, Cost: costConstant, Doc: Doc{Version: searchVersion, Complexity: "O(1)",
+			Syntax: "SEARCH.DROP index", Summary: "Removes an index by its own name and returns how many there were. Keys and aliases stay."}, Run: searchDrop},
+		{Name: "search.listindexes", Arity: -1, Flags: ask | ReadOnly, Cost: costConstant, Doc: Doc{Version: searchVersion, Complexity: "O(n), where n is the number of indexes",
+			Syntax: "SEARCH.LISTINDEXES [MATCH pattern] [LIMIT count] [OFFSET count]", Summary: "Lists indexes by name with the type of their keys."}, Run: searchListIndexes},
+		{Name: "search.reindex", Arity: 2, Flags: Write | NoScript, Cost: costConstant, Doc: Doc{Version: searchVersion, Complexity: "O(1); the keys are indexed in the background",
+			Syntax: "SEARCH.REINDEX index", Summary: "Has every node build an index anew from the keys, also one that is suspended for want of memory, and returns 1, or 0 if there is none."}, Run: searchReindex},
+		{Name: "search.waitindexing", Arity: 2, Flags: ask, Access: Access{Categories: acl.Read}, Cost: costIndex, Doc: Doc{Version: searchVersion, Complexity: "O(1)",
+			Syntax: "SEARCH.WAITINDEXING index", Summary: "Waits until the node that answers has indexed everything that was written before, and returns 1; 0 if there is no index. For an index that is suspended it replies the error that searches of it reply."}, Run: searchWait},
 	}
 }
 
@@ -62,12 +62,12 @@ func searchAliases() []Command {
 		ask = ReadOnlyUser
 	)
 	return []Command{
-		{Name: "search.aliasadd", Arity: 3, Flags: Write | NoScript, Cost: costConstant, Version: searchVersion, Complexity: "O(1)",
-			Syntax: "SEARCH.ALIASADD alias index", Summary: "Points an alias at an index, which need not exist, and returns 1 if the alias is new, 2 if it was there.", Run: searchAliasAdd},
-		{Name: "search.aliasdel", Arity: 2, Flags: Write | NoScript, Cost: costConstant, Version: searchVersion, Complexity: "O(1)",
-			Syntax: "SEARCH.ALIASDEL alias", Summary: "Removes an alias and returns how many there were.", Run: searchAliasDel},
-		{Name: "search.listaliases", Arity: 1, Flags: ask | ReadOnly, Cost: costConstant, Version: searchVersion, Complexity: "O(n), where n is the number of aliases",
-			Syntax: "SEARCH.LISTALIASES", Summary: "Lists aliases with the indexes they point at.", Run: searchListAliases},
+		{Name: "search.aliasadd", Arity: 3, Flags: Write | NoScript, Cost: costConstant, Doc: Doc{Version: searchVersion, Complexity: "O(1)",
+			Syntax: "SEARCH.ALIASADD alias index", Summary: "Points an alias at an index, which need not exist, and returns 1 if the alias is new, 2 if it was there."}, Run: searchAliasAdd},
+		{Name: "search.aliasdel", Arity: 2, Flags: Write | NoScript, Cost: costConstant, Doc: Doc{Version: searchVersion, Complexity: "O(1)",
+			Syntax: "SEARCH.ALIASDEL alias", Summary: "Removes an alias and returns how many there were."}, Run: searchAliasDel},
+		{Name: "search.listaliases", Arity: 1, Flags: ask | ReadOnly, Cost: costConstant, Doc: Doc{Version: searchVersion, Complexity: "O(n), where n is the number of aliases",
+			Syntax: "SEARCH.LISTALIASES", Summary: "Lists aliases with the indexes they point at."}, Run: searchListAliases},
 	}
 }
 
@@ -77,13 +77,13 @@ func searchQueries() []Command {
 		ask = ReadOnlyUser
 	)
 	return []Command{
-		{Name: "search.aggregate", Arity: 4, Flags: ask, Categories: acl.Read, Cost: costIndex, Version: searchVersion, Complexity: "O(n), where n is the number of documents that match",
-			Syntax: "SEARCH.AGGREGATE index filter aggregations", Summary: "Computes aggregations of the documents that match a filter; null if there is no index.", Run: searchAggregate},
-		{Name: "search.count", Arity: 3, Flags: ask, Categories: acl.Read, Cost: costIndex, Version: searchVersion, Complexity: "O(n), where n is the number of documents that match",
-			Syntax: "SEARCH.COUNT index filter", Summary: "Counts the documents that match a filter; -1 if there is no index.", Run: searchCount},
-		{Name: "search.query", Arity: -3, Flags: ask, Categories: acl.Read, Cost: costIndex, Version: searchVersion, Complexity: "O(n log k), where n is the number of documents that match and k the number returned",
+		{Name: "search.aggregate", Arity: 4, Flags: ask, Access: Access{Categories: acl.Read}, Cost: costIndex, Doc: Doc{Version: searchVersion, Complexity: "O(n), where n is the number of documents that match",
+			Syntax: "SEARCH.AGGREGATE index filter aggregations", Summary: "Computes aggregations of the documents that match a filter; null if there is no index."}, Run: searchAggregate},
+		{Name: "search.count", Arity: 3, Flags: ask, Access: Access{Categories: acl.Read}, Cost: costIndex, Doc: Doc{Version: searchVersion, Complexity: "O(n), where n is the number of documents that match",
+			Syntax: "SEARCH.COUNT index filter", Summary: "Counts the documents that match a filter; -1 if there is no index."}, Run: searchCount},
+		{Name: "search.query", Arity: -3, Flags: ask, Access: Access{Categories: acl.Read}, Cost: costIndex, Doc: Doc{Version: searchVersion, Complexity: "O(n log k), where n is the number of documents that match and k the number returned",
 			Syntax:  "SEARCH.QUERY index filter [LIMIT count] [OFFSET count] [ORDERBY field [ASC | DESC] | SCOREFUNC [SCOREMODE mode] [COMBINEMODE mode] FIELDVALUE field [MODIFIER modifier] [FACTOR factor] [MISSING value] ...] [NOCONTENT | SELECT count field [field ...]] [HIGHLIGHT FIELDS count field [field ...] [TAGS open close]]",
-			Summary: "Finds documents by a filter in JSON, the best first; null if there is no index.", Run: searchQuery},
+			Summary: "Finds documents by a filter in JSON, the best first; null if there is no index."}, Run: searchQuery},
 	}
 }
 

@@ -51,8 +51,8 @@ func (t *Table) named(name string) *Command {
 		return c
 	}
 	first := t.subcommands(name)[0]
-	return &Command{Name: name, Arity: -2, Group: first.Group, Title: first.Title, family: first.family, Version: first.Version, Complexity: "that of the subcommand",
-		Summary: "Holds the subcommands of " + ascii.Upper(name) + ".", bare: true}
+	return &Command{Name: name, Arity: -2, family: first.family, Doc: Doc{Version: first.Version, Complexity: "that of the subcommand",
+		Summary: "Holds the subcommands of " + ascii.Upper(name) + "."}, bare: true}
 }
 
 // subcommands are the rows of a container.
@@ -170,7 +170,7 @@ func commandDocs(tx *Tx, a *Args) reply.Value {
 // docs returns the entry of COMMAND DOCS for a command and its subcommands.
 func (t *Table) docs(c *Command) reply.Value {
 	about := []reply.Value{reply.Bulk("summary"), reply.Bulk(c.Summary), reply.Bulk("since"), reply.Bulk(c.Version),
-		reply.Bulk("group"), reply.Bulk(c.Group), reply.Bulk("complexity"), reply.Bulk(c.Complexity)}
+		reply.Bulk("group"), reply.Bulk(c.Group()), reply.Bulk("complexity"), reply.Bulk(c.Complexity)}
 	if history := c.history(); len(history) > 0 {
 		about = append(about, reply.Bulk("history"), reply.Set(history...))
 	}

@@ -9,8 +9,8 @@ import (
 // because what they are about does not exist.
 func fixedRows() []Command {
 	row := func(name string, arity int, version, syntax, summary string, answer reply.Value) Command {
-		return Command{Name: name, Arity: arity, Flags: Admin | NoScript, Cost: costConstant, Version: version, Complexity: "O(1)",
-			Syntax: syntax, Summary: summary, Run: func(*Tx, *Args) reply.Value { return answer }}
+		return Command{Name: name, Arity: arity, Flags: Admin | NoScript, Cost: costConstant, Doc: Doc{Version: version, Complexity: "O(1)",
+			Syntax: syntax, Summary: summary}, Run: func(*Tx, *Args) reply.Value { return answer }}
 	}
 	asked := func(name string, version, syntax string) Command {
 		c := row(name, 2, version, syntax, "Lists the subcommands.", reply.Nil())
@@ -32,9 +32,9 @@ func fixedRows() []Command {
 		refused("debug", -2, "1.0.0", "DEBUG subcommand [arg ...]", "Is refused: it exists for tests of a server that is not this one.", "ERR DEBUG command not allowed.").described(whileLoading, ""),
 		refused("shutdown", -1, "1.0.0", "SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]", "Is refused: a node is stopped by a signal to its process.", "ERR a node is stopped by a signal to its process, not by a command").described("allow_busy loading no_multi stale", "", Change{"7.0.0", "Takes NOW, FORCE and ABORT."}),
 		row("bgrewriteaof", 1, "1.0.0", "BGREWRITEAOF", "Says that it has begun: the log is compacted by itself.", reply.Status("Background append only file rewriting started")).described("no_async_loading", ""),
-		{Name: "bgsave", Arity: -1, Flags: Admin | NoScript, Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
+		{Name: "bgsave", Arity: -1, Flags: Admin | NoScript, Cost: costConstant, Doc: Doc{Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "BGSAVE [SCHEDULE]", Summary: "Says that it has begun: snapshots are written by themselves.",
-			Info: "no_async_loading", Changes: []Change{{"3.2.2", "Takes SCHEDULE."}}, Run: bgSave},
+			Info: "no_async_loading", Changes: []Change{{"3.2.2", "Takes SCHEDULE."}}}, Run: bgSave},
 		row("config rewrite", 2, "2.8.0", "CONFIG REWRITE", "Answers OK: parameters are replicated, there is no file.", reply.OK()).described(whileLoading, ""),
 		anywhere(row("memory purge", 2, "4.0.0", "MEMORY PURGE", "Answers OK: memory is given back by itself.", reply.OK()), 0).described("", "request_policy:all_shards response_policy:all_succeeded"),
 		row("module list", 2, "4.0.0", "MODULE LIST", "Answers nothing: there are no modules.", reply.Array()).described("", unorderedOutput),

@@ -12,8 +12,8 @@ import (
 // In an apply, where no node answers by itself, they have nothing to tell.
 func figureRows() []Command {
 	row := func(name string, arity int, flags Flags, version, complexity, syntax, summary string, run Handler) Command {
-		return Command{Name: name, Arity: arity, Flags: flags, Cost: costConstant, Info: whileLoading, Version: version, Complexity: complexity,
-			Syntax: syntax, Summary: summary, Run: run}
+		return Command{Name: name, Arity: arity, Flags: flags, Cost: costConstant, Doc: Doc{Info: whileLoading, Version: version, Complexity: complexity,
+			Syntax: syntax, Summary: summary}, Run: run}
 	}
 	const own = Admin | NoScript
 	return []Command{

@@ -15,14 +15,14 @@ func sortRows() []Command {
 		complexity = "O(n + m log m), where n is the number of elements and m that of those sorted"
 	)
 	return []Command{
-		{Name: "sort", Arity: -2, Flags: Write | DenyOOM | MayRead | ReportsMiss, Keys: keyPlaces{First: 1, Last: 1, Step: 1, Find: sortKeys}.uses(one(roAccess, 1), unknownKeys(roAccess), unknownKeys(owUpdate)), Cost: costSort, Counts: answered, Version: "1.0.0", Complexity: complexity,
-			Syntax:     options + " [STORE destination]",
-			Summary:    "Sorts the elements of a list, a set or a sorted set, by themselves or by what keys of their names hold, and returns or stores them.",
-			Reads:      func(argv [][]byte) bool { return len(sortKeys(argv)) == 1 },
-			Categories: acl.Set | acl.SortedSet | acl.List | acl.Dangerous, NotCategories: acl.Keyspace, Run: sortKey},
-		{Name: "sort_ro", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey.uses(one(roAccess, 1), unknownKeys(roAccess)), Cost: costSort, Version: "7.0.0", Complexity: complexity,
-			Syntax: "SORT_RO" + options[len("SORT"):], Summary: "Sorts as SORT does, and stores nothing.",
-			Categories: acl.Set | acl.SortedSet | acl.List | acl.Dangerous, NotCategories: acl.Keyspace, Run: sortKeyRO},
+		{Name: "sort", Arity: -2, Flags: Write | DenyOOM | MayRead | ReportsMiss, Keys: keyPlaces{First: 1, Last: 1, Step: 1, Find: sortKeys}.uses(one(roAccess, 1), unknownKeys(roAccess), unknownKeys(owUpdate)), Cost: costSort, Counts: answered, Doc: Doc{Version: "1.0.0", Complexity: complexity,
+			Syntax:  options + " [STORE destination]",
+			Summary: "Sorts the elements of a list, a set or a sorted set, by themselves or by what keys of their names hold, and returns or stores them."},
+			Reads:  func(argv [][]byte) bool { return len(sortKeys(argv)) == 1 },
+			Access: Access{Categories: acl.Set | acl.SortedSet | acl.List | acl.Dangerous, NotCategories: acl.Keyspace}, Run: sortKey},
+		{Name: "sort_ro", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey.uses(one(roAccess, 1), unknownKeys(roAccess)), Cost: costSort, Doc: Doc{Version: "7.0.0", Complexity: complexity,
+			Syntax: "SORT_RO" + options[len("SORT"):], Summary: "Sorts as SORT does, and stores nothing."},
+			Access: Access{Categories: acl.Set | acl.SortedSet | acl.List | acl.Dangerous, NotCategories: acl.Keyspace}, Run: sortKeyRO},
 	}
 }
 

@@ -39,7 +39,7 @@ var kindsOf = func() map[string]string {
 	return m
 }()
 
-// syntaxReader reads the notation of Command.Syntax: WORD, name, [optional], <one | other>,
+// syntaxReader reads the notation of Doc.Syntax: WORD, name, [optional], <one | other>,
 // and [name ...] for what may be repeated.
 type syntaxReader struct {
 	left  []string
@@ -53,7 +53,7 @@ func (c *Command) arguments() []*argument {
 	if c.bare {
 		return nil
 	}
-	r := syntaxReader{group: c.Group, left: ascii.Fields(spaced.Replace(c.Syntax))[c.words:]}
+	r := syntaxReader{group: c.Group(), left: ascii.Fields(spaced.Replace(c.Syntax))[c.words:]}
 	return r.sequence("", false)
 }
 

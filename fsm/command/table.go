@@ -26,7 +26,7 @@ func NewTable() *Table {
 	t := &Table{byName: map[string]*Command{}, containers: map[string]bool{}}
 	for _, f := range families() {
 		for i := range f.rows {
-			f.rows[i].Group, f.rows[i].Title, f.rows[i].family = f.group, f.title, &f
+			f.rows[i].family = &f
 			t.add(&f.rows[i])
 		}
 	}

@@ -56,7 +56,7 @@ func (c *Command) lacks() (missing []string) {
 
 // TestLackingRowsAreFound tests the check itself: for a row without its cost or its keys it says what to add.
 func TestLackingRowsAreFound(t *testing.T) {
-	whole := Command{Name: "x", Cost: costConstant, Keys: firstKey.with(ro), Version: "1", Complexity: "O(1)", Syntax: "X key", Summary: "Does.", Run: get}
+	whole := Command{Name: "x", Cost: costConstant, Keys: firstKey.with(ro), Doc: Doc{Version: "1", Complexity: "O(1)", Syntax: "X key", Summary: "Does."}, Run: get}
 	for want, corrupt := range map[string]func(c *Command){
 		"":         func(*Command) {},
 		"Cost:":    func(c *Command) { c.Cost = noCost },
@@ -76,7 +76,7 @@ func TestLackingRowsAreFound(t *testing.T) {
 func TestRowsAreConsistent(t *testing.T) {
 	for _, c := range NewTable().Rows() {
 		switch {
-		case c.Name != strings.ToLower(c.Name) || c.Run == nil || c.Group == "" || c.Arity == 0:
+		case c.Name != strings.ToLower(c.Name) || c.Run == nil || c.Group() == "" || c.Arity == 0:
 			t.Errorf("%q: name, handler, group or arity", c.Name)
 		case c.Flags&Write != 0 && c.Flags&(ReadOnly|ReadOnlyUser) != 0:
 			t.Errorf("%s: writes and is open to readers", c.Name)
@@ -333,7 +333,7 @@ func TestFamiliesAreComplete(t *testing.T) {
 	} {
 		for _, name := range strings.Fields(list) {
 			name = strings.ReplaceAll(name, "|", " ")
-			if c := table.byName[name]; c == nil || c.Group != family {
+			if c := table.byName[name]; c == nil || c.Group() != family {
 				t.Errorf("%s: no row %q", family, name)
 			}
 		}

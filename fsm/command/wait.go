@@ -5,6 +5,20 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
+// Waiting says of a Blocking command how long a call waits and what for.
+type Waiting struct {
+	// TimeoutAt is the position of the timeout; negative counts from the end.
+	TimeoutAt int
+	// Waits, if set, reports whether these arguments ask to wait, and what Timeout returns then.
+	Waits func(argv [][]byte, now int64) (ms int64, ok bool)
+	// Pin, if set, returns the arguments that the command is called with again while
+	// it waits: what means the present in them is replaced by what it means now. Whoever
+	// waits asks for them once, when the call arrives.
+	Pin func(tx *Tx, argv [][]byte) [][]byte
+	// Wait says what the command waits for; one without never waits.
+	Wait *Wait
+}
+
 // Wait says how a Blocking command waits at the edge. A origin that lets its clients wait
 // runs the command when there is something for it, and lets it wait otherwise; the
 // handler never waits.

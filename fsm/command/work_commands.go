@@ -16,7 +16,7 @@ func wordsWork(c *Command, argv [][]byte) int64 {
 		size += len(word)
 	}
 	steps := int64(len(argv) + size/bytesPerWork)
-	if c.Group == "json" {
+	if c.Group() == "json" {
 		steps += documentsWork(argv, size)
 	}
 	if c.Flags&Write != 0 {

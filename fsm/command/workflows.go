@@ -12,12 +12,12 @@ import (
 // run in one piece.
 func workflowRows() []Command {
 	return []Command{
-		{Name: "wf.cancel", Arity: -2, Flags: Write, Cost: costConstant, Work: wfCancelWork, Version: "0.1.0", Complexity: "O(N) in runs named and what they wait for",
-			Syntax: "WF.CANCEL workflowRunId [workflowRunId ...]", Summary: "Cancels workflow runs. Nothing of them is delivered any more, and no result is accepted. Returns how many were not over before.", Run: wfCancel},
-		{Name: "wf.notify", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Work: wfNotifyWork, Version: "0.1.0", Complexity: "O(N) in runs that wait for the event",
-			Syntax: "WF.NOTIFY eventId data [RUN workflowRunId]", Summary: "Wakes the workflow runs that wait for an event, and returns their ids in the order in which they began to wait. With RUN only that run is meant, and if it does not wait yet, the notification is kept until it does.", Run: wfNotify},
-		{Name: "wf.trigger", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Version: "0.1.0", Complexity: "O(log N) in messages and runs",
-			Syntax: "WF.TRIGGER url payload [RUN workflowRunId] [option value [option value ...]]", Summary: "Starts a workflow run and returns its id, or null if a run of the id that RUN names lives, or one of the same DEDUPLICATION-ID was started. Options are named like the headers of the HTTP API without their prefix: RETRIES, DELAY, LABEL, FLOW-CONTROL-KEY, FAILURE-CALLBACK, FORWARD-X and so on.", Run: wfTrigger},
+		{Name: "wf.cancel", Arity: -2, Flags: Write, Cost: costConstant, Work: wfCancelWork, Doc: Doc{Version: "0.1.0", Complexity: "O(N) in runs named and what they wait for",
+			Syntax: "WF.CANCEL workflowRunId [workflowRunId ...]", Summary: "Cancels workflow runs. Nothing of them is delivered any more, and no result is accepted. Returns how many were not over before."}, Run: wfCancel},
+		{Name: "wf.notify", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Work: wfNotifyWork, Doc: Doc{Version: "0.1.0", Complexity: "O(N) in runs that wait for the event",
+			Syntax: "WF.NOTIFY eventId data [RUN workflowRunId]", Summary: "Wakes the workflow runs that wait for an event, and returns their ids in the order in which they began to wait. With RUN only that run is meant, and if it does not wait yet, the notification is kept until it does."}, Run: wfNotify},
+		{Name: "wf.trigger", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Doc: Doc{Version: "0.1.0", Complexity: "O(log N) in messages and runs",
+			Syntax: "WF.TRIGGER url payload [RUN workflowRunId] [option value [option value ...]]", Summary: "Starts a workflow run and returns its id, or null if a run of the id that RUN names lives, or one of the same DEDUPLICATION-ID was started. Options are named like the headers of the HTTP API without their prefix: RETRIES, DELAY, LABEL, FLOW-CONTROL-KEY, FAILURE-CALLBACK, FORWARD-X and so on."}, Run: wfTrigger},
 	}
 }
 

@@ -35,7 +35,7 @@ func (s *Store) Advance(e *env.Env, d Demand) []Attempt {
 	a := advance{s: s, e: e, d: d, free: min(d.Claims, MaxClaims), work: maxWork - work}
 	a.setHostLimits(d.Hosts)
 	if n := s.settings.GlobalParallelism; n > 0 {
-		a.free = min(a.free, n-s.leases.Len())
+		a.free = min(a.free, n-s.places.leases.Len())
 	}
 	for a.free > 0 && a.work > 0 && a.step() {
 		a.work--
@@ -87,12 +87,12 @@ func (a *advance) hostIsFull(name string) bool {
 // step moves the message, or the flow-control key, whose turn it is: those that have been due for longest come first.
 func (a *advance) step() bool {
 	s, now := a.s, a.e.Now
-	at, _, ok := s.due.Min()
-	opening, no, open := s.openings.Min()
+	at, _, ok := s.places.due.Min()
+	opening, no, open := s.flows.openings.Min()
 	ok, open = ok && at.At <= now, open && opening.At <= now
 	switch {
 	case open && (!ok || opening.At <= at.At):
-		seq, _ := first(s.waiting, no)
+		seq, _ := first(s.places.waiting, no)
 		a.tryClaim(seq)
 	case ok:
 		m, _ := s.messages.Get(at.Seq)
@@ -101,10 +101,10 @@ func (a *advance) step() bool {
 			break
 		}
 		m = copyOf(m)
-		s.leave(m)
+		s.places.remove(m)
 		s.enter(m, placeWaiting, m.at, now)
 		s.store(m)
-		if !s.updateOpening(m.flow, now) && s.parked.Len() > 0 {
+		if !s.updateOpening(m.flow, now) && s.places.parked.Len() > 0 {
 			s.unpark(m.envelope().Host(), now) // m has come for a sender that it can't use now
 		}
 	default:
@@ -119,7 +119,7 @@ func (a *advance) tryClaim(seq uint64) {
 	old, _ := s.messages.Get(seq)
 	m, c := copyOf(old), old.envelope()
 	host := c.Host()
-	s.leave(m)
+	s.places.remove(m)
 	if a.hostIsFull(host) {
 		waited := m.place == placeWaiting
 		s.park(m, host, now)
@@ -166,9 +166,9 @@ func (s *Store) timeout(c *Content) int64 {
 
 // exclusive reports whether m belongs to what is delivered one at a time.
 func (s *Store) exclusive(m *Message) bool {
-	if q, ok := s.queues.Get(m.queue); ok && q.Parallelism == 1 {
+	if q, ok := s.queues.byNo.Get(m.queue); ok && q.Parallelism == 1 {
 		return true
 	}
-	f, ok := s.flows.Get(m.flow)
+	f, ok := s.flows.byNo.Get(m.flow)
 	return ok && f.Parallelism == 1
 }

@@ -32,8 +32,8 @@ func (s *Store) hold(m *Message) {
 	b, _ := s.shared.Get(m.body.no)
 	if b.messages == 0 {
 		b.body = m.body
-		s.fixedBytes += int64(b.Len())
-		s.uncounted += b.Uncounted()
+		s.memory.fixed += int64(b.Len())
+		s.memory.uncounted += b.Uncounted()
 	}
 	b.messages++
 	s.shared.Set(b.no, b)
@@ -50,8 +50,8 @@ func (s *Store) release(m *Message) {
 		return
 	}
 	s.shared.Delete(b.no)
-	s.fixedBytes -= int64(b.Len())
-	s.uncounted -= b.Uncounted()
+	s.memory.fixed -= int64(b.Len())
+	s.memory.uncounted -= b.Uncounted()
 }
 
 // withoutBody is m as it is saved behind another message that has its body too.

@@ -39,9 +39,9 @@ func (s *Store) publishCallback(e *env.Env, m *Message, n *Result, d *Dead, last
 	}
 	o = o.InTrace(c.Trace)
 	if last { // what was reserved is for this one
-		s.liveBytes -= m.reserved()
+		s.memory.live -= m.reserved()
 		m.calls &^= kind
-		s.liveBytes += m.reserved()
+		s.memory.live += m.reserved()
 	}
 	if s.limited() {
 		if n, lacks = s.fitCallback(m, c, n, headSize(&o, to.URL, c.CallerIP)); lacks == noCall && !last {
@@ -99,7 +99,7 @@ func (s *Store) callbackFinished(callback *Message, from Source, now int64) {
 		m.open--
 	}
 	s.store(m)
-	if m.open == 0 && s.holding.Delete(member{m.queue, m.Seq}) {
+	if m.open == 0 && s.places.holding.Delete(member{m.queue, m.Seq}) {
 		s.admit(m.queue, now)
 	}
 	s.discard(m)

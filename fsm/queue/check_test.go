@@ -21,11 +21,11 @@ func dump[K, V any](t *cow.BTree[K, V]) string {
 // indices are all orders that are kept beside the records, as text.
 func indices(s *Store) []string {
 	return []string{
-		"backlog " + dump(s.backlog), "slots " + dump(s.slots), "holding " + dump(s.holding), "due " + dump(s.due),
-		"waiting " + dump(s.waiting), "running " + dump(s.running), "parked " + dump(s.parked), "leases " + dump(s.leases),
-		"queues " + dump(s.queueNames), "doomed " + dump(s.deletedQueues), "flows " + dump(s.flowNames), "openings " + dump(s.openings),
-		"idle " + dump(s.idle), "groups " + dump(s.groupIDs), "ticks " + dump(s.ticks), "dedups " + dump(s.dedupEnds),
-		fmt.Sprint("memory ", s.liveBytes, s.doneBytes, s.deadBytes, s.fixedBytes, s.trimmable),
+		"backlog " + dump(s.places.backlog), "slots " + dump(s.places.slots), "holding " + dump(s.places.holding), "due " + dump(s.places.due),
+		"waiting " + dump(s.places.waiting), "running " + dump(s.places.running), "parked " + dump(s.places.parked), "leases " + dump(s.places.leases),
+		"queues " + dump(s.queues.byName), "doomed " + dump(s.queues.deleted), "flows " + dump(s.flows.byName), "openings " + dump(s.flows.openings),
+		"idle " + dump(s.flows.idle), "groups " + dump(s.groups.names), "ticks " + dump(s.schedules.ticks), "dedups " + dump(s.dedups.ends),
+		fmt.Sprint("memory ", s.memory.live, s.memory.done, s.memory.dead, s.memory.fixed, s.trimmable),
 	}
 }
 
@@ -51,9 +51,9 @@ func checkStore(t tb, s *Store) {
 			if !m.state.Final() {
 				t.Fatalf("%s is done in state %s", m.ID, m.state)
 			}
-			_, event := s.log.Get(m.last)
+			_, event := s.events.byNo.Get(m.last)
 			_, dead := s.dead.Get(Stamp{m.at, m.Seq})
-			_, holds := s.holding.Get(member{m.queue, m.Seq})
+			_, holds := s.places.holding.Get(member{m.queue, m.Seq})
 			if !event && !dead && !holds {
 				t.Fatalf("%s is kept for nothing", m.ID)
 			}
@@ -61,7 +61,7 @@ func checkStore(t tb, s *Store) {
 		return true
 	})
 	s.hosts.All(func(name string, h *host) bool {
-		_, parked := first(s.parked, h.no)
+		_, parked := first(s.places.parked, h.no)
 		if hosts[name] != h.active || h.active == 0 && !parked {
 			t.Fatalf("host %s counts %d attempts, there are %d (parked %v)", name, h.active, hosts[name], parked)
 		}
@@ -71,20 +71,20 @@ func checkStore(t tb, s *Store) {
 	if len(hosts) > 0 {
 		t.Fatalf("hosts are not counted: %v", hosts)
 	}
-	s.flows.All(func(no uint64, f *FlowKey) bool {
+	s.flows.byNo.All(func(no uint64, f *FlowKey) bool {
 		if live[no] != f.live {
 			t.Fatalf("key %s counts %d messages, there are %d", f.Key, f.live, live[no])
 		}
 		return true
 	})
-	s.queues.All(func(no uint64, q *Queue) bool {
-		used := count(s.slots, no) + count(s.holding, no)
-		if _, waits := first(s.backlog, no); waits && !q.Paused && used < q.Parallelism {
+	s.queues.byNo.All(func(no uint64, q *Queue) bool {
+		used := count(s.places.slots, no) + count(s.places.holding, no)
+		if _, waits := first(s.places.backlog, no); waits && !q.Paused && used < q.Parallelism {
 			t.Fatalf("queue %s uses %d of %d slots and has messages without one", q.Name, used, q.Parallelism)
 		}
 		return true
 	})
-	s.parked.All(func(m member, _ struct{}) bool {
+	s.places.parked.All(func(m member, _ struct{}) bool {
 		found := false
 		s.hosts.All(func(_ string, h *host) bool { found = found || h.no == m.of; return !found })
 		if !found {

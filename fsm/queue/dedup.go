@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+
+	"github.com/trireme-dev/trireme/fsm/cow"
 )
 
 // dedupKey is a hash of what may be published once: an id, or a content.
@@ -89,10 +91,42 @@ func put(h hash.Hash, texts ...string) {
 	}
 }
 
-// publishedUnder returns the publication under a key within the window, if there is one.
-func (s *Store) publishedUnder(key dedupKey, now int64) (dedup, bool) {
-	d, ok := s.dedups.Get(key)
+// dedupTable remembers publications that may be made once, by their keys and in the order in which they are forgotten.
+type dedupTable struct {
+	byKey *cow.BTree[dedupKey, dedup]
+	ends  *cow.BTree[dedupEnd, struct{}]
+}
+
+func newDedupTable() dedupTable {
+	return dedupTable{
+		byKey: cow.NewBTree[dedupKey, dedup](func(k dedupKey) uint64 { return binary.BigEndian.Uint64(k[:]) }, compareDedups),
+		ends:  cow.NewBTree[dedupEnd, struct{}](func(d dedupEnd) uint64 { return uint64(d.at) }, compareDedupEnds),
+	}
+}
+
+func (dt *dedupTable) fork() dedupTable {
+	return dedupTable{byKey: dt.byKey.Snapshot(), ends: dt.ends.Snapshot()}
+}
+
+// published returns the publication under a key within the window, if there is one.
+func (dt *dedupTable) published(key dedupKey, now int64) (dedup, bool) {
+	d, ok := dt.byKey.Get(key)
 	return d, ok && d.end > now
+}
+
+// put stores a key that is not there.
+func (dt *dedupTable) put(key dedupKey, d dedup) {
+	dt.byKey.Set(key, d)
+	dt.ends.Set(dedupEnd{roundUp(d.end), key}, struct{}{})
+}
+
+// remove removes a key and reports whether it was there.
+func (dt *dedupTable) remove(key dedupKey) (had bool) {
+	d, had := dt.byKey.Remove(key)
+	if had {
+		dt.ends.Delete(dedupEnd{roundUp(d.end), key})
+	}
+	return had
 }
 
 // remember has a key name what was published for the window from now on.
@@ -103,22 +137,24 @@ func (s *Store) remember(key dedupKey, d dedup, now int64) {
 		return
 	}
 	d.end = addTime(now, window)
-	s.dedups.Set(key, d)
-	s.dedupEnds.Set(dedupEnd{roundUp(d.end), key}, struct{}{})
-	s.fixedBytes += dedupCost
+	s.storeDedup(key, d)
+}
+
+func (s *Store) storeDedup(key dedupKey, d dedup) {
+	s.dedups.put(key, d)
+	s.memory.fixed += dedupCost
 }
 
 func (s *Store) forget(key dedupKey) {
-	if d, had := s.dedups.Remove(key); had {
-		s.dedupEnds.Delete(dedupEnd{roundUp(d.end), key})
-		s.fixedBytes -= dedupCost
+	if s.dedups.remove(key) {
+		s.memory.fixed -= dedupCost
 	}
 }
 
 // forgetDedups forgets keys whose window is over.
 func (s *Store) forgetDedups(now int64, limit int) (done int) {
 	for ; done < limit; done++ {
-		d, _, ok := s.dedupEnds.Min()
+		d, _, ok := s.dedups.ends.Min()
 		if !ok || d.at > now {
 			break
 		}

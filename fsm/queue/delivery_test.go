@@ -181,7 +181,7 @@ func TestFlowControlActs(t *testing.T) {
 	}
 	w.finish(w.one(), 200)
 	w.now += flowKept + 3000 + rounding
-	if w.s.Sweep(w.env(), 10); w.s.flows.Len() != 0 || w.s.idle.Len() != 0 {
+	if w.s.Sweep(w.env(), 10); w.s.flows.byNo.Len() != 0 || w.s.flows.idle.Len() != 0 {
 		t.Fatal("a key that nobody uses is kept for ever")
 	}
 }
@@ -219,8 +219,8 @@ func TestHostShare(t *testing.T) {
 	if len(list) != 3 || list[2].Content.Host() != "fast.example:80" {
 		t.Fatalf("%d attempts", len(list))
 	}
-	if _, ok := w.s.due.Get(Stamp{}); ok || w.s.parked.Len() != 3 {
-		t.Fatalf("%d parked", w.s.parked.Len())
+	if _, ok := w.s.places.due.Get(Stamp{}); ok || w.s.places.parked.Len() != 3 {
+		t.Fatalf("%d parked", w.s.places.parked.Len())
 	}
 	w.finish(list[0], 200)
 	w.finish(list[1], 200)
@@ -389,7 +389,7 @@ func TestSchedules(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	over := put(SchedulePut{ID: c.ID, Cron: "* * * * *", Publish: url("over"), Next: w.now + 60_000})
-	if over.Version == c.Version || len(over.Publish.Body) != 0 || over.Next != w.now+60_000 || w.s.ticks.Len() != 1 {
+	if over.Version == c.Version || len(over.Publish.Body) != 0 || over.Next != w.now+60_000 || w.s.schedules.ticks.Len() != 1 {
 		t.Fatalf("%+v", over)
 	}
 	w.now += 60_000
@@ -401,7 +401,7 @@ func TestSchedules(t *testing.T) {
 	if c, _ := w.s.Schedule("u"); c.Next != w.now+5 {
 		t.Fatalf("%+v", c)
 	}
-	if _, err := w.s.ChangeSchedule(w.env(), ScheduleChange{"u", ActDelete}); err != nil || w.s.ticks.Len() != 1 {
+	if _, err := w.s.ChangeSchedule(w.env(), ScheduleChange{"u", ActDelete}); err != nil || w.s.schedules.ticks.Len() != 1 {
 		t.Fatal(err)
 	}
 }
@@ -458,8 +458,8 @@ func TestRetention(t *testing.T) {
 		w.publish(p)
 		w.finish(w.one(), 200)
 	}
-	if w.s.doneBytes > 60_000 || w.s.messages.Len() > 60 {
-		t.Fatalf("%d bytes, %d messages", w.s.doneBytes, w.s.messages.Len())
+	if w.s.memory.done > 60_000 || w.s.messages.Len() > 60 {
+		t.Fatalf("%d bytes, %d messages", w.s.memory.done, w.s.messages.Len())
 	}
 	if _, ok := w.s.Message(waits, w.now); !ok {
 		t.Fatal("a waiting message is gone")
@@ -474,8 +474,8 @@ func TestRetention(t *testing.T) {
 	}
 	for w.s.Sweep(w.env(), 10) > 0 {
 	}
-	if w.s.log.Len() != 0 || w.s.messages.Len() != 2 || w.s.doneBytes != 0 {
-		t.Fatalf("%d events, %d messages, %d bytes", w.s.log.Len(), w.s.messages.Len(), w.s.doneBytes)
+	if w.s.events.byNo.Len() != 0 || w.s.messages.Len() != 2 || w.s.memory.done != 0 {
+		t.Fatalf("%d events, %d messages, %d bytes", w.s.events.byNo.Len(), w.s.messages.Len(), w.s.memory.done)
 	}
 	list, _, _ := w.s.DeadLetters(nil, &Filter{}, Page{Limit: 10})
 	if len(list) != 1 || list[0].Message.ID != failed {
@@ -484,7 +484,7 @@ func TestRetention(t *testing.T) {
 	w.now += 7*day + rounding
 	for w.s.Sweep(w.env(), 10) > 0 {
 	}
-	if w.s.dead.Len() != 0 || w.s.messages.Len() != 1 || w.s.deadBytes != 0 {
+	if w.s.dead.Len() != 0 || w.s.messages.Len() != 1 || w.s.memory.dead != 0 {
 		t.Fatalf("%d dead letters, %d messages", w.s.dead.Len(), w.s.messages.Len())
 	}
 	checkStore(t, w.s)

@@ -1,6 +1,9 @@
 package queue
 
-import "github.com/trireme-dev/trireme/fsm/wire"
+import (
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
 
 // Event is one thing that happened to a message. The configuration that clients read with every event is that of the
 // message's Content.
@@ -72,17 +75,31 @@ func (e *Event) Fields(c *wire.Codec) {
 	}
 }
 
+// eventLog holds the events of all messages.
+type eventLog struct {
+	byNo   *cow.BTree[uint64, *Event]
+	newest uint64 // the number of the newest event
+}
+
+func (el *eventLog) fork() eventLog { return eventLog{byNo: el.byNo.Snapshot(), newest: el.newest} }
+
+// append gives an event its number and time and stores it.
+func (el *eventLog) append(v *Event, now int64) {
+	el.newest++
+	v.Stamp = Stamp{now, el.newest}
+	el.byNo.Set(v.Seq, v)
+}
+
 // record appends an event to m, which the caller stores afterwards. A message of a run has none.
 func (s *Store) record(m *Message, now int64, v Event) {
 	if m.run {
 		m.state = v.State
 		return
 	}
-	s.events++
-	v.Stamp, v.message, v.before = Stamp{now, s.events}, m.Seq, m.last
+	v.message, v.before = m.Seq, m.last
+	s.events.append(&v, now)
 	m.state, m.last = v.State, v.Seq
-	s.log.Set(v.Seq, &v)
-	s.doneBytes += v.size()
-	s.uncounted += v.uncounted()
+	s.memory.done += v.size()
+	s.memory.uncounted += v.uncounted()
 	s.trimmable += 2
 }

@@ -29,7 +29,7 @@ func (ei *EventInfo) Size() int { return len(ei.Content.Body) + ei.Response.Body
 func (s *Store) eventInfo(v *Event, m *Message) EventInfo {
 	n := EventInfo{Event: v, ID: m.ID, Content: m.envelope(), body: m.apart()}
 	told := v.details()
-	if before, ok := s.log.Get(v.before); ok && v.State == Failed {
+	if before, ok := s.events.byNo.Get(v.before); ok && v.State == Failed {
 		told = before.details()
 	}
 	n.Response, n.Error = told.response, told.failure

@@ -107,7 +107,7 @@ func (s *Store) Explain(id ID, now int64) (Explanation, bool) {
 func (s *Store) explain(m *Message, now int64) Explanation {
 	x := s.explainPlace(m, now)
 	x.Last, x.State, x.Attempts, x.Allowed = s.lastAttempt(m), m.state, int(m.attempts), int(m.retries)+1
-	if q, ok := s.queues.Get(m.queue); ok {
+	if q, ok := s.queues.byNo.Get(m.queue); ok {
 		x.Queue = q.Name
 	}
 	if m.state == Failed {
@@ -159,39 +159,39 @@ func (s *Store) explainPlace(m *Message, now int64) Explanation {
 
 // dueReason returns what keeps messages that are due.
 func (s *Store) dueReason() Reason {
-	if n := s.settings.GlobalParallelism; n > 0 && s.leases.Len() >= n {
+	if n := s.settings.GlobalParallelism; n > 0 && s.places.leases.Len() >= n {
 		return GlobalLimit
 	}
 	return SenderBusy
 }
 
 func (s *Store) explainQueued(m *Message, x *Explanation) {
-	at, _ := s.backlog.Rank(member{m.queue, m.Seq})
-	x.Ahead = at - s.backlog.RankHead(m.queue) + count(s.slots, m.queue)
+	at, _ := s.places.backlog.Rank(member{m.queue, m.Seq})
+	x.Ahead = at - s.places.backlog.RankHead(m.queue) + count(s.places.slots, m.queue)
 	x.Reason = BehindOthers
-	if q, ok := s.queues.Get(m.queue); ok && q.Paused {
+	if q, ok := s.queues.byNo.Get(m.queue); ok && q.Paused {
 		x.Reason = QueuePaused
 		return
 	}
-	x.Holders = s.holders(s.slots, m.queue)
-	if seq, ok := first(s.slots, m.queue); ok {
+	x.Holders = s.holders(s.places.slots, m.queue)
+	if seq, ok := first(s.places.slots, m.queue); ok {
 		x.Behind = s.idOf(seq)
-	} else if seq, ok := first(s.holding, m.queue); ok {
+	} else if seq, ok := first(s.places.holding, m.queue); ok {
 		x.Reason, x.Behind = AwaitsCallbacks, s.idOf(seq)
 	}
 }
 
 func (s *Store) explainFlow(m *Message, now int64, x *Explanation) {
-	at, _ := s.waiting.Rank(member{m.flow, m.Seq})
-	x.Ahead = at - s.waiting.RankHead(m.flow)
-	f, _ := s.flows.Get(m.flow)
+	at, _ := s.places.waiting.Rank(member{m.flow, m.Seq})
+	x.Ahead = at - s.places.waiting.RankHead(m.flow)
+	f, _ := s.flows.byNo.Get(m.flow)
 	x.Reason, x.Next = s.flowReason(f, now)
 	s.nameFlowKey(f, x)
 	if x.Reason == SenderBusy && x.Ahead > 0 {
 		x.Reason = FlowTurn
 	}
 	if x.Ahead > 0 {
-		if seq, ok := first(s.waiting, m.flow); ok {
+		if seq, ok := first(s.places.waiting, m.flow); ok {
 			x.Behind = s.idOf(seq)
 		}
 	}
@@ -201,7 +201,7 @@ func (s *Store) explainFlow(m *Message, now int64, x *Explanation) {
 func (s *Store) nameFlowKey(f *FlowKey, x *Explanation) {
 	x.Flow = &FlowControl{Key: f.Key, Parallelism: f.Parallelism, Rate: f.Rate, Period: f.Period}
 	if x.Reason == FlowParallelism {
-		x.Holders = s.holders(s.running, f.no)
+		x.Holders = s.holders(s.places.running, f.no)
 	}
 }
 
@@ -210,7 +210,7 @@ func (s *Store) flowReason(f *FlowKey, now int64) (Reason, int64) {
 	switch {
 	case f.Paused:
 		return FlowPaused, 0
-	case f.Parallelism > 0 && count(s.running, f.no) >= f.Parallelism:
+	case f.Parallelism > 0 && count(s.places.running, f.no) >= f.Parallelism:
 		return FlowParallelism, 0
 	case f.Rate > 0 && f.Count >= f.Rate && f.WindowStart+f.Period > now:
 		return FlowRate, f.WindowStart + f.Period
@@ -225,7 +225,7 @@ func (s *Store) idOf(seq uint64) ID {
 
 // lastAttempt is the newest event that tells the end of an attempt.
 func (s *Store) lastAttempt(m *Message) *EventInfo {
-	for v, ok := s.log.Get(m.last); ok; v, ok = s.log.Get(v.before) {
+	for v, ok := s.events.byNo.Get(m.last); ok; v, ok = s.events.byNo.Get(v.before) {
 		if v.State == Failing || v.State == Delivered {
 			n := s.eventInfo(v, m).load()
 			return &n
@@ -236,13 +236,13 @@ func (s *Store) lastAttempt(m *Message) *EventInfo {
 
 // ExplainQueue says what a queue's oldest message waits for: Done if it has none. False if there is no such queue.
 func (s *Store) ExplainQueue(name string, now int64) (Explanation, bool) {
-	q := s.queueNamed(name)
+	q := s.queues.named(name)
 	if q == nil {
 		return Explanation{}, false
 	}
-	seq, ok := first(s.slots, q.no)
+	seq, ok := first(s.places.slots, q.no)
 	if !ok {
-		seq, ok = first(s.backlog, q.no)
+		seq, ok = first(s.places.backlog, q.no)
 	}
 	if !ok {
 		return Explanation{Reason: Done}, true
@@ -260,7 +260,7 @@ func (s *Store) ExplainFlow(key string, now int64) (Explanation, bool) {
 	if f == nil {
 		return Explanation{}, false
 	}
-	seq, ok := first(s.waiting, f.no)
+	seq, ok := first(s.places.waiting, f.no)
 	if !ok {
 		return Explanation{Reason: Done}, true
 	}

@@ -57,8 +57,8 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 func (s *Store) retry(m *Message, at, now int64, lacks string) {
 	s.record(m, now, Event{State: Retry, detail: &eventDetail{next: at, failure: lacks}})
 	p := placeDue
-	if q, ok := s.queues.Get(m.queue); ok && q.Paused {
-		s.slots.Delete(member{m.queue, m.Seq})
+	if q, ok := s.queues.byNo.Get(m.queue); ok && q.Paused {
+		s.places.slots.Delete(member{m.queue, m.Seq})
 		p = placeBacklog
 	}
 	s.enter(m, p, at, now)
@@ -115,26 +115,26 @@ func (s *Store) finishMessage(e *env.Env, m *Message, state State, d *Dead, lack
 	}
 	s.record(m, e.Now, v)
 	m.place, m.at, m.since = placeDone, e.Now, e.Now
-	s.liveBytes -= m.size() + m.reserved()
+	s.memory.live -= m.size() + m.reserved()
 	switch {
 	case m.run:
 		s.messages.Delete(m.Seq)
-		s.uncounted -= m.uncounted()
+		s.memory.uncounted -= m.uncounted()
 		s.release(m)
 	case d != nil:
-		s.deadBytes += m.size()
+		s.memory.dead += m.size()
 		s.store(m)
 	default:
-		s.doneBytes += m.size()
+		s.memory.done += m.size()
 		s.store(m)
 	}
 	if m.flow != 0 {
 		s.leaveFlowKey(m, e.Now)
 	}
 	if m.queue != 0 {
-		s.slots.Delete(member{m.queue, m.Seq})
+		s.places.slots.Delete(member{m.queue, m.Seq})
 		if m.open > 0 && state != Canceled {
-			s.holding.Set(member{m.queue, m.Seq}, struct{}{})
+			s.places.holding.Set(member{m.queue, m.Seq}, struct{}{})
 		}
 		s.admit(m.queue, e.Now)
 	}

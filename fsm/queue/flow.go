@@ -1,6 +1,10 @@
 package queue
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/cow"
+)
 
 const (
 	// DefaultPeriod is the period of a rate that names none, in milliseconds.
@@ -15,9 +19,26 @@ const (
 
 func roundUp(at int64) int64 { return (at + rounding - 1) / rounding * rounding }
 
-// flowKey is the flow-control key of a number as a copy that may be changed and must be stored by storeFlowKey.
-func (s *Store) flowKey(no uint64) *FlowKey {
-	f, ok := s.flows.Get(no)
+// flowTable holds the flow-control keys, with their order of turns and the order in which they are forgotten. Each key is in these
+// orders where its fields opening and idle say.
+type flowTable struct {
+	byNo     *cow.BTree[uint64, *FlowKey]
+	byName   *cow.BTree[string, uint64]
+	openings *cow.BTree[Stamp, uint64] // of keys that can be claimed from, or will at a time
+	idle     *cow.BTree[Stamp, struct{}]
+}
+
+func newFlowTable() flowTable {
+	return flowTable{byNo: byNumber[*FlowKey](), byName: byName[uint64](), openings: byStamp[uint64](), idle: byStamp[struct{}]()}
+}
+
+func (ft *flowTable) fork() flowTable {
+	return flowTable{byNo: ft.byNo.Snapshot(), byName: ft.byName.Snapshot(), openings: ft.openings.Snapshot(), idle: ft.idle.Snapshot()}
+}
+
+// get returns the key of a number as a copy that may be changed and must be stored by storeFlowKey, nil if there is none.
+func (ft *flowTable) get(no uint64) *FlowKey {
+	f, ok := ft.byNo.Get(no)
 	if !ok {
 		return nil
 	}
@@ -25,18 +46,68 @@ func (s *Store) flowKey(no uint64) *FlowKey {
 	return &c
 }
 
+// load takes in a key that was saved.
+func (ft *flowTable) load(f *FlowKey) {
+	ft.byNo.Set(f.no, f)
+	ft.byName.Set(f.Key, f.no)
+	if f.opening.Seq != 0 {
+		ft.openings.Set(f.opening, f.no)
+	}
+	if f.idle != 0 {
+		ft.idle.Set(Stamp{f.idle, f.no}, struct{}{})
+	}
+}
+
+// close takes a key out of the order of turns.
+func (ft *flowTable) close(f *FlowKey) {
+	if f.opening.Seq != 0 {
+		ft.openings.Delete(f.opening)
+		f.opening = Stamp{}
+	}
+}
+
+// open gives a key its turn: behind those that open at the same time and got a lower number.
+func (ft *flowTable) open(f *FlowKey, turn Stamp) {
+	f.opening = turn
+	ft.openings.Set(turn, f.no)
+}
+
+// put stores a key that was changed, and moves it in the order of those to forget.
+func (ft *flowTable) put(f *FlowKey) {
+	if at := f.forgetAt(); at != f.idle {
+		ft.idle.Delete(Stamp{f.idle, f.no})
+		if f.idle = at; at != 0 {
+			ft.idle.Set(Stamp{at, f.no}, struct{}{})
+		}
+	}
+	ft.byNo.Set(f.no, f)
+}
+
+// removeIdle removes the key that is to be forgotten next, nil if no time to forget one has come.
+func (ft *flowTable) removeIdle(now int64) *FlowKey {
+	at, _, ok := ft.idle.Min()
+	if !ok || at.At > now {
+		return nil
+	}
+	ft.idle.Delete(at)
+	f, _ := ft.byNo.Get(at.Seq)
+	ft.byNo.Delete(f.no)
+	ft.byName.Delete(f.Key)
+	return f
+}
+
 // flowKeyNamed is the flow-control key of a name as a copy that must be stored by storeFlowKey; with make, a new one if there is
 // none.
 func (s *Store) flowKeyNamed(key string, make bool, now int64) *FlowKey {
-	if no, ok := s.flowNames.Get(key); ok {
-		return s.flowKey(no)
+	if no, ok := s.flows.byName.Get(key); ok {
+		return s.flows.get(no)
 	}
 	if !make {
 		return nil
 	}
 	f := &FlowKey{Key: strings.Clone(key), no: s.next(), Period: DefaultPeriod, WindowStart: now, used: now}
-	s.flowNames.Set(f.Key, f.no)
-	s.fixedBytes += flowCost(f)
+	s.flows.byName.Set(f.Key, f.no)
+	s.memory.fixed += flowCost(f)
 	return f
 }
 
@@ -45,30 +116,22 @@ func flowCost(f *FlowKey) int64 { return 320 + 2*int64(len(f.Key)) }
 // storeFlowKey stores a key, and its places in the orders of openings and of those to forget.
 func (s *Store) storeFlowKey(f *FlowKey, now int64) {
 	at, open := s.opensAt(f, now)
-	if f.opening.Seq != 0 && (!open || f.opening.At != at) {
-		s.openings.Delete(f.opening)
-		f.opening = Stamp{}
+	if !open || f.opening.At != at {
+		s.flows.close(f)
 	}
 	if open && f.opening.Seq == 0 {
-		f.opening = Stamp{at, s.next()}
-		s.openings.Set(f.opening, f.no)
+		s.flows.open(f, Stamp{at, s.next()})
 	}
-	if at := f.forgetAt(); at != f.idle {
-		s.idle.Delete(Stamp{f.idle, f.no})
-		if f.idle = at; at != 0 {
-			s.idle.Set(Stamp{at, f.no}, struct{}{})
-		}
-	}
-	s.flows.Set(f.no, f)
+	s.flows.put(f)
 }
 
 // opensAt returns the time from which the limits of a key admit its next attempt; false if an end of an attempt,
 // a new message or a resume has to come first. A time that has come does not change any more.
 func (s *Store) opensAt(f *FlowKey, now int64) (at int64, open bool) {
-	if f.Paused || (f.Parallelism > 0 && count(s.running, f.no) >= f.Parallelism) {
+	if f.Paused || (f.Parallelism > 0 && count(s.places.running, f.no) >= f.Parallelism) {
 		return 0, false
 	}
-	if _, ok := first(s.waiting, f.no); !ok {
+	if _, ok := first(s.places.waiting, f.no); !ok {
 		return 0, false
 	}
 	if end := f.WindowStart + f.Period; f.Rate > 0 && f.Count >= f.Rate && end > now {
@@ -82,7 +145,7 @@ func (s *Store) opensAt(f *FlowKey, now int64) (at int64, open bool) {
 
 // updateOpening computes anew when a key can be claimed from, and reports whether it can be now.
 func (s *Store) updateOpening(no uint64, now int64) bool {
-	f := s.flowKey(no)
+	f := s.flows.get(no)
 	if f == nil {
 		return false
 	}
@@ -92,14 +155,11 @@ func (s *Store) updateOpening(no uint64, now int64) bool {
 
 // countClaim counts one claim of a key and moves the key behind all others that are open: keys take turns.
 func (s *Store) countClaim(no uint64, now int64) {
-	f := s.flowKey(no)
+	f := s.flows.get(no)
 	if f == nil {
 		return
 	}
-	if f.opening.Seq != 0 {
-		s.openings.Delete(f.opening)
-		f.opening = Stamp{}
-	}
+	s.flows.close(f)
 	f.rollWindow(now)
 	f.Count++
 	f.used = now
@@ -136,7 +196,7 @@ func (s *Store) joinFlowKey(m *Message, c *FlowControl, now int64) {
 
 // leaveFlowKey removes m, which is done, from the messages of its key.
 func (s *Store) leaveFlowKey(m *Message, now int64) {
-	f := s.flowKey(m.flow)
+	f := s.flows.get(m.flow)
 	if f == nil {
 		return
 	}
@@ -156,15 +216,11 @@ func (fk *FlowKey) forgetAt() int64 {
 // forgetFlowControl forgets keys that have not been used for long.
 func (s *Store) forgetFlowControl(now int64, limit int) (done int) {
 	for ; done < limit; done++ {
-		at, _, ok := s.idle.Min()
-		if !ok || at.At > now {
+		f := s.flows.removeIdle(now)
+		if f == nil {
 			break
 		}
-		s.idle.Delete(at)
-		f, _ := s.flows.Get(at.Seq)
-		s.flows.Delete(f.no)
-		s.flowNames.Delete(f.Key)
-		s.fixedBytes -= flowCost(f)
+		s.memory.fixed -= flowCost(f)
 	}
 	return done
 }

@@ -5,27 +5,52 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 const groupPrefix = "grp"
 
-// group is the URL group of a name or id, nil if there is none.
-func (s *Store) group(name string) *Group {
-	if g, ok := s.groups.Get(name); ok {
+// groupTable holds the URL groups.
+type groupTable struct {
+	byName *cow.BTree[string, *Group]
+	names  *cow.BTree[string, string] // by id
+}
+
+func newGroupTable() groupTable {
+	return groupTable{byName: byName[*Group](), names: byName[string]()}
+}
+
+func (gt *groupTable) fork() groupTable {
+	return groupTable{byName: gt.byName.Snapshot(), names: gt.names.Snapshot()}
+}
+
+// find is the URL group of a name or id, nil if there is none.
+func (gt *groupTable) find(name string) *Group {
+	if g, ok := gt.byName.Get(name); ok {
 		return g
 	}
-	if of, ok := s.groupIDs.Get(name); ok {
-		g, _ := s.groups.Get(of)
+	if of, ok := gt.names.Get(name); ok {
+		g, _ := gt.byName.Get(of)
 		return g
 	}
 	return nil
 }
 
+func (gt *groupTable) put(g *Group) {
+	gt.byName.Set(g.Name, g)
+	gt.names.Set(g.ID, g.Name)
+}
+
+func (gt *groupTable) remove(g *Group) {
+	gt.byName.Delete(g.Name)
+	gt.names.Delete(g.ID)
+}
+
 // ChangeGroup makes, changes or deletes a URL group, and returns what it is afterwards.
 func (s *Store) ChangeGroup(e *env.Env, n GroupChange) (Group, error) {
-	old := s.group(n.Name)
+	old := s.groups.find(n.Name)
 	if old == nil && !ValidName(n.Name) {
 		return Group{}, invalid("invalid topic name %q: %s", n.Name, nameRule)
 	}
@@ -52,16 +77,15 @@ func (s *Store) ChangeGroup(e *env.Env, n GroupChange) (Group, error) {
 	}
 	g.Updated = e.Now
 	if old == nil {
-		if limit := s.settings.MaxGroups; limit > 0 && s.groups.Len() >= limit {
+		if limit := s.settings.MaxGroups; limit > 0 && s.groups.byName.Len() >= limit {
 			return Group{}, quota("maxTopics")
 		}
 		g.ID = e.NewID(groupPrefix)
-		s.groupIDs.Set(g.ID, g.Name)
 	} else {
-		s.fixedBytes -= groupCost(old)
+		s.memory.fixed -= groupCost(old)
 	}
-	s.groups.Set(g.Name, &g)
-	s.fixedBytes += groupCost(&g)
+	s.groups.put(&g)
+	s.memory.fixed += groupCost(&g)
 	if n.Act == ActRemoveEndpoints && len(g.Endpoints) == 0 {
 		s.deleteGroup(&g)
 	}
@@ -89,9 +113,8 @@ func (s *Store) changeGroup(g *Group, n GroupChange) error {
 }
 
 func (s *Store) deleteGroup(g *Group) {
-	s.groups.Delete(g.Name)
-	s.groupIDs.Delete(g.ID)
-	s.fixedBytes -= groupCost(g)
+	s.groups.remove(g)
+	s.memory.fixed -= groupCost(g)
 }
 
 func groupCost(g *Group) int64 {

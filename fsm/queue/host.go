@@ -62,8 +62,8 @@ func (s *Store) nextParked(no uint64) (name string, ok bool) {
 		seq, ok = m.seq, m.of != no
 		return false
 	}
-	if s.parked.AscendHead(no+1, look); !ok {
-		s.parked.All(look)
+	if s.places.parked.AscendHead(no+1, look); !ok {
+		s.places.parked.All(look)
 	}
 	if !ok {
 		return "", false
@@ -85,15 +85,15 @@ func (s *Store) unpark(name string, now int64) (found bool) {
 	if !ok {
 		return false
 	}
-	seq, found := first(s.parked, h.no)
+	seq, found := first(s.places.parked, h.no)
 	if found {
 		old, _ := s.messages.Get(seq)
 		m := copyOf(old)
-		s.leave(m)
+		s.places.remove(m)
 		s.enter(m, placeDue, now, now)
 		s.store(m)
 	}
-	if _, more := first(s.parked, h.no); !more && h.active <= 0 {
+	if _, more := first(s.places.parked, h.no); !more && h.active <= 0 {
 		s.hosts.Delete(name)
 	}
 	return found

@@ -22,7 +22,7 @@ func (s *Store) takeOverClaims(e *env.Env, now Sender) {
 
 // HasForeignClaims reports whether claims of another term are to be taken over, which the next Advance does.
 func (s *Store) HasForeignClaims(epoch, term uint64) bool {
-	return s.leases.Len() > 0 && s.sender != Sender{Epoch: epoch, Term: term}
+	return s.places.leases.Len() > 0 && s.sender != Sender{Epoch: epoch, Term: term}
 }
 
 // ReleaseSession releases the claims of a session whose process has ended, so that its attempts have ended too.
@@ -48,7 +48,7 @@ func (s *Store) abortClaims(e *env.Env, why string, match func(*claim) bool) {
 
 // claimsMatching returns the messages whose claims match, in the order in which their leases end.
 func (s *Store) claimsMatching(match func(*claim) bool) (list []uint64) {
-	s.leases.All(func(t Stamp, _ struct{}) bool {
+	s.places.leases.All(func(t Stamp, _ struct{}) bool {
 		if m, _ := s.messages.Get(t.Seq); match(m.claim) {
 			list = append(list, t.Seq)
 		}
@@ -64,18 +64,18 @@ func (s *Store) extendLease(seq uint64, lease int64) {
 		return
 	}
 	m := copyOf(old)
-	s.leave(m)
+	s.places.remove(m)
 	c := *m.claim
 	c.lease = lease
 	m.claim, m.at = &c, c.lease
-	s.index(m)
+	s.places.add(m)
 	s.store(m)
 }
 
 // expireClaims aborts attempts whose leases have ended, at most limit, and returns how many.
 func (s *Store) expireClaims(e *env.Env, limit int) (done int) {
 	for ; done < limit; done++ {
-		t, _, ok := s.leases.Min()
+		t, _, ok := s.places.leases.Min()
 		if !ok || t.At > e.Now {
 			break
 		}
@@ -106,7 +106,7 @@ func (s *Store) abortAttempt(e *env.Env, seq uint64, why string) Disposition {
 
 // releaseClaim removes the claim of m. Afterwards m is in no index; the caller enters it into one.
 func (s *Store) releaseClaim(m *Message, now int64) {
-	s.leave(m)
+	s.places.remove(m)
 	name := m.claim.host
 	m.claim, m.place = nil, placeDone
 	s.removeHostAttempt(name, now)

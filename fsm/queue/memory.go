@@ -2,13 +2,25 @@ package queue
 
 import "github.com/trireme-dev/trireme/fsm/env"
 
+// memory counts the logical memory of a store, in bytes. Each message counts in one of live, done and dead.
+type memory struct {
+	live      int64 // of messages that are not done, with what is reserved for their callbacks
+	done      int64 // of events, and of messages that are done and have no dead letter
+	dead      int64 // of dead letters and their messages
+	fixed     int64 // of everything else but bulk actions
+	uncounted int64 // of all these, what does not count
+	most      int64 // that may count in this apply, see SetRoom
+}
+
+func (m *memory) used() int64 { return m.live + m.done + m.dead + m.fixed }
+
 // Used is the logical memory of everything about messages, in bytes.
 func (s *Store) Used() int64 {
-	return s.liveBytes + s.doneBytes + s.deadBytes + s.fixedBytes + s.bulk.Used()
+	return s.memory.used() + s.bulk.Used()
 }
 
 // Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count.
-func (s *Store) Uncounted() int64 { return s.uncounted }
+func (s *Store) Uncounted() int64 { return s.memory.uncounted }
 
 // trim removes events and dead letters that are older, or more, than the settings keep: two for each event recorded
 // since the last call, so that an entry's work is bounded by what it adds.
@@ -41,9 +53,9 @@ func (s *Store) sweep(now int64, limit int) (done int) {
 // dropEvent removes the oldest event if its time is over or events take too much room, and with its last event a
 // message that is done.
 func (s *Store) dropEvent(now int64) bool {
-	no, v, ok := s.log.Min()
+	no, v, ok := s.events.byNo.Min()
 	n := &s.settings
-	if !ok || !(n.EventAge > 0 && s.eventEnd(v) <= now || n.EventBytes > 0 && s.doneBytes > n.EventBytes) {
+	if !ok || !(n.EventAge > 0 && s.eventEnd(v) <= now || n.EventBytes > 0 && s.memory.done > n.EventBytes) {
 		return false
 	}
 	s.removeEvent(no, v)
@@ -52,7 +64,7 @@ func (s *Store) dropEvent(now int64) bool {
 
 // forgetEvent removes the oldest event, whatever its age, and reports whether there was one.
 func (s *Store) forgetEvent() bool {
-	no, v, ok := s.log.Min()
+	no, v, ok := s.events.byNo.Min()
 	if ok {
 		s.removeEvent(no, v)
 	}
@@ -60,9 +72,9 @@ func (s *Store) forgetEvent() bool {
 }
 
 func (s *Store) removeEvent(no uint64, v *Event) {
-	s.log.Delete(no)
-	s.doneBytes -= v.size()
-	s.uncounted -= v.uncounted()
+	s.events.byNo.Delete(no)
+	s.memory.done -= v.size()
+	s.memory.uncounted -= v.uncounted()
 	if m, ok := s.messages.Get(v.message); ok {
 		s.discard(m)
 	}
@@ -75,18 +87,18 @@ func (s *Store) discard(m *Message) {
 	if m.place != placeDone {
 		return
 	}
-	if _, ok := s.log.Get(m.last); ok {
+	if _, ok := s.events.byNo.Get(m.last); ok {
 		return
 	}
 	if _, ok := s.dead.Get(Stamp{m.at, m.Seq}); ok {
 		return
 	}
-	if _, ok := s.holding.Get(member{m.queue, m.Seq}); ok {
+	if _, ok := s.places.holding.Get(member{m.queue, m.Seq}); ok {
 		return
 	}
 	s.messages.Delete(m.Seq)
-	s.doneBytes -= m.size()
-	s.uncounted -= m.uncounted()
+	s.memory.done -= m.size()
+	s.memory.uncounted -= m.uncounted()
 	s.release(m)
 }
 
@@ -94,7 +106,7 @@ func (s *Store) discard(m *Message) {
 func (s *Store) dropDead(now int64) bool {
 	t, d, ok := s.dead.Min()
 	n := &s.settings
-	if !ok || !(n.DeadAge > 0 && s.deadEnd(d) <= now || n.DeadBytes > 0 && s.deadBytes > n.DeadBytes) {
+	if !ok || !(n.DeadAge > 0 && s.deadEnd(d) <= now || n.DeadBytes > 0 && s.memory.dead > n.DeadBytes) {
 		return false
 	}
 	s.removeDead(t, d)
@@ -105,11 +117,11 @@ func (s *Store) deadEnd(d *Dead) int64 { return roundUp(addTime(d.At, s.settings
 
 // setDead stores a dead letter in the place of the old one, nil if it is new.
 func (s *Store) setDead(old, d *Dead) {
-	s.deadBytes += d.size()
-	s.uncounted += d.uncounted()
+	s.memory.dead += d.size()
+	s.memory.uncounted += d.uncounted()
 	if old != nil {
-		s.deadBytes -= old.size()
-		s.uncounted -= old.uncounted()
+		s.memory.dead -= old.size()
+		s.memory.uncounted -= old.uncounted()
 	}
 	s.dead.Set(d.Stamp, d)
 }
@@ -117,11 +129,11 @@ func (s *Store) setDead(old, d *Dead) {
 // removeDead removes a dead letter; its message stays as long as its events do.
 func (s *Store) removeDead(t Stamp, d *Dead) {
 	s.dead.Delete(t)
-	s.deadBytes -= d.size()
-	s.uncounted -= d.uncounted()
+	s.memory.dead -= d.size()
+	s.memory.uncounted -= d.uncounted()
 	if m, ok := s.messages.Get(t.Seq); ok {
-		s.deadBytes -= m.size()
-		s.doneBytes += m.size()
+		s.memory.dead -= m.size()
+		s.memory.done += m.size()
 		s.discard(m)
 	}
 }
@@ -133,17 +145,17 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 			unixms, ok = at, true
 		}
 	}
-	if _, v, found := s.log.Min(); found && s.settings.EventAge > 0 {
+	if _, v, found := s.events.byNo.Min(); found && s.settings.EventAge > 0 {
 		soonest(s.eventEnd(v), true)
 	}
 	if _, d, found := s.dead.Min(); found && s.settings.DeadAge > 0 {
 		soonest(s.deadEnd(d), true)
 	}
-	d, _, found := s.dedupEnds.Min()
+	d, _, found := s.dedups.ends.Min()
 	soonest(d.at, found)
-	t, _, found := s.idle.Min()
+	t, _, found := s.flows.idle.Min()
 	soonest(t.At, found)
-	soonest(0, s.deletedQueues.Len() > 0)
+	soonest(0, s.queues.deleted.Len() > 0)
 	soonest(s.bulk.NextSweep())
 	return unixms, ok
 }
@@ -156,16 +168,15 @@ func (s *Store) NextDue() (unixms int64, ok bool) {
 			unixms, ok = at, true
 		}
 	}
-	t, _, found := s.leases.Min()
+	t, _, found := s.places.leases.Min()
 	soonest(t.At, found)
-	c, _, found := s.ticks.Min()
-	soonest(max(c.at, s.ticksFrom), found)
-	if n := s.settings.GlobalParallelism; n > 0 && s.leases.Len() >= n {
+	soonest(s.schedules.nextDue())
+	if n := s.settings.GlobalParallelism; n > 0 && s.places.leases.Len() >= n {
 		return unixms, ok
 	}
-	t, _, found = s.due.Min()
+	t, _, found = s.places.due.Min()
 	soonest(t.At, found)
-	t, _, found = s.openings.Min()
+	t, _, found = s.flows.openings.Min()
 	soonest(t.At, found)
 	return unixms, ok
 }

@@ -128,8 +128,8 @@ func (m *model) claim(n, share int) {
 	if len(list) > n {
 		m.r.Fatalf("%d attempts, asked for %d", len(list), n)
 	}
-	if g := m.s.settings.GlobalParallelism; g > 0 && m.s.leases.Len() > g {
-		m.r.Fatalf("%d attempts under way, %d may be", m.s.leases.Len(), g)
+	if g := m.s.settings.GlobalParallelism; g > 0 && m.s.places.leases.Len() > g {
+		m.r.Fatalf("%d attempts under way, %d may be", m.s.places.leases.Len(), g)
 	}
 	for _, a := range list {
 		m.attempt[a.ID]++
@@ -286,7 +286,7 @@ func (m *model) drain() {
 			m.r.Fatalf("%s is left behind in place %d, state %s", id, old.place, old.state)
 		}
 	}
-	if n := m.s.due.Len() + m.s.waiting.Len() + m.s.parked.Len() + m.s.backlog.Len() + m.s.leases.Len() + m.s.holding.Len() + m.s.hosts.Len(); n > 0 {
+	if n := m.s.places.due.Len() + m.s.places.waiting.Len() + m.s.places.parked.Len() + m.s.places.backlog.Len() + m.s.places.leases.Len() + m.s.places.holding.Len() + m.s.hosts.Len(); n > 0 {
 		m.r.Fatalf("%d entries are left in the indices", n)
 	}
 }

@@ -21,45 +21,7 @@ func (s *Store) store(m *Message) { s.messages.Set(m.Seq, m) }
 // enter puts m into the index of a place. at is its time in that index.
 func (s *Store) enter(m *Message, p place, at, now int64) {
 	m.place, m.at, m.since = p, at, now
-	s.index(m)
-}
-
-// index adds m to the index of its place.
-func (s *Store) index(m *Message) {
-	switch m.place {
-	case placeBacklog:
-		s.backlog.Set(member{m.queue, m.Seq}, struct{}{})
-	case placeDue:
-		s.due.Set(Stamp{m.at, m.Seq}, struct{}{})
-	case placeWaiting:
-		s.waiting.Set(member{m.flow, m.Seq}, struct{}{})
-	case placeParked:
-		s.parked.Set(member{uint64(m.at), m.Seq}, struct{}{})
-	case placeActive:
-		s.leases.Set(Stamp{m.claim.expiresAt(), m.Seq}, struct{}{})
-		if m.flow != 0 {
-			s.running.Set(member{m.flow, m.Seq}, struct{}{})
-		}
-	}
-}
-
-// leave takes m out of the index of its place. The caller puts it into another one.
-func (s *Store) leave(m *Message) {
-	switch m.place {
-	case placeBacklog:
-		s.backlog.Delete(member{m.queue, m.Seq})
-	case placeDue:
-		s.due.Delete(Stamp{m.at, m.Seq})
-	case placeWaiting:
-		s.waiting.Delete(member{m.flow, m.Seq})
-	case placeParked:
-		s.parked.Delete(member{uint64(m.at), m.Seq})
-	case placeActive:
-		s.leases.Delete(Stamp{m.claim.expiresAt(), m.Seq})
-		if m.flow != 0 {
-			s.running.Delete(member{m.flow, m.Seq})
-		}
-	}
+	s.places.add(m)
 }
 
 // start puts a new message where it begins: at the end of its queue, or where its time decides.
@@ -73,20 +35,20 @@ func (s *Store) start(m *Message, firstAt, now int64) {
 
 // admit gives free slots of a queue to its oldest messages.
 func (s *Store) admit(no uint64, now int64) {
-	q, ok := s.queues.Get(no)
+	q, ok := s.queues.byNo.Get(no)
 	if !ok || q.Paused {
 		return
 	}
-	free := q.Parallelism - count(s.slots, no) - count(s.holding, no)
+	free := q.Parallelism - s.places.taken(no)
 	for ; free > 0; free-- {
-		seq, ok := first(s.backlog, no)
+		seq, ok := first(s.places.backlog, no)
 		if !ok {
 			return
 		}
 		old, _ := s.messages.Get(seq)
 		m := copyOf(old)
-		s.leave(m)
-		s.slots.Set(member{no, seq}, struct{}{})
+		s.places.remove(m)
+		s.places.slots.Set(member{no, seq}, struct{}{})
 		s.enter(m, placeDue, max(m.at, now), now)
 		s.store(m)
 	}
@@ -99,7 +61,7 @@ func (s *Store) revokeSlot(m *Message, now int64) {
 		at = now
 	}
 	s.dequeue(m, now)
-	s.slots.Delete(member{m.queue, m.Seq})
+	s.places.slots.Delete(member{m.queue, m.Seq})
 	s.enter(m, placeBacklog, at, now)
 	s.store(m)
 }
@@ -107,12 +69,12 @@ func (s *Store) revokeSlot(m *Message, now int64) {
 // dequeue removes m, which is not active, from its index without an attempt, and lets the next message of its
 // flow-control key or host proceed.
 func (s *Store) dequeue(m *Message, now int64) {
-	s.leave(m)
+	s.places.remove(m)
 	switch m.place {
 	case placeWaiting:
 		s.updateOpening(m.flow, now)
 	case placeDue:
-		if s.parked.Len() > 0 {
+		if s.places.parked.Len() > 0 {
 			s.unpark(m.envelope().Host(), now)
 		}
 	case placeParked:

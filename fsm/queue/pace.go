@@ -28,7 +28,7 @@ func (p *pace) over() bool { return p.work >= TickShare }
 
 // fireTicks fires the schedules that are due.
 func (s *Store) fireTicks(e *env.Env, d *Demand) {
-	if e.Now < s.ticksFrom {
+	if e.Now < s.schedules.ticksFrom {
 		return
 	}
 	p := pace{most: d.MaxTick}
@@ -38,9 +38,9 @@ func (s *Store) fireTicks(e *env.Env, d *Demand) {
 		}
 		s.tick(e, &d.Ticks[i], &p)
 	}
-	s.ticksFrom = 0
+	s.schedules.ticksFrom = 0
 	if idle := idlePerWork * p.work / stepsPerMilli; d.Paced && idle > 0 {
-		s.ticksFrom = e.Now + idle
+		s.schedules.ticksFrom = e.Now + idle
 	}
 }
 
@@ -64,11 +64,11 @@ func (p *pace) fire(s *Store, e *env.Env, c *Schedule, at int64) {
 
 // TicksPrice is the price of the ticks of an Advance, as far as its share goes.
 func (s *Store) TicksPrice(now int64, ticks []Tick) (cost env.Price) {
-	if now < s.ticksFrom {
+	if now < s.schedules.ticksFrom {
 		return cost
 	}
 	for i := range ticks {
-		if c, ok := s.schedules.Get(ticks[i].Schedule); ok && !c.Paused && c.Version == ticks[i].Version && cost.Work < TickShare {
+		if c, ok := s.schedules.byID.Get(ticks[i].Schedule); ok && !c.Paused && c.Version == ticks[i].Version && cost.Work < TickShare {
 			cost.Add(s.tickPrice(c))
 		}
 	}

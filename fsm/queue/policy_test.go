@@ -93,7 +93,7 @@ func TestQueueParallelism(t *testing.T) {
 	}
 	w.now += 5000
 	w.none()
-	if _, ok := w.s.Queue("q"); ok || w.s.Sweep(w.env(), 10) != 0 || w.s.queues.Len() != 0 {
+	if _, ok := w.s.Queue("q"); ok || w.s.Sweep(w.env(), 10) != 0 || w.s.queues.byNo.Len() != 0 {
 		t.Fatal("the queue is still there")
 	}
 }
@@ -242,7 +242,7 @@ func TestDeduplication(t *testing.T) {
 		}
 	}
 	w.now += 10*minute + 10_000
-	if w.s.Sweep(w.env(), 100); w.s.dedups.Len() != 0 {
+	if w.s.Sweep(w.env(), 100); w.s.dedups.byKey.Len() != 0 {
 		t.Fatal("ids are kept for ever")
 	}
 }

@@ -24,7 +24,7 @@ func (s *Store) SavePortable(emit func(record []byte) error) error {
 // and numbers go on from whichever is further.
 func (s *Store) TakeOver(old *Store) {
 	s.settings, s.keys, s.sender = old.settings, old.keys, old.sender
-	s.serial, s.events = max(s.serial, old.serial), max(s.events, old.events)
+	s.serial, s.events.newest = max(s.serial, old.serial), max(s.events.newest, old.events.newest)
 }
 
 // RecordKind is the name of a record of Save, empty if it is none.
@@ -70,9 +70,9 @@ func (m *Message) State() State { return m.state }
 // without how far they are, and without those that are to be cancelled.
 func (s *Store) SaveLasting(emit func(record []byte) error) error {
 	out := &saving.Saver{Emit: emit}
-	saving.Each(out, kindQueue, s.queues, func(_ uint64, q *Queue, w *wire.Writer) { w.Put(q) })
-	saving.Each(out, kindGroup, s.groups, func(_ string, g *Group, w *wire.Writer) { w.Put(g) })
-	saving.Each(out, kindSchedule, s.schedules, func(_ string, c *Schedule, w *wire.Writer) { w.Put(c) })
+	saving.Each(out, kindQueue, s.queues.byNo, func(_ uint64, q *Queue, w *wire.Writer) { w.Put(q) })
+	saving.Each(out, kindGroup, s.groups.byName, func(_ string, g *Group, w *wire.Writer) { w.Put(g) })
+	saving.Each(out, kindSchedule, s.schedules.byID, func(_ string, c *Schedule, w *wire.Writer) { w.Put(c) })
 	s.messages.All(func(_ uint64, m *Message) bool {
 		return m.place == placeDone || m.stopping || saving.Put(out, kindMessage, func(w *wire.Writer) {
 			w.Put(&m.ID)
@@ -100,8 +100,7 @@ func (s *Store) Consistent() error {
 		all = seq <= s.serial && s.placeExists(m, hosts)
 		return all
 	})
-	placed := s.backlog.Len() + s.due.Len() + s.waiting.Len() + s.parked.Len() + s.leases.Len() + done
-	if !all || placed != s.messages.Len() { // a message that came twice has two places
+	if !all || s.places.len()+done != s.messages.Len() { // a message that came twice has two places
 		return errInconsistent
 	}
 	return nil
@@ -113,12 +112,12 @@ func (s *Store) placeExists(m *Message, hosts map[uint64]bool) bool {
 	if m.place == placeDone {
 		return true
 	}
-	if _, found := s.flows.Get(m.flow); !found && (m.flow != 0 || m.place == placeWaiting) {
+	if _, found := s.flows.byNo.Get(m.flow); !found && (m.flow != 0 || m.place == placeWaiting) {
 		return false
 	}
 	switch m.place {
 	case placeBacklog:
-		_, found := s.queues.Get(m.queue)
+		_, found := s.queues.byNo.Get(m.queue)
 		return found
 	case placeParked:
 		return hosts[uint64(m.at)]

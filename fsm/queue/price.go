@@ -85,7 +85,7 @@ func (s *Store) publication(p *Publication) (cost env.Price) {
 	head := headSize(&p.Options, p.URL, p.API, p.CallerIP) + int64(len(p.Run))
 	options, targets := &p.Options, 1
 	if p.Group != "" {
-		g := s.group(p.Group)
+		g := s.groups.find(p.Group)
 		if g == nil || len(g.Endpoints) > maxPublished {
 			return env.Price{Work: operation} // it is refused
 		}
@@ -121,7 +121,7 @@ func (s *Store) publication(p *Publication) (cost env.Price) {
 func (s *Store) DestinationPrice(destination string, options int64, body int) env.Price {
 	destination = strings.TrimSpace(destination)
 	targets := 1
-	if g := s.group(destination); g != nil && !isURL(destination) {
+	if g := s.groups.find(destination); g != nil && !isURL(destination) {
 		if len(g.Endpoints) > maxPublished {
 			return env.Price{Work: operation}
 		}
@@ -138,11 +138,11 @@ const operation = 10
 
 // newNames is the growth by the queue and the flow-control key of options, if they are new.
 func (s *Store) newNames(o *Options) (bytes int64) {
-	if o.Queue != "" && s.queueNamed(o.Queue) == nil {
+	if o.Queue != "" && s.queues.named(o.Queue) == nil {
 		bytes += queueCost(&Queue{Name: o.Queue})
 	}
 	if o.Flow != nil {
-		if _, known := s.flowNames.Get(o.Flow.Key); !known {
+		if _, known := s.flows.byName.Get(o.Flow.Key); !known {
 			bytes += flowCost(&FlowKey{Key: o.Flow.Key})
 		}
 	}
@@ -203,19 +203,19 @@ func (f *Filter) coded() int64 {
 
 // ChangeQueuePrice returns the price of ChangeQueue: a pause, a resume and a deletion move what holds a slot, or gets one.
 func (s *Store) ChangeQueuePrice(_ *env.Env, n *QueueChange) env.Price {
-	q := s.queueNamed(n.Name)
+	q := s.queues.named(n.Name)
 	if q == nil {
 		if n.Act == ActPut {
 			return env.Price{Work: operation, Growth: queueCost(&Queue{Name: n.Name})}
 		}
 		return env.Price{Work: operation}
 	}
-	held := count(s.slots, q.no)
+	held := count(s.places.slots, q.no)
 	moved := held
 	if n.Act != ActDelete {
-		moved += min(count(s.backlog, q.no), max(q.Parallelism, n.Parallelism))
+		moved += min(count(s.places.backlog, q.no), max(q.Parallelism, n.Parallelism))
 	} else {
-		moved += count(s.holding, q.no) + min(count(s.backlog, q.no), maxCancel)
+		moved += count(s.places.holding, q.no) + min(count(s.places.backlog, q.no), maxCancel)
 	}
 	return env.Price{Work: operation + messageWork/2*int64(moved)}
 }
@@ -229,7 +229,7 @@ func (s *Store) SchedulePrice(_ *env.Env, n *SchedulePut) env.Price {
 
 // RunSchedulePrice returns the price of RunSchedule.
 func (s *Store) RunSchedulePrice(_ *env.Env, n *ScheduleRef) env.Price {
-	c, ok := s.schedules.Get(n.ID)
+	c, ok := s.schedules.byID.Get(n.ID)
 	if !ok {
 		return env.Price{Work: operation}
 	}
@@ -240,7 +240,7 @@ func (s *Store) RunSchedulePrice(_ *env.Env, n *ScheduleRef) env.Price {
 func (s *Store) tickPrice(c *Schedule) env.Price {
 	p := s.publication(&c.Publish)
 	targets := int64(1)
-	if g := s.group(c.Publish.Group); g != nil {
+	if g := s.groups.find(c.Publish.Group); g != nil {
 		targets = int64(len(g.Endpoints))
 	}
 	p.Growth += textsSize(c.ID) * targets // each message names the schedule
@@ -251,7 +251,7 @@ func (s *Store) tickPrice(c *Schedule) env.Price {
 func (s *Store) ChangeGroupPrice(_ *env.Env, n *GroupChange) env.Price {
 	var before int64
 	endpoints := len(n.Endpoints)
-	if g := s.group(n.Name); g != nil {
+	if g := s.groups.find(n.Name); g != nil {
 		before = groupCost(g)
 		endpoints += len(g.Endpoints)
 	}
@@ -325,10 +325,10 @@ func (s *Store) ChangeSchedulePrice(*env.Env, *ScheduleChange) env.Price {
 
 // ClaimPrice is the price of an Advance that claims so many attempts: it moves up to maxWork messages.
 func (s *Store) ClaimPrice(e *env.Env, claims int) env.Price {
-	due, _ := s.due.Rank(Stamp{At: e.Now + 1})
-	open, _ := s.openings.Rank(Stamp{At: e.Now + 1})
-	late, _ := s.leases.Rank(Stamp{At: e.Now + 1})
-	claimed := min(claims, MaxClaims, due+s.waiting.Len())
+	due, _ := s.places.due.Rank(Stamp{At: e.Now + 1})
+	open, _ := s.flows.openings.Rank(Stamp{At: e.Now + 1})
+	late, _ := s.places.leases.Rank(Stamp{At: e.Now + 1})
+	claimed := min(claims, MaxClaims, due+s.places.waiting.Len())
 	return env.Price{
 		Work:   operation + messageWork*int64(min(due+open+late, maxWork)+claimed),
 		Growth: eventCost*int64(claimed) + lostGrowth*int64(min(late, maxWork)),

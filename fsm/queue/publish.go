@@ -36,7 +36,7 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 	if p.Group == "" {
 		targets = []target{{url: p.URL}}
 	} else {
-		g := s.group(p.Group)
+		g := s.groups.find(p.Group)
 		if g == nil {
 			return Receipt{Refused: notFound("topic %s not found", p.Group)}
 		}
@@ -60,7 +60,7 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 	for _, t := range targets {
 		key, once := dedupOf(p, &options, t, sum)
 		if once = once && schedule == ""; once {
-			if d, found := s.publishedUnder(key, e.Now); found {
+			if d, found := s.dedups.published(key, e.Now); found {
 				out.Messages = append(out.Messages, Published{d.id, strings.Clone(t.url), true})
 				continue
 			}
@@ -132,8 +132,8 @@ func (s *Store) create(e *env.Env, c *Content, shared *body) *Message {
 	if c.Flow != nil {
 		s.joinFlowKey(m, c.Flow, e.Now)
 	}
-	s.liveBytes += m.size() + m.reserved()
-	s.uncounted += m.uncounted()
+	s.memory.live += m.size() + m.reserved()
+	s.memory.uncounted += m.uncounted()
 	s.record(m, e.Now, Event{State: Created})
 	s.start(m, c.FirstAt, e.Now)
 	s.store(m)

@@ -3,21 +3,58 @@ package queue
 import (
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// queueNamed is the queue of a name, nil if there is none.
-func (s *Store) queueNamed(name string) *Queue {
-	no, ok := s.queueNames.Get(name)
+// queueTable holds the queues. A name finds a queue until it is deleted; a deleted one stays, without its name, until it is empty.
+type queueTable struct {
+	byNo    *cow.BTree[uint64, *Queue]
+	byName  *cow.BTree[string, uint64]
+	deleted *cow.BTree[uint64, struct{}] // those that are being emptied
+}
+
+func newQueueTable() queueTable {
+	return queueTable{byNo: byNumber[*Queue](), byName: byName[uint64](), deleted: byNumber[struct{}]()}
+}
+
+func (qt *queueTable) fork() queueTable {
+	return queueTable{byNo: qt.byNo.Snapshot(), byName: qt.byName.Snapshot(), deleted: qt.deleted.Snapshot()}
+}
+
+// named is the queue of a name, nil if there is none.
+func (qt *queueTable) named(name string) *Queue {
+	no, ok := qt.byName.Get(name)
 	if !ok {
 		return nil
 	}
-	q, _ := s.queues.Get(no)
+	q, _ := qt.byNo.Get(no)
 	return q
 }
 
+// add stores a new queue under its name.
+func (qt *queueTable) add(q *Queue) {
+	qt.byName.Set(q.Name, q.no)
+	qt.byNo.Set(q.no, q)
+}
+
+// unname takes a queue's name away, so that it can be emptied.
+func (qt *queueTable) unname(old *Queue) {
+	qt.byName.Delete(old.Name)
+	q := *old
+	q.Paused, q.deleted = true, true // nothing moves up while it is emptied
+	qt.byNo.Set(q.no, &q)
+	qt.deleted.Set(q.no, struct{}{})
+}
+
+// forget removes a deleted queue that is empty.
+func (qt *queueTable) forget(no uint64) {
+	qt.deleted.Delete(no)
+	qt.byNo.Delete(no)
+}
+
 func (s *Store) roomForQueue(name string) *Error {
-	if n := s.settings.MaxQueues; n > 0 && s.queueNames.Len() >= n && s.queueNamed(name) == nil {
+	if n := s.settings.MaxQueues; n > 0 && s.queues.byName.Len() >= n && s.queues.named(name) == nil {
 		return quota("maxQueues")
 	}
 	return nil
@@ -25,7 +62,7 @@ func (s *Store) roomForQueue(name string) *Error {
 
 // queueFor is the number of the queue of a name, which is made with parallelism 1 if there is none.
 func (s *Store) queueFor(name string, now int64) uint64 {
-	if no, ok := s.queueNames.Get(name); ok {
+	if no, ok := s.queues.byName.Get(name); ok {
 		return no
 	}
 	return s.newQueue(name, now).no
@@ -33,9 +70,8 @@ func (s *Store) queueFor(name string, now int64) uint64 {
 
 func (s *Store) newQueue(name string, now int64) *Queue {
 	q := &Queue{Name: strings.Clone(name), no: s.next(), Parallelism: 1, Created: now, Updated: now}
-	s.queueNames.Set(q.Name, q.no)
-	s.queues.Set(q.no, q)
-	s.fixedBytes += queueCost(q)
+	s.queues.add(q)
+	s.memory.fixed += queueCost(q)
 	return q
 }
 
@@ -46,7 +82,7 @@ func (s *Store) ChangeQueue(e *env.Env, n QueueChange) (Queue, error) {
 	if !ValidName(n.Name) {
 		return Queue{}, invalid("invalid queue name %q: %s", n.Name, nameRule)
 	}
-	old := s.queueNamed(n.Name)
+	old := s.queues.named(n.Name)
 	switch n.Act {
 	case ActPut:
 		return s.putQueue(e, n, old)
@@ -99,9 +135,9 @@ func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Q
 	}
 	q := *old
 	q.Parallelism, q.Paused, q.Updated = parallelism, paused, e.Now
-	s.queues.Set(q.no, &q)
+	s.queues.byNo.Set(q.no, &q)
 	if paused && !old.Paused {
-		for _, seq := range s.members(s.slots, q.no) {
+		for _, seq := range s.members(s.places.slots, q.no) {
 			if m, _ := s.messages.Get(seq); m.place != placeActive {
 				s.revokeSlot(copyOf(m), e.Now)
 			}
@@ -114,34 +150,29 @@ func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Q
 // deleteQueue takes a queue's name away and drops the messages that wait in it. Attempts under way are the last of their
 // messages. The backlog of a long queue is dropped step by step; none of it is delivered any more.
 func (s *Store) deleteQueue(e *env.Env, old *Queue) {
-	s.queueNames.Delete(old.Name)
-	s.fixedBytes -= queueCost(old)
-	q := *old
-	q.Paused, q.deleted = true, true // nothing moves up while it is emptied
-	s.queues.Set(q.no, &q)
-	for _, seq := range s.members(s.slots, q.no) {
+	s.queues.unname(old)
+	s.memory.fixed -= queueCost(old)
+	for _, seq := range s.members(s.places.slots, old.no) {
 		s.cancel(e, seq)
 	}
-	for _, seq := range s.members(s.holding, q.no) {
-		s.holding.Delete(member{q.no, seq})
+	for _, seq := range s.members(s.places.holding, old.no) {
+		s.places.holding.Delete(member{old.no, seq})
 	}
-	s.deletedQueues.Set(q.no, struct{}{})
 	s.emptyQueues(e, maxCancel)
 }
 
 // emptyQueues drops messages of deleted queues, at most limit, and forgets the queues that are empty.
 func (s *Store) emptyQueues(e *env.Env, limit int) (done int) {
 	for done < limit {
-		no, _, ok := s.deletedQueues.Min()
+		no, _, ok := s.queues.deleted.Min()
 		if !ok {
 			break
 		}
 		done++
-		if seq, found := first(s.backlog, no); found {
+		if seq, found := first(s.places.backlog, no); found {
 			s.cancel(e, seq)
 		} else {
-			s.deletedQueues.Delete(no)
-			s.queues.Delete(no)
+			s.queues.forget(no)
 		}
 	}
 	return done

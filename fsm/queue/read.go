@@ -79,15 +79,15 @@ func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more 
 // walkEvents gives the events of the pages that follow, in the order that the page asks for.
 func (s *Store) walkEvents(p Page, f func(*Event) bool) {
 	if !p.Newest {
-		s.log.Ascend(p.After.Seq+1, func(_ uint64, v *Event) bool { return f(v) })
+		s.events.byNo.Ascend(p.After.Seq+1, func(_ uint64, v *Event) bool { return f(v) })
 		return
 	}
-	i := s.log.Len()
+	i := s.events.byNo.Len()
 	if p.After != (Stamp{}) {
-		i, _ = s.log.Rank(p.After.Seq)
+		i, _ = s.events.byNo.Rank(p.After.Seq)
 	}
 	for i--; i >= 0; i-- {
-		if _, v := s.log.At(i); !f(v) {
+		if _, v := s.events.byNo.At(i); !f(v) {
 			return
 		}
 	}
@@ -101,7 +101,7 @@ func (s *Store) eventsOf(f *Filter, p Page) (list []EventInfo, cursor Stamp, mor
 		if m == nil {
 			continue
 		}
-		for v, ok := s.log.Get(m.last); ok; v, ok = s.log.Get(v.before) {
+		for v, ok := s.events.byNo.Get(m.last); ok; v, ok = s.events.byNo.Get(v.before) {
 			if c.matchEvent(v) && (!p.Last || v.Seq == m.last) {
 				if n := s.eventInfo(v, m); c.match(n.ID, n.Content) {
 					found.Set(v.Seq, n)
@@ -211,7 +211,7 @@ type QueueInfo struct {
 
 // Queue is a queue by its name; false if there is none.
 func (s *Store) Queue(name string) (QueueInfo, bool) {
-	q := s.queueNamed(name)
+	q := s.queues.named(name)
 	if q == nil {
 		return QueueInfo{}, false
 	}
@@ -219,8 +219,8 @@ func (s *Store) Queue(name string) (QueueInfo, bool) {
 }
 
 func (s *Store) queueInfo(q *Queue) QueueInfo {
-	n := QueueInfo{Queue: *q, Lag: count(s.backlog, q.no) + count(s.slots, q.no)}
-	for _, seq := range s.members(s.slots, q.no) {
+	n := QueueInfo{Queue: *q, Lag: count(s.places.backlog, q.no) + count(s.places.slots, q.no)}
+	for _, seq := range s.members(s.places.slots, q.no) {
 		if m, _ := s.messages.Get(seq); m.place == placeActive {
 			n.Active++
 		}
@@ -230,8 +230,8 @@ func (s *Store) queueInfo(q *Queue) QueueInfo {
 
 // Queues lists all queues by name.
 func (s *Store) Queues() (list []QueueInfo) {
-	s.queueNames.All(func(_ string, no uint64) bool {
-		q, _ := s.queues.Get(no)
+	s.queues.byName.All(func(_ string, no uint64) bool {
+		q, _ := s.queues.byNo.Get(no)
 		list = append(list, s.queueInfo(q))
 		return true
 	})
@@ -253,7 +253,7 @@ func (ci *FlowControlInfo) Fields(c *wire.Codec) {
 }
 
 func (s *Store) flowControlInfo(f *FlowKey, now int64) FlowControlInfo {
-	n := FlowControlInfo{FlowKey: *f, Waiting: count(s.waiting, f.no), Active: count(s.running, f.no)}
+	n := FlowControlInfo{FlowKey: *f, Waiting: count(s.places.waiting, f.no), Active: count(s.places.running, f.no)}
 	n.rollWindow(now)
 	return n
 }
@@ -269,9 +269,9 @@ func (s *Store) FlowControlKey(key string, now int64) (FlowControlInfo, bool) {
 
 // FlowControlKeys lists the flow-control keys whose name contains search, by name.
 func (s *Store) FlowControlKeys(search string, now int64) (list []FlowControlInfo) {
-	s.flowNames.All(func(key string, no uint64) bool {
+	s.flows.byName.All(func(key string, no uint64) bool {
 		if strings.Contains(key, search) {
-			list = append(list, s.flowControlInfo(s.flowKey(no), now))
+			list = append(list, s.flowControlInfo(s.flows.get(no), now))
 		}
 		return true
 	})
@@ -280,7 +280,7 @@ func (s *Store) FlowControlKeys(search string, now int64) (list []FlowControlInf
 
 // Group is a URL group by name or id; false if there is none.
 func (s *Store) Group(name string) (Group, bool) {
-	g := s.group(name)
+	g := s.groups.find(name)
 	if g == nil {
 		return Group{}, false
 	}
@@ -289,7 +289,7 @@ func (s *Store) Group(name string) (Group, bool) {
 
 // Groups lists all URL groups by name.
 func (s *Store) Groups() (list []Group) {
-	s.groups.All(func(_ string, g *Group) bool {
+	s.groups.byName.All(func(_ string, g *Group) bool {
 		list = append(list, *g)
 		return true
 	})
@@ -298,7 +298,7 @@ func (s *Store) Groups() (list []Group) {
 
 // Schedule is a schedule by its id; false if there is none.
 func (s *Store) Schedule(id string) (Schedule, bool) {
-	c, ok := s.schedules.Get(id)
+	c, ok := s.schedules.byID.Get(id)
 	if !ok {
 		return Schedule{}, false
 	}
@@ -307,7 +307,7 @@ func (s *Store) Schedule(id string) (Schedule, bool) {
 
 // Schedules lists all schedules by id.
 func (s *Store) Schedules() (list []Schedule) {
-	s.schedules.All(func(_ string, c *Schedule) bool {
+	s.schedules.byID.All(func(_ string, c *Schedule) bool {
 		list = append(list, *c)
 		return true
 	})
@@ -317,11 +317,11 @@ func (s *Store) Schedules() (list []Schedule) {
 // DueSchedules are the schedules whose next time has come or is not known yet, at most limit: for each of them the
 // leader computes a Tick.
 func (s *Store) DueSchedules(now int64, limit int) (list []Schedule) {
-	s.ticks.All(func(t tick, _ struct{}) bool {
-		if t.at > now || s.ticksFrom > now || len(list) == limit {
+	s.schedules.ticks.All(func(t tick, _ struct{}) bool {
+		if t.at > now || s.schedules.ticksFrom > now || len(list) == limit {
 			return false
 		}
-		c, _ := s.schedules.Get(t.id)
+		c, _ := s.schedules.byID.Get(t.id)
 		list = append(list, *c)
 		return true
 	})
@@ -329,7 +329,9 @@ func (s *Store) DueSchedules(now int64, limit int) (list []Schedule) {
 }
 
 // Parallel is the global parallelism: its limit, 0 for none, and the attempts under way.
-func (s *Store) Parallel() (limit, active int) { return s.settings.GlobalParallelism, s.leases.Len() }
+func (s *Store) Parallel() (limit, active int) {
+	return s.settings.GlobalParallelism, s.places.leases.Len()
+}
 
 // Keys are the signing keys.
 func (s *Store) Keys() Keys { return s.keys }
@@ -356,7 +358,7 @@ func (co *Counts) Add(m Counts) {
 // Counts returns the sizes of the store; Messages are those that are kept, done or not.
 func (s *Store) Counts() Counts {
 	return Counts{
-		Messages: s.messages.Len(), Active: s.leases.Len(), Dead: s.dead.Len(), Events: s.log.Len(), Queues: s.queueNames.Len(),
-		Schedules: s.schedules.Len(), Groups: s.groups.Len(), FlowKeys: s.flows.Len(),
+		Messages: s.messages.Len(), Active: s.places.leases.Len(), Dead: s.dead.Len(), Events: s.events.byNo.Len(), Queues: s.queues.byName.Len(),
+		Schedules: s.schedules.byID.Len(), Groups: s.groups.byName.Len(), FlowKeys: s.flows.byNo.Len(),
 	}
 }

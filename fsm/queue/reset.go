@@ -4,7 +4,7 @@ package queue
 // given: attempts under way have no message any more, and no id comes twice.
 func (s *Store) Reset() {
 	fresh := New()
-	fresh.settings, fresh.keys, fresh.serial, fresh.events, fresh.sender = s.settings, s.keys, s.serial, s.events, s.sender
+	fresh.settings, fresh.keys, fresh.serial, fresh.events.newest, fresh.sender = s.settings, s.keys, s.serial, s.events.newest, s.sender
 	fresh.keeper = s.keeper
 	*s = *fresh
 }

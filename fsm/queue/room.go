@@ -13,8 +13,8 @@ import (
 // SetRoom says how many bytes the store may add in this apply, a negative number if it has too many. Unlimited ends that: what
 // was said must not outlast the apply, since it is no part of the state.
 func (s *Store) SetRoom(bytes int64) {
-	if s.most = math.MaxInt64; bytes != Unlimited {
-		s.most = s.counted() + bytes
+	if s.memory.most = math.MaxInt64; bytes != Unlimited {
+		s.memory.most = s.counted() + bytes
 	}
 }
 
@@ -22,13 +22,13 @@ func (s *Store) SetRoom(bytes int64) {
 const Unlimited = math.MaxInt64
 
 // counted is the logical size that memory limits are held against.
-func (s *Store) counted() int64 { return s.Used() - s.uncounted }
+func (s *Store) counted() int64 { return s.Used() - s.memory.uncounted }
 
 // limited reports whether there is a limit in this apply.
-func (s *Store) limited() bool { return s.most != Unlimited }
+func (s *Store) limited() bool { return s.memory.most != Unlimited }
 
 // fits reports whether so many bytes may be added.
-func (s *Store) fits(bytes int64) bool { return s.counted()+bytes <= s.most }
+func (s *Store) fits(bytes int64) bool { return s.counted()+bytes <= s.memory.most }
 
 // makeRoom forgets the oldest history, if there is no room for so many bytes, and reports whether there is then. History gives
 // way to what goes on, as it does when it takes more than Settings.EventBytes. No message may be under change meanwhile.

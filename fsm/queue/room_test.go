@@ -166,10 +166,10 @@ func TestTicksArePaced(t *testing.T) {
 		if made-before > 3000 || rounds > 20 {
 			t.Fatalf("%d messages at once, in round %d", made-before, rounds)
 		}
-		if at, ok := w.s.NextDue(); made > before && made < 8*1500 && (!ok || w.s.ticksFrom <= w.now || len(w.s.DueSchedules(w.now, 100)) > 0) {
+		if at, ok := w.s.NextDue(); made > before && made < 8*1500 && (!ok || w.s.schedules.ticksFrom <= w.now || len(w.s.DueSchedules(w.now, 100)) > 0) {
 			t.Fatalf("the next ticks are due at %d, now it is %d", at, w.now)
 		}
-		before, w.now = made, max(w.now, w.s.ticksFrom)
+		before, w.now = made, max(w.now, w.s.schedules.ticksFrom)
 	}
 	if rounds < 4 {
 		t.Errorf("%d rounds", rounds)

@@ -92,7 +92,7 @@ func asRunStart(p Publication) *Publication {
 // window; false if there is none.
 func (s *Store) StartedRun(p Publication, now int64) (ID, bool) {
 	key, once := dedupOf(asRunStart(p), &p.Options, target{url: p.URL}, nil)
-	d, found := s.publishedUnder(key, now)
+	d, found := s.dedups.published(key, now)
 	return d.id, once && found
 }
 

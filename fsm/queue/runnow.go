@@ -29,7 +29,7 @@ func (s *Store) RunNow(e *env.Env, n RunNow) error {
 		return nil
 	}
 	m := copyOf(old)
-	s.leave(m)
+	s.places.remove(m)
 	s.enter(m, placeDue, e.Now, e.Now)
 	s.store(m)
 	return nil

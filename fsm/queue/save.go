@@ -40,26 +40,26 @@ func (s *Store) save(out *saving.Saver) error {
 		w.PutRecord(&s.settings)
 		w.PutRecord(&s.keys)
 		w.Uvarint(s.serial)
-		w.Uvarint(s.events)
+		w.Uvarint(s.events.newest)
 		w.Uvarint(s.sender.Epoch)
 		w.Uvarint(s.sender.Term)
-		if s.ticksFrom != 0 {
-			w.Varint(s.ticksFrom)
+		if s.schedules.ticksFrom != 0 {
+			w.Varint(s.schedules.ticksFrom)
 		}
 	})
-	saving.Each(out, kindQueue, s.queues, func(_ uint64, q *Queue, w *wire.Writer) {
-		_, doomed := s.deletedQueues.Get(q.no)
+	saving.Each(out, kindQueue, s.queues.byNo, func(_ uint64, q *Queue, w *wire.Writer) {
+		_, doomed := s.queues.deleted.Get(q.no)
 		w.Put(q)
 		w.Bool(doomed)
 	})
-	saving.Each(out, kindFlow, s.flows, func(_ uint64, f *FlowKey, w *wire.Writer) { w.Put(f) })
+	saving.Each(out, kindFlow, s.flows.byNo, func(_ uint64, f *FlowKey, w *wire.Writer) { w.Put(f) })
 	saving.Each(out, kindHost, s.hosts, func(name string, h *host, w *wire.Writer) {
 		w.String(name)
 		w.Uvarint(h.no)
 		w.Varint(int64(h.active))
 	})
-	saving.Each(out, kindGroup, s.groups, func(_ string, g *Group, w *wire.Writer) { w.Put(g) })
-	saving.Each(out, kindSchedule, s.schedules, func(_ string, c *Schedule, w *wire.Writer) { w.Put(c) })
+	saving.Each(out, kindGroup, s.groups.byName, func(_ string, g *Group, w *wire.Writer) { w.Put(g) })
+	saving.Each(out, kindSchedule, s.schedules.byID, func(_ string, c *Schedule, w *wire.Writer) { w.Put(c) })
 	saved := map[uint64]bool{} // bodies that several messages have
 	saving.Each(out, kindMessage, s.messages, func(_ uint64, m *Message, w *wire.Writer) {
 		if m.body != nil && m.body.no != 0 {
@@ -68,13 +68,13 @@ func (s *Store) save(out *saving.Saver) error {
 			}
 			saved[m.body.no] = true
 		}
-		_, holds := s.holding.Get(member{m.queue, m.Seq})
+		_, holds := s.places.holding.Get(member{m.queue, m.Seq})
 		w.Put(m)
 		w.Bool(holds)
 	})
-	saving.Each(out, kindEvent, s.log, func(_ uint64, v *Event, w *wire.Writer) { w.Put(v) })
+	saving.Each(out, kindEvent, s.events.byNo, func(_ uint64, v *Event, w *wire.Writer) { w.Put(v) })
 	saving.Each(out, kindDead, s.dead, func(_ Stamp, d *Dead, w *wire.Writer) { w.Put(d) })
-	saving.Each(out, kindDedup, s.dedups, func(k dedupKey, d dedup, w *wire.Writer) {
+	saving.Each(out, kindDedup, s.dedups.byKey, func(k dedupKey, d dedup, w *wire.Writer) {
 		w.Fixed(k[:])
 		w.Put(&d.id)
 		w.String(d.schedule)
@@ -103,9 +103,8 @@ func (s *Store) Load(record []byte) error {
 	case kindGroup:
 		g := &Group{}
 		r.Get(g)
-		s.groups.Set(g.Name, g)
-		s.groupIDs.Set(g.ID, g.Name)
-		s.fixedBytes += groupCost(g)
+		s.groups.put(g)
+		s.memory.fixed += groupCost(g)
 	case kindSchedule:
 		c := &Schedule{}
 		r.Get(c)
@@ -122,9 +121,7 @@ func (s *Store) Load(record []byte) error {
 		var d dedup
 		r.Get(&d.id)
 		d.schedule, d.end = r.String(), r.Varint()
-		s.dedups.Set(k, d)
-		s.dedupEnds.Set(dedupEnd{roundUp(d.end), k}, struct{}{})
-		s.fixedBytes += dedupCost
+		s.storeDedup(k, d)
 	case kindBulk:
 		b := &BulkAction{}
 		r.Get(b)
@@ -138,38 +135,31 @@ func (s *Store) Load(record []byte) error {
 func (s *Store) loadHead(r *wire.Reader) {
 	r.GetRecord(&s.settings)
 	r.GetRecord(&s.keys)
-	s.serial, s.events = r.Uvarint(), r.Uvarint()
+	s.serial, s.events.newest = r.Uvarint(), r.Uvarint()
 	s.sender = Sender{Epoch: r.Uvarint(), Term: r.Uvarint()}
 	if r.Len() > 0 {
-		s.ticksFrom = r.Varint()
+		s.schedules.ticksFrom = r.Varint()
 	}
 }
 
 func (s *Store) loadQueue(r *wire.Reader) {
 	q := &Queue{}
 	r.Get(q)
-	s.queues.Set(q.no, q)
+	s.queues.byNo.Set(q.no, q)
 	if r.Bool() {
-		s.deletedQueues.Set(q.no, struct{}{})
+		s.queues.deleted.Set(q.no, struct{}{})
 	}
 	if !q.deleted {
-		s.queueNames.Set(q.Name, q.no)
-		s.fixedBytes += queueCost(q)
+		s.queues.byName.Set(q.Name, q.no)
+		s.memory.fixed += queueCost(q)
 	}
 }
 
 func (s *Store) loadFlow(r *wire.Reader) {
 	f := &FlowKey{}
 	r.Get(f)
-	s.flows.Set(f.no, f)
-	s.flowNames.Set(f.Key, f.no)
-	s.fixedBytes += flowCost(f)
-	if f.opening.Seq != 0 {
-		s.openings.Set(f.opening, f.no)
-	}
-	if f.idle != 0 {
-		s.idle.Set(Stamp{f.idle, f.no}, struct{}{})
-	}
+	s.flows.load(f)
+	s.memory.fixed += flowCost(f)
 }
 
 func (s *Store) loadMessage(r *wire.Reader) error {
@@ -186,19 +176,19 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 		return errRecord
 	}
 	s.messages.Set(m.Seq, m)
-	s.index(m)
+	s.places.add(m)
 	if m.queue != 0 && m.place != placeBacklog && m.place != placeDone {
-		s.slots.Set(member{m.queue, m.Seq}, struct{}{})
+		s.places.slots.Set(member{m.queue, m.Seq}, struct{}{})
 	}
 	if holds {
-		s.holding.Set(member{m.queue, m.Seq}, struct{}{})
+		s.places.holding.Set(member{m.queue, m.Seq}, struct{}{})
 	}
 	if m.place == placeDone {
-		s.doneBytes += m.size() // unless its dead letter comes
+		s.memory.done += m.size() // unless its dead letter comes
 	} else {
-		s.liveBytes += m.size() + m.reserved()
+		s.memory.live += m.size() + m.reserved()
 	}
-	s.uncounted += m.uncounted()
+	s.memory.uncounted += m.uncounted()
 	return nil
 }
 
@@ -212,9 +202,9 @@ func (s *Store) loadEvent(r *wire.Reader) error {
 	if _, ok := s.messages.Get(v.message); !ok {
 		return errRecord
 	}
-	s.log.Set(v.Seq, v)
-	s.doneBytes += v.size()
-	s.uncounted += v.uncounted()
+	s.events.byNo.Set(v.Seq, v)
+	s.memory.done += v.size()
+	s.memory.uncounted += v.uncounted()
 	return r.Done()
 }
 
@@ -227,7 +217,7 @@ func (s *Store) loadDead(r *wire.Reader) error {
 	}
 	d.keep(s.keeper)
 	s.setDead(nil, d)
-	s.deadBytes += m.size()
-	s.doneBytes -= m.size()
+	s.memory.dead += m.size()
+	s.memory.done -= m.size()
 	return r.Done()
 }

@@ -26,15 +26,15 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 	if err := s.check(&p.Publish, &options, e.Now); err != nil {
 		return ScheduleRef{}, err
 	}
-	if p.Publish.Group != "" && s.group(p.Publish.Group) == nil {
+	if p.Publish.Group != "" && s.groups.find(p.Publish.Group) == nil {
 		return ScheduleRef{}, notFound("topic %s not found", p.Publish.Group)
 	}
-	old, had := s.schedules.Get(p.ID)
-	if n := s.settings.MaxSchedules; !had && n > 0 && s.schedules.Len() >= n {
+	old, had := s.schedules.byID.Get(p.ID)
+	if n := s.settings.MaxSchedules; !had && n > 0 && s.schedules.byID.Len() >= n {
 		return ScheduleRef{}, quota("maxSchedules")
 	}
 	key, once := dedupOf(&p.Publish, &options, target{url: p.Publish.URL, group: "schedule of " + p.Publish.Group}, nil)
-	d, known := s.publishedUnder(key, e.Now)
+	d, known := s.dedups.published(key, e.Now)
 	if once && known && !had {
 		return ScheduleRef{d.schedule}, nil
 	}
@@ -75,23 +75,20 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 	return ScheduleRef{c.ID}, nil
 }
 
-// scheduleTick stores a schedule and its place in the order of ticks. One whose next time is not known is due at once, for the
-// leader to compute it.
+// scheduleTick stores a schedule and its place in the order of ticks.
 func (s *Store) scheduleTick(c *Schedule) {
-	s.schedules.Set(c.ID, c)
-	s.ticks.Set(tick{c.Next, c.ID}, struct{}{})
-	s.fixedBytes += c.size()
+	s.schedules.put(c)
+	s.memory.fixed += c.size()
 }
 
 func (s *Store) unscheduleTick(c *Schedule) {
-	s.schedules.Delete(c.ID)
-	s.ticks.Delete(tick{c.Next, c.ID})
-	s.fixedBytes -= c.size()
+	s.schedules.remove(c)
+	s.memory.fixed -= c.size()
 }
 
 // ChangeSchedule pauses, resumes or deletes a schedule.
 func (s *Store) ChangeSchedule(e *env.Env, n ScheduleChange) (ScheduleRef, error) {
-	old, ok := s.schedules.Get(n.ID)
+	old, ok := s.schedules.byID.Get(n.ID)
 	if !ok {
 		return ScheduleRef{}, notFound("schedule %s not found", n.ID)
 	}
@@ -117,7 +114,7 @@ func (s *Store) ChangeSchedule(e *env.Env, n ScheduleChange) (ScheduleRef, error
 //
 // The errors are ErrNotFound for an unknown schedule, and why the publication is refused.
 func (s *Store) RunSchedule(e *env.Env, n ScheduleRef) (Receipt, error) {
-	old, ok := s.schedules.Get(n.ID)
+	old, ok := s.schedules.byID.Get(n.ID)
 	if !ok {
 		return Receipt{}, notFound("schedule %s not found", n.ID)
 	}
@@ -126,7 +123,7 @@ func (s *Store) RunSchedule(e *env.Env, n ScheduleRef) (Receipt, error) {
 	if out.Refused != nil {
 		return Receipt{}, out.Refused
 	}
-	s.schedules.Set(c.ID, &c)
+	s.schedules.byID.Set(c.ID, &c)
 	s.trim(e.Now)
 	return out, nil
 }
@@ -135,7 +132,7 @@ func (s *Store) RunSchedule(e *env.Env, n ScheduleRef) (Receipt, error) {
 // nothing if the times were computed for another form of the schedule, or have been dealt with already: so a tick is
 // never doubled, whoever proposes it.
 func (s *Store) tick(e *env.Env, t *Tick, p *pace) {
-	old, ok := s.schedules.Get(t.Schedule)
+	old, ok := s.schedules.byID.Get(t.Schedule)
 	if !ok || old.Version != t.Version || old.Next > e.Now || t.Next <= old.Next {
 		return
 	}
@@ -197,7 +194,7 @@ func (s *Store) fire(e *env.Env, c *Schedule, nominal int64) Receipt {
 
 // produced keeps the end of a message with the schedule that made it.
 func (s *Store) produced(id string, m *Message) {
-	old, ok := s.schedules.Get(id)
+	old, ok := s.schedules.byID.Get(id)
 	if !ok {
 		return
 	}
@@ -208,5 +205,5 @@ func (s *Store) produced(id string, m *Message) {
 	c := *old
 	c.Messages = slices.Clone(old.Messages)
 	c.Messages[i].State = m.state
-	s.schedules.Set(id, &c)
+	s.schedules.byID.Set(id, &c)
 }
