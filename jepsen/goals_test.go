@@ -47,7 +47,7 @@ func TestVerdict(t *testing.T) {
 // TestFiguresOfAStoredRun: the goals are held against what the runs have left, also those of an earlier call.
 func TestFiguresOfAStoredRun(t *testing.T) {
 	s := Summary{
-		Ops: 200, Unknown: 4, LeaderChanges: 3, HealthyPause: 2_000_000, Faults: map[string]*FaultFigures{"kill": {Count: 2}, "pause": {Count: 1}},
+		Ops: 200, Unknown: 4, LeaderChanges: 3, Pauses: Pauses{HealthyPause: 2_000_000}, Faults: map[string]*FaultFigures{"kill": {Count: 2}, "pause": {Count: 1}},
 		Messages: map[string]int{"delivery": 5, "schedules": 2, "workflow": 9},
 	}
 	text, err := json.Marshal(s)

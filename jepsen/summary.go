@@ -46,35 +46,55 @@ type FaultFigures struct {
 
 // Summary is the report of a run.
 type Summary struct {
-	Seed         uint64                   `json:"seed"`
-	Seconds      float64                  `json:"seconds"`
-	Ops          int                      `json:"ops"`
-	OK           int                      `json:"ok"`
-	NotApplied   int                      `json:"notApplied"`
-	Unknown      int                      `json:"unknown"`
-	Workloads    map[string]Counts        `json:"workloads"`
-	Faults       map[string]*FaultFigures `json:"faults"`
-	LongestPause Millis                   `json:"longestPauseMs"` // without an acknowledged write
+	Seed       uint64                   `json:"seed"`
+	Seconds    float64                  `json:"seconds"`
+	Ops        int                      `json:"ops"`
+	OK         int                      `json:"ok"`
+	NotApplied int                      `json:"notApplied"`
+	Unknown    int                      `json:"unknown"`
+	Workloads  map[string]Counts        `json:"workloads"`
+	Faults     map[string]*FaultFigures `json:"faults"`
+	Pauses
+	Messages      map[string]int `json:"messages,omitempty"` // messages, ticks and runs that came to their end, by workload
+	Standstill    Millis         `json:"standstillMs"`       // in which the harness did not run either
+	Duplicates    int            `json:"duplicates"`         // deliveries that succeeded again after a claim was lost
+	Network       string         `json:"network"`
+	Commit        string         `json:"commit"`
+	Timeline      []Second       `json:"timeline"`
+	Rounds        []string       `json:"rounds,omitempty"`
+	LeaderChanges int            `json:"leaderChanges"`
+	Terms         uint64         `json:"terms"` // terms begun during the run
+	Findings
+	Events []nemesis.Event `json:"events"`
+
+	stalls []stall
+	record
+}
+
+// Pauses are the times without an acknowledged write.
+type Pauses struct {
+	LongestPause Millis `json:"longestPauseMs"`
 	// HealthyPause and StalledPause are the longest of those that lie outside the faults
 	// that leave no majority: away from stalled disks, and around them.
-	HealthyPause  Millis              `json:"healthyPauseMs"`
-	StalledPause  Millis              `json:"stalledPauseMs"`
-	Unavailable   Millis              `json:"unavailableMs"`      // all pauses of a second and more
-	Messages      map[string]int      `json:"messages,omitempty"` // messages, ticks and runs that came to their end, by workload
-	Standstill    Millis              `json:"standstillMs"`       // in which the harness did not run either
-	Duplicates    int                 `json:"duplicates"`         // deliveries that succeeded again after a claim was lost
-	Network       string              `json:"network"`
-	Commit        string              `json:"commit"`
-	Timeline      []Second            `json:"timeline"`
-	Rounds        []string            `json:"rounds,omitempty"`
-	LeaderChanges int                 `json:"leaderChanges"`
-	Terms         uint64              `json:"terms"` // terms begun during the run
-	Crashes       []testcluster.Crash `json:"crashes"`
-	Problems      []string            `json:"problems"` // faults that failed, final reads that failed
-	Anomalies     []check.Anomaly     `json:"anomalies"`
-	Events        []nemesis.Event     `json:"events"`
+	HealthyPause Millis `json:"healthyPauseMs"`
+	StalledPause Millis `json:"stalledPauseMs"`
+	Unavailable  Millis `json:"unavailableMs"` // all pauses of a second and more
+}
 
-	stalls       []stall
+// Findings are what went wrong. A run without any has passed.
+type Findings struct {
+	Crashes   []testcluster.Crash `json:"crashes"`
+	Problems  []string            `json:"problems"` // faults that failed, final reads that failed
+	Anomalies []check.Anomaly     `json:"anomalies"`
+}
+
+// Failed reports whether anything went wrong.
+func (f *Findings) Failed() bool {
+	return len(f.Anomalies)+len(f.Crashes)+len(f.Problems) > 0
+}
+
+// record holds the times of operations, from which the pauses and the timeline are derived.
+type record struct {
 	acknowledged []span // of writes
 	answered     []span // operations of all kinds
 	failed       []int64
@@ -89,8 +109,7 @@ func newSummary(r *run) *Summary {
 		Workloads: map[string]Counts{}, Faults: map[string]*FaultFigures{},
 		Messages: map[string]int{}, Network: networks[r.Network], Commit: commit(),
 		stalls: r.watch.stalls, LeaderChanges: r.watch.changes, Terms: r.watch.lastTerm - r.watch.firstTerm,
-		Crashes: r.cluster.Crashes(), Events: r.events,
-		Problems: []string{}, Anomalies: []check.Anomaly{},
+		Findings: Findings{Crashes: r.cluster.Crashes(), Problems: []string{}, Anomalies: []check.Anomaly{}}, Events: r.events,
 	}
 	for _, e := range r.events {
 		if e.Error != "" {
@@ -267,11 +286,6 @@ func (s *Summary) firstWriteAfter(at time.Duration) time.Duration {
 		}
 	}
 	return time.Duration(s.Seconds*1e9) - at
-}
-
-// Failed says whether anything went wrong.
-func (s *Summary) Failed() bool {
-	return len(s.Anomalies)+len(s.Crashes)+len(s.Problems) > 0
 }
 
 // shown bounds the anomalies that are rendered for people; the summary holds all.

@@ -32,7 +32,7 @@ func TestBindWaitsForAnAddressInUse(t *testing.T) {
 
 // TestExplainedStarts: what keeps a node from its directory or its port is said with what to do.
 func TestExplainedStarts(t *testing.T) {
-	s := &settings{DataDir: "/data"}
+	s := &settings{diskSettings: diskSettings{DataDir: "/data"}}
 	for cause, says := range map[syscall.Errno]string{
 		syscall.EROFS: "can't be written", syscall.EACCES: "can't be written", syscall.EPERM: "can't be written", syscall.ENOTDIR: "can't be written",
 		syscall.ENOSPC: "is full: free space", syscall.EDQUOT: "is full: free space",

@@ -19,7 +19,7 @@ func TestPlaintextRESP(t *testing.T) {
 		{"10.0.0.1:6379", []string{"resp"}, "", true},
 		{"10.0.0.1:6379", nil, "cert.pem", true},
 	} {
-		s := &settings{RESP: c.addr, Plaintext: c.parts, TLSCert: c.cert, TLSKey: c.cert}
+		s := &settings{clientSettings: clientSettings{RESP: c.addr, Plaintext: c.parts, TLSCert: c.cert, TLSKey: c.cert}}
 		if err := s.checkRESP(); (err == nil) != c.ok {
 			t.Errorf("--resp %s --plaintext %v: %v", c.addr, c.parts, err)
 		}
@@ -29,7 +29,7 @@ func TestPlaintextRESP(t *testing.T) {
 // TestPlaintextParts: a mistyped part is named with those that there are, before anything is said of a certificate.
 func TestPlaintextParts(t *testing.T) {
 	for part, known := range map[string]bool{"http": true, "cluster": true, "resp": true, "rsp": false, "RESP": false, "": false} { // unordered: each by itself
-		s := &settings{Plaintext: []string{"http", part}}
+		s := &settings{clientSettings: clientSettings{Plaintext: []string{"http", part}}}
 		err := s.checkParts()
 		if (err == nil) != known {
 			t.Errorf("--plaintext http,%s: %v", part, err)

@@ -128,7 +128,7 @@ func TestSelfAddressesFollowRESPPorts(t *testing.T) {
 	var following sync.WaitGroup
 	defer following.Wait()
 	defer cancel()
-	s := &settings{RESP: "127.0.0.1:6004"}
+	s := &settings{clientSettings: clientSettings{RESP: "127.0.0.1:6004"}}
 	own.refresh(ctx, s, c.Nodes[0])
 	if !own.has(netip.MustParseAddrPort(s.RESP)) {
 		t.Error("the node's own port is not known")

@@ -18,69 +18,102 @@ import (
 
 // settings holds the flags of dev and serve.
 type settings struct {
-	Config           string
-	NodeID           string
-	DataDir          string
-	HTTP             string
-	HTTPAdvertise    string
-	RESP             string
-	RESPAdvertise    string
-	TLSCert          string
-	TLSKey           string
+	Config      string
+	NodeID      string
+	SecretFiles map[string]*string // paths by variable; see secretNames
+	Heartbeat   time.Duration
+	Drain       time.Duration
+
+	clientSettings
+	clusterSettings
+	edgeSettings
+	firstSettings
+	diskSettings
+	watchSettings
+	devSettings
+
+	Deliveries deliverySettings
+	Console    consoleSettings
+	Backups    backupSettings
+}
+
+// clientSettings are the addresses at which clients reach the node, and how they are secured.
+type clientSettings struct {
+	HTTP          string
+	HTTPAdvertise string
+	RESP          string
+	RESPAdvertise string
+	TLSCert       string
+	TLSKey        string
+	Plaintext     []string // parts that may be served unencrypted, the cluster port too
+}
+
+// clusterSettings say where the other nodes are, how they reach this one, and what they trust.
+type clusterSettings struct {
 	Cluster          string
 	ClusterAdvertise string
-	Gossip           string
-	GossipKey        string
-	SecretFiles      map[string]*string // paths by variable; see secretNames
-	InitialCluster   string
 	ClusterCA        string
 	ClusterCert      string
 	ClusterKey       string
 	ClusterSecret    string
 	ClusterInsecure  bool
-	Plaintext        []string
+	Gossip           string
+	GossipKey        string
+	InitialCluster   string
 	Join             []string
 	Replace          string
+}
 
+// edgeSettings bound what clients may take of this node. Each node has its own.
+type edgeSettings struct {
 	HeaderPrefix   []string
 	MaxRequestSize byteSize
 	// MaxReplySize bounds the replies to an HTTP request, MaxBufferedBytes all requests and replies under way; 0 = unlimited.
 	MaxReplySize, MaxBufferedBytes byteSize
-	MaxMemory                      byteSize
-	MaxMemoryPolicy                evictionPolicy
-	DailyLimit                     uint
-	MaxKeySize                     byteSize
-	MaxRecordSize                  byteSize
-	MaxPending                     uint
-	MaxRequestWork                 uint
-	MaxScriptSteps                 uint
-	TenantWork, TenantScript       uint // percent
-	TenantMemory                   uint // percent
-	IndexMemory                    byteSize
 	MaxRows                        int
 	Limits                         httpapi.Limits
 	RESPLimits                     resp.Limits
 	MetricsPublic                  bool
 	StaleForever                   bool
+	IndexMemory                    byteSize
+}
 
-	Deliveries deliverySettings
-	Messages   queue.Settings
-	Workflows  workflow.Settings
+// firstSettings are the settings that a new cluster begins with. They are replicated: a cluster that has settings
+// keeps its own.
+type firstSettings struct {
+	MaxMemory                byteSize
+	MaxMemoryPolicy          evictionPolicy
+	DailyLimit               uint
+	MaxKeySize               byteSize
+	MaxRecordSize            byteSize
+	MaxPending               uint
+	MaxRequestWork           uint
+	MaxScriptSteps           uint
+	TenantWork, TenantScript uint // percent
+	TenantMemory             uint // percent
+	Messages                 queue.Settings
+	Workflows                workflow.Settings
+}
 
+// diskSettings say what the node keeps on its disk, and how much of it must stay free.
+type diskSettings struct {
+	DataDir           string
 	MinFreeDisk       freeDisk
 	InlineBytes       byteSize
-	Heartbeat         time.Duration
-	Drain             time.Duration
 	DiskStall         time.Duration
 	SnapshotThreshold uint64
-	LogLevel          string
-	LogFormat         string
-	Pprof             string
-	Console           consoleSettings
-	Backups           backupSettings
-	AuditLog          string
+}
 
-	// Of dev only.
+// watchSettings say what the node tells its operators, and where.
+type watchSettings struct {
+	LogLevel  string
+	LogFormat string
+	Pprof     string
+	AuditLog  string
+}
+
+// devSettings are the settings that only dev has.
+type devSettings struct {
 	Port   int
 	Quiet  bool
 	Memory bool

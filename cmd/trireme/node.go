@@ -375,11 +375,11 @@ func (pr *process) closeHub() {
 }
 
 // founding returns the first settings of a cluster with these tokens.
-func (s *settings) founding(tokens *credentials) fsm.Bootstrap {
-	limits := command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize), MaxPending: int64(s.MaxPending)}
-	limits.SetWork(int64(s.MaxRequestWork), int64(s.MaxScriptSteps))
-	first := fsm.Settings{MaxMemory: int64(s.MaxMemory), Policy: keyspace.Policy(s.MaxMemoryPolicy), DailyLimit: int64(s.DailyLimit), Limits: limits}
-	first.SetTenantWork(int64(s.TenantWork), int64(s.TenantScript))
-	first.SetTenantMemory(int64(s.TenantMemory))
-	return fsm.Bootstrap{Settings: first, Tokens: tokens.digests(), Messages: &s.Messages, Workflows: &s.Workflows}
+func (fs *firstSettings) founding(tokens *credentials) fsm.Bootstrap {
+	limits := command.Limits{MaxKey: int64(fs.MaxKeySize), MaxRecord: int64(fs.MaxRecordSize), MaxPending: int64(fs.MaxPending)}
+	limits.SetWork(int64(fs.MaxRequestWork), int64(fs.MaxScriptSteps))
+	first := fsm.Settings{MaxMemory: int64(fs.MaxMemory), Policy: keyspace.Policy(fs.MaxMemoryPolicy), DailyLimit: int64(fs.DailyLimit), Limits: limits}
+	first.SetTenantWork(int64(fs.TenantWork), int64(fs.TenantScript))
+	first.SetTenantMemory(int64(fs.TenantMemory))
+	return fsm.Bootstrap{Settings: first, Tokens: tokens.digests(), Messages: &fs.Messages, Workflows: &fs.Workflows}
 }

@@ -17,10 +17,43 @@ import (
 
 // settings are the flags that every measuring subcommand knows.
 type settings struct {
-	rows, bin, etcd, asynq, nats, restate, restateServer, bleve, dir, out, args, writes, profile, commands string
-	heartbeat, seconds, quiet                                                                              time.Duration
-	pairs, keys, bigKeys, vectors, documents, kills, clients, busy                                         int
-	install, markdown, merge, resume, tls                                                                  bool
+	rows, dir      string
+	pairs          int
+	seconds        time.Duration
+	profile        string
+	install        bool
+	writes         string
+	busy           int
+	quiet          time.Duration
+	commands       string
+	kills, clients int
+	binaries
+	nodeSettings
+	loadSizes
+	results
+}
+
+// binaries are the paths of the programs that are measured.
+type binaries struct {
+	bin, etcd, asynq, nats, restate, restateServer, bleve string
+}
+
+// nodeSettings say how the product's nodes run.
+type nodeSettings struct {
+	args      string // further flags, separated by spaces
+	heartbeat time.Duration
+	tls       bool
+}
+
+// loadSizes are the numbers of what the rows load before they measure.
+type loadSizes struct {
+	keys, bigKeys, vectors, documents int
+}
+
+// results say where the figures go, and which of those already there stay.
+type results struct {
+	out                     string
+	merge, resume, markdown bool
 }
 
 // define declares the flags with their defaults.
