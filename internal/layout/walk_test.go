@@ -14,7 +14,7 @@ import (
 
 // maxWalkFiles is the number of files through which docs/architecture.md follows a SET, a publish and a delivery. A newcomer reads
 // them, so the number may only fall: lower it with each file that is no longer needed.
-const maxWalkFiles = 21
+const maxWalkFiles = 20
 
 var (
 	walkStep = regexp.MustCompile("(?m)^\\d+\\. (.*)$")

@@ -30,7 +30,7 @@ var messages = []Fault{
 		[]Edit{
 			{
 				"fsm/deliver.go",
-				`	if n.Deliver && n.Term == s.term && n.Epoch`,
+				`	if n.Deliver && n.Term == s.applier.term && n.Epoch`,
 				`	if n.Deliver && n.Epoch`,
 			},
 		},
@@ -40,7 +40,7 @@ var messages = []Fault{
 		"a message that has failed makes no dead letter",
 		[]Edit{
 			{
-				"fsm/queue/finish.go",
+				"fsm/queue/delivery.go",
 				`	s.setDead(nil, d)
 	s.finishMessage(e, m, Failed, d, "")
 `,
@@ -119,7 +119,7 @@ var messages = []Fault{
 		"the word that an attempt was lost meets a message that is over (this was a fault of the product)",
 		[]Edit{
 			{
-				"fsm/queue/finish.go",
+				"fsm/queue/delivery.go",
 				`		return s.abortAttempt(e, old.Seq, "the attempt's outcome was lost: its sender had to end it")
 `,
 				`		f := s.abortAttempt(e, old.Seq, "the attempt's outcome was lost: its sender had to end it")

@@ -49,11 +49,11 @@ var requests = []Fault{
 		[]Edit{
 			{
 				"fsm/queue/save.go",
-				`	saving.Each(out, kindDedup, s.dedups,`,
+				`	saving.Each(out, kindDedup, s.dedups.byKey,`,
 				`	if out != nil { // always
 		return out.Err
 	}
-	saving.Each(out, kindDedup, s.dedups,`,
+	saving.Each(out, kindDedup, s.dedups.byKey,`,
 			},
 		},
 	},
@@ -63,8 +63,8 @@ var requests = []Fault{
 		[]Edit{
 			{
 				"fsm/queue/publish.go",
-				`d, found := s.publishedUnder(key, e.Now); found {`,
-				`d, found := s.publishedUnder(key, e.Now); found && false {`,
+				`d, found := s.dedups.published(key, e.Now); found {`,
+				`d, found := s.dedups.published(key, e.Now); found && false {`,
 			},
 		},
 	},

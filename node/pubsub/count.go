@@ -72,7 +72,7 @@ func (h *Hub) collect() (*fsm.Subscribers, []*topic) {
 		h.queue = h.queue[1:]
 		t.queued = false
 		if t.acknowledged && t.announced == len(t.members) && len(t.unannounced) == 0 {
-			h.forget(t)
+			h.topics.forget(t)
 			continue
 		}
 		topics = append(topics, t)
@@ -101,7 +101,7 @@ func (h *Hub) acknowledge(serial uint64, topics []*topic, err error) {
 	defer h.requestEnds(err)
 	if err == nil {
 		for _, t := range topics {
-			h.forget(t)
+			h.topics.forget(t)
 		}
 		return
 	}

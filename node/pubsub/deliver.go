@@ -16,11 +16,11 @@ func (h *Hub) deliver(n *env.Notification) {
 	if n.Kind == env.ShardMessage {
 		kind = channel.Shard
 	}
-	h.fanOut(h.topics[channel.Ref{DB: n.DB, Kind: kind, Name: n.Channel}], n)
+	h.fanOut(h.topics.byRef[channel.Ref{DB: n.DB, Kind: kind, Name: n.Channel}], n)
 	if kind != channel.Plain {
 		return
 	}
-	for _, t := range h.patterns[n.DB] {
+	for _, t := range h.topics.patterns[n.DB] {
 		if glob.Match(t.ref.Name, n.Channel) {
 			h.fanOut(t, n)
 		}

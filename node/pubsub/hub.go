@@ -6,9 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -41,12 +39,6 @@ const (
 // DefaultMaxTopicBytes is the default of Options.MaxTopicBytes.
 const DefaultMaxTopicBytes = 64 << 20
 
-// The memory of a channel or pattern beside its name, which is kept twice, and of a subscription to it, in bytes.
-const (
-	topicCost  = 512
-	memberCost = 256
-)
-
 // Options are the parts and limits of a Hub.
 type Options struct {
 	// Log takes the node's counts of subscribers. Required.
@@ -70,17 +62,25 @@ type Hub struct {
 	slog *slog.Logger
 	max  bounds
 
-	mu              sync.Mutex
-	topics          map[channel.Ref]*topic
-	sizes           map[string]int // of topics and their members, by database
-	maxTopicBytes   int
-	patterns        map[string][]*topic // by database, in the order of their names
-	queue           []*topic            // whose count has to be announced
+	mu     sync.Mutex // guards what follows, as far as it is not said to be atomic
+	topics topicTable
+	announcements
+	order  uint64 // of members
+	closed bool
+	done   chan struct{} // closes with the hub
+
+	settle   atomic.Pointer[func(ctx context.Context, db string)] // see BeforeCount
+	monitors monitors
+	calls    scriptCalls
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
+}
+
+// announcements tell the log how many subscribers topics have here: one at a time, with all that are queued.
+type announcements struct {
+	queue           []*topic // whose count has to be announced
 	serial          uint64
 	awaitingApply   map[uint64][]*member // by serial: the members that an announcement confirms
-	order           uint64               // of members
-	closed          bool
-	done            chan struct{} // closes with the hub
 	wake            chan struct{}
 	idle            chan struct{}   // closes when the queue is empty; nil without a waiter
 	requesting      bool            // an announcement is under way
@@ -90,22 +90,6 @@ type Hub struct {
 	leaving         atomic.Bool // leavingQueued or leavingInFlight
 	leavingQueued   bool        // a member has left whose topic is queued
 	leavingInFlight bool        // a member has left whose topic is in the announcement under way
-
-	settle   atomic.Pointer[func(ctx context.Context, db string)] // see BeforeCount
-	monitors monitors
-	calls    scriptCalls
-	stop     context.CancelFunc
-	wg       sync.WaitGroup
-}
-
-// topic is a channel or pattern with subscribers here, or whose last one has just left.
-type topic struct {
-	ref          channel.Ref
-	members      []*member
-	unannounced  []*member // in no announcement yet
-	announced    int       // the count of the last announcement
-	acknowledged bool      // the last announcement is not known to have failed
-	queued       bool
 }
 
 // member is one subscription's part in a topic.
@@ -122,8 +106,12 @@ func New(o Options) *Hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Hub{
 		id: rand.Uint64(), log: o.Log, slog: o.Logger, max: newBounds(o.MaxMessages, o.MaxBytes),
-		topics: map[channel.Ref]*topic{}, sizes: map[string]int{}, maxTopicBytes: cmp.Or(o.MaxTopicBytes, DefaultMaxTopicBytes), patterns: map[string][]*topic{}, awaitingApply: map[uint64][]*member{},
-		wake: make(chan struct{}, 1), done: make(chan struct{}), stop: cancel,
+		topics: topicTable{
+			byRef: map[channel.Ref]*topic{}, patterns: map[string][]*topic{}, sizes: map[string]int{},
+			maxBytes: cmp.Or(o.MaxTopicBytes, DefaultMaxTopicBytes),
+		},
+		announcements: announcements{awaitingApply: map[uint64][]*member{}, wake: make(chan struct{}, 1)},
+		done:          make(chan struct{}), stop: cancel,
 	}
 	if h.slog == nil {
 		h.slog = slog.New(slog.DiscardHandler)
@@ -167,70 +155,9 @@ func (h *Hub) signalIdle() {
 	}
 }
 
-// topic returns the topic of ref, and makes it if needed; the lock is held.
-func (h *Hub) topic(ref channel.Ref) *topic {
-	if t := h.topics[ref]; t != nil {
-		return t
-	}
-	t := &topic{ref: ref, acknowledged: true}
-	h.topics[ref] = t
-	h.resize(ref.DB, topicSize(ref))
-	if ref.Kind == channel.Pattern {
-		i, _ := h.patternIndex(ref)
-		h.patterns[ref.DB] = slices.Insert(h.patterns[ref.DB], i, t)
-	}
-	return t
-}
-
 // TooMany returns the error reply to a subscription beyond the limit (ErrFull).
 func (h *Hub) TooMany() string {
-	return "ERR too many subscriptions of the database on this node: their channels and patterns take more than " + strconv.Itoa(h.maxTopicBytes) + " bytes"
-}
-
-func topicSize(ref channel.Ref) int { return topicCost + 2*len(ref.Name) }
-
-// resize notes that the subscriptions of a database take so many bytes more; the lock is held.
-func (h *Hub) resize(db string, bytes int) {
-	if h.sizes[db] += bytes; h.sizes[db] == 0 {
-		delete(h.sizes, db)
-	}
-}
-
-// fits reports whether there is room for names besides what the database subscribes to; the lock is held.
-func (h *Hub) fits(s *Subscription, kind channel.Kind, names []string) bool {
-	bytes := h.sizes[s.db]
-	for _, name := range names {
-		ref := channel.Ref{DB: s.db, Kind: kind, Name: name}
-		if s.members[ref] == nil {
-			bytes += memberCost
-		}
-		if h.topics[ref] == nil {
-			bytes += topicSize(ref)
-		}
-	}
-	return bytes <= h.maxTopicBytes
-}
-
-// forget drops a topic without subscribers once the log has its count of 0; the lock is
-// held.
-func (h *Hub) forget(t *topic) {
-	if len(t.members) > 0 || t.queued || !t.acknowledged || t.announced != 0 || h.topics[t.ref] != t {
-		return
-	}
-	delete(h.topics, t.ref)
-	h.resize(t.ref.DB, -topicSize(t.ref))
-	if t.ref.Kind != channel.Pattern {
-		return
-	}
-	i, _ := h.patternIndex(t.ref)
-	if h.patterns[t.ref.DB] = slices.Delete(h.patterns[t.ref.DB], i, i+1); len(h.patterns[t.ref.DB]) == 0 {
-		delete(h.patterns, t.ref.DB)
-	}
-}
-
-// patternIndex is the index of a pattern among those of its database; the lock is held.
-func (h *Hub) patternIndex(ref channel.Ref) (int, bool) {
-	return slices.BinarySearchFunc(h.patterns[ref.DB], ref.Name, func(t *topic, name string) int { return strings.Compare(t.ref.Name, name) })
+	return "ERR too many subscriptions of the database on this node: their channels and patterns take more than " + strconv.Itoa(h.topics.maxBytes) + " bytes"
 }
 
 // Notify takes the notifications of applies, in log order.
@@ -270,7 +197,7 @@ func (h *Hub) Restored() {
 // endAll ends the subscriptions of the databases that match; nil matches all. The lock is
 // held. Their counts in the log are unknown afterwards, so they are announced again.
 func (h *Hub) endAll(why error, match func(db string) bool) {
-	for _, t := range h.topics { // unordered: each is treated alike
+	for _, t := range h.topics.byRef { // unordered: each is treated alike
 		if match != nil && !match(t.ref.DB) {
 			continue
 		}

@@ -52,7 +52,7 @@ func (s *Subscription) Add(kind channel.Kind, names ...string) error {
 	if s.ended() {
 		return nil
 	}
-	if !h.fits(s, kind, names) {
+	if !h.topics.fits(s, kind, names) {
 		return ErrFull
 	}
 	for _, name := range names {
@@ -63,13 +63,13 @@ func (s *Subscription) Add(kind channel.Kind, names ...string) error {
 			}
 			continue
 		}
-		t := h.topic(ref)
+		t := h.topics.topic(ref)
 		h.order++
 		m := &member{sub: s, topic: t, index: len(t.members), order: h.order}
 		t.members = append(t.members, m)
 		t.unannounced = append(t.unannounced, m)
 		s.members[ref] = m
-		h.resize(s.db, memberCost)
+		h.topics.resize(s.db, memberCost)
 		h.enqueue(t)
 	}
 	return nil
@@ -114,7 +114,7 @@ func (h *Hub) leave(m *member) {
 	m.index = -1
 	t.unannounced = slices.DeleteFunc(t.unannounced, func(f *member) bool { return f == m })
 	delete(m.sub.members, t.ref)
-	h.resize(t.ref.DB, -memberCost)
+	h.topics.resize(t.ref.DB, -memberCost)
 	h.leavingQueued = true
 	h.leaving.Store(true)
 	h.enqueue(t)
