@@ -14,9 +14,12 @@ import (
 func opened(t *testing.T, dir, addr string) *Node {
 	t.Helper()
 	n, err := Open(context.Background(), Options{
-		NodeID: "n1", DataDir: dir, Bind: addr, InitialCluster: []Peer{{ID: "n1", Addr: addr}}, Heartbeat: 100 * time.Millisecond,
-		Fatal:     func(reason string) { t.Errorf("the node must stop: %s", reason) },
-		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
+		NodeID: "n1", DataDir: dir, Heartbeat: 100 * time.Millisecond,
+		Addresses: Addresses{Bind: addr}, Entrance: Entrance{InitialCluster: []Peer{{ID: "n1", Addr: addr}}},
+		Owner: Owner{
+			Fatal:     func(reason string) { t.Errorf("the node must stop: %s", reason) },
+			Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

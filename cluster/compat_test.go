@@ -30,8 +30,9 @@ const compatKeys = 40
 func oldOptions(t *testing.T, dir string, fatal func(string)) cluster.Options {
 	addr := clustertest.Ports(t, 1)[0]
 	return cluster.Options{
-		NodeID: "n1", DataDir: dir, Bind: addr, InitialCluster: []cluster.Peer{{ID: "n1", Addr: addr}}, Heartbeat: 100 * time.Millisecond,
-		LevelAfter: 100 * time.Millisecond, Fatal: fatal, Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
+		NodeID: "n1", DataDir: dir, Addresses: cluster.Addresses{Bind: addr}, Heartbeat: 100 * time.Millisecond,
+		LevelAfter: 100 * time.Millisecond, Entrance: cluster.Entrance{InitialCluster: []cluster.Peer{{ID: "n1", Addr: addr}}},
+		Owner: cluster.Owner{Fatal: fatal, Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false }},
 	}
 }
 

@@ -51,7 +51,8 @@ func TestCopyOfARunningNodeEnds(t *testing.T) {
 		}
 	}
 	o := cluster.Options{
-		NodeID: "n2", DataDir: dir, Bind: clustertest.Ports(t, 1)[0], InitialCluster: c.List, Heartbeat: 300 * time.Millisecond, Fatal: tell("copy"),
+		NodeID: "n2", DataDir: dir, Heartbeat: 300 * time.Millisecond, Owner: cluster.Owner{Fatal: tell("copy")},
+		Addresses: cluster.Addresses{Bind: clustertest.Ports(t, 1)[0]}, Entrance: cluster.Entrance{InitialCluster: c.List},
 	}
 	secret(&o)
 	copied, err := cluster.Open(context.Background(), o)

@@ -83,12 +83,12 @@ func well(p cluster.PeerReport) bool {
 func TestSurveyBeforeStart(t *testing.T) {
 	c := clustertest.Start(t, 3, nil)
 	c.Stop(2)
-	o := cluster.Options{NodeID: "n3", DataDir: c.Dirs[2], Bind: c.List[2].Addr, InitialCluster: c.List}
+	o := cluster.Options{NodeID: "n3", DataDir: c.Dirs[2], Addresses: cluster.Addresses{Bind: c.List[2].Addr}, Entrance: cluster.Entrance{InitialCluster: c.List}}
 	eventually(t, "n3, which is down, and the others reach one another", func() bool {
 		all, err := cluster.PeerStatuses(t.Context(), o)
 		return err == nil && len(all) == 2 && well(all[0]) && well(all[1])
 	})
-	if _, err := cluster.PeerStatuses(t.Context(), cluster.Options{NodeID: "n9", DataDir: c.Dirs[2], Bind: c.List[2].Addr}); !errors.Is(err, cluster.ErrForeignDirectory) {
+	if _, err := cluster.PeerStatuses(t.Context(), cluster.Options{NodeID: "n9", DataDir: c.Dirs[2], Addresses: cluster.Addresses{Bind: c.List[2].Addr}}); !errors.Is(err, cluster.ErrForeignDirectory) {
 		t.Errorf("another node's directory: %v", err)
 	}
 	o.DataDir = t.TempDir() // as if the disk was wiped
@@ -114,7 +114,7 @@ func TestSurveyOfANewCluster(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := cluster.Open(ctx, cluster.Options{NodeID: "n1", DataDir: t.TempDir(), Bind: addrs[0], InitialCluster: list})
+		_, err := cluster.Open(ctx, cluster.Options{NodeID: "n1", DataDir: t.TempDir(), Addresses: cluster.Addresses{Bind: addrs[0]}, Entrance: cluster.Entrance{InitialCluster: list}})
 		ended <- err
 	}()
 	defer func() {
@@ -123,7 +123,7 @@ func TestSurveyOfANewCluster(t *testing.T) {
 			t.Errorf("n1 waits for n2: %v", err)
 		}
 	}()
-	o := cluster.Options{NodeID: "n2", DataDir: t.TempDir(), Bind: addrs[1], InitialCluster: list}
+	o := cluster.Options{NodeID: "n2", DataDir: t.TempDir(), Addresses: cluster.Addresses{Bind: addrs[1]}, Entrance: cluster.Entrance{InitialCluster: list}}
 	eventually(t, "n1 and n2 reach one another", func() bool {
 		all, err := cluster.PeerStatuses(t.Context(), o)
 		return err == nil && len(all) == 1 && well(all[0])

@@ -59,7 +59,7 @@ func TestReadTimeComesBeforeItsIndex(t *testing.T) {
 func TestDivergentNodeStops(t *testing.T) {
 	for node, stops := range map[string]bool{"n1": true, "n2": false} {
 		stopped := ""
-		n := &Node{opts: Options{NodeID: "n1", Fatal: func(reason string) { stopped = reason }}, log: slog.New(slog.DiscardHandler)}
+		n := &Node{opts: Options{NodeID: "n1", Owner: Owner{Fatal: func(reason string) { stopped = reason }}}, log: slog.New(slog.DiscardHandler)}
 		n.verdict(fsm.DigestVerdict{Index: 5, Divergent: []string{node}})
 		if (stopped != "") != stops {
 			t.Errorf("%s differs, n1 stopped: %q", node, stopped)

@@ -112,15 +112,18 @@ func (c *Cluster) Open(i int) error {
 
 func (c *Cluster) options(i int) cluster.Options {
 	o := cluster.Options{
-		NodeID: c.List[i].ID, DataDir: c.Dirs[i], Bind: c.List[i].Addr, InitialCluster: c.List,
+		NodeID: c.List[i].ID, DataDir: c.Dirs[i],
+		Addresses: cluster.Addresses{Bind: c.List[i].Addr}, Entrance: cluster.Entrance{InitialCluster: c.List},
 		Heartbeat: 300 * time.Millisecond,
 		// The disk is shared with other tests, and may be nearly full.
 		DiskStall: time.Minute, Space: logstore.Space{Floor: logstore.Floor{Bytes: 64 << 20}},
-		Fatal: func(reason string) { c.T.Errorf("node %s must stop: %s", c.List[i].ID, reason) },
-		Bootstrap: func(bool) (fsm.Bootstrap, bool) {
-			var f fsm.Bootstrap
-			f.Tokens[acl.Standard] = acl.DigestOf(Token)
-			return f, false
+		Owner: cluster.Owner{
+			Fatal: func(reason string) { c.T.Errorf("node %s must stop: %s", c.List[i].ID, reason) },
+			Bootstrap: func(bool) (fsm.Bootstrap, bool) {
+				var f fsm.Bootstrap
+				f.Tokens[acl.Standard] = acl.DigestOf(Token)
+				return f, false
+			},
 		},
 	}
 	for _, j := range c.joins {

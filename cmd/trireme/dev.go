@@ -173,9 +173,11 @@ const singleNodeStall = time.Minute
 
 func (dn *devNode) options() (cluster.Options, error) {
 	return cluster.Options{
-		NodeID: devNodeID, Bind: devAddr, NoPort: true, HTTP: dn.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Space: logstore.Space{Reserve: -1}, DiskStall: singleNodeStall,
-		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return dn.founding(&dn.tokens), true },
+		NodeID:    devNodeID,
+		Addresses: cluster.Addresses{Bind: devAddr, NoPort: true, HTTP: dn.HTTP},
+		Entrance:  cluster.Entrance{InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}}},
+		Space:     logstore.Space{Reserve: -1}, DiskStall: singleNodeStall,
+		Owner: cluster.Owner{Bootstrap: func(bool) (fsm.Bootstrap, bool) { return dn.founding(&dn.tokens), true }},
 	}, nil
 }
 

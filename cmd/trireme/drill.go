@@ -167,14 +167,18 @@ func restoreOnce(ctx context.Context, dir string, backup io.Reader) ([]fsm.Part,
 		}
 	}
 	o := cluster.Options{
-		NodeID: devNodeID, DataDir: dir, Bind: devAddr, NoPort: true, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Version: version, Heartbeat: devHeartbeat, Space: logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: drillFloor}}, DiskStall: singleNodeStall,
-		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
-		Machine:   machine,
-		Fatal: func(reason string) {
-			fmt.Fprintln(os.Stderr, "trireme: "+reason)
-			_ = os.RemoveAll(dir)
-			os.Exit(exitFailed)
+		NodeID: devNodeID, DataDir: dir,
+		Addresses: cluster.Addresses{Bind: devAddr, NoPort: true, Version: version},
+		Entrance:  cluster.Entrance{InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}}},
+		Heartbeat: devHeartbeat, Space: logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: drillFloor}}, DiskStall: singleNodeStall,
+		Machine: machine,
+		Owner: cluster.Owner{
+			Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
+			Fatal: func(reason string) {
+				fmt.Fprintln(os.Stderr, "trireme: "+reason)
+				_ = os.RemoveAll(dir)
+				os.Exit(exitFailed)
+			},
 		},
 	}
 	n, err := cluster.Open(ctx, o)

@@ -128,9 +128,10 @@ func (cn *clusterNode) options() (cluster.Options, error) {
 		return cluster.Options{}, err
 	}
 	return cluster.Options{
-		Join: cn.Join, Replace: cn.Replace, GossipKey: key, Security: cn.security,
-		NodeID: cn.NodeID, Bind: cn.Cluster, Advertise: cn.ClusterAdvertise, HTTP: cn.HTTPAdvertise, Gossip: cn.Gossip,
-		InitialCluster: peers, Bootstrap: cn.bootstrap,
+		NodeID: cn.NodeID, Security: cn.security,
+		Addresses: cluster.Addresses{Bind: cn.Cluster, Advertise: cn.ClusterAdvertise, HTTP: cn.HTTPAdvertise, Gossip: cn.Gossip},
+		Entrance:  cluster.Entrance{InitialCluster: peers, Join: cn.Join, Replace: cn.Replace, GossipKey: key},
+		Owner:     cluster.Owner{Bootstrap: cn.bootstrap},
 	}, nil
 }
 
