@@ -22,28 +22,52 @@ import (
 // A conn is one client connection. Its goroutine, or the batch that owns it, reads, runs and answers.
 // Other goroutines use only info and out.
 type conn struct {
-	s                    *Server
-	nc                   net.Conn
-	in                   input
-	out                  *output
-	info                 info
-	slot                 *connlimit.Slot
-	population           *population // that counts this connection
-	unauthenticatedBytes int64       // bytes charged to Limits.UnauthenticatedBytes
-
-	holding buffered.Holding // bytes charged to the node and the database, with a user
+	s    *Server
+	nc   net.Conn
+	in   input
+	out  *output
+	info info
+	accounted
 
 	parser protocol.Parser
 	limits protocol.Limits
 
+	connUser
+	commandBegan time.Time // arrival of an incomplete command; zero without one
+
+	replying
+
+	pipeline pipeline
+	tx       transaction
+	following
+
+	intake      intake
+	quietRounds int // rounds of simple commands since the last other one
+	loopState   eventloop.State
+
+	closing sync.Once
+}
+
+// accounted is what a connection has counted of the limits of the node and the database.
+type accounted struct {
+	slot                 *connlimit.Slot
+	population           *population      // that counts this connection
+	unauthenticatedBytes int64            // bytes charged to Limits.UnauthenticatedBytes
+	holding              buffered.Holding // bytes charged to the node and the database, with a user
+}
+
+// connUser is the user of a connection, and what it may do.
+type connUser struct {
 	as                   acl.Identity
 	credential           credential
 	unauthenticatedSince time.Time // the begin of the time without a user
-	commandBegan         time.Time // arrival of an incomplete command; zero without one
 	unrestricted         bool      // the user may do everything
 	quota                fsm.Quota
 	refreshFn            func(*fsm.View)
+}
 
+// replying says how commands are answered, and holds the replies that were not sent yet.
+type replying struct {
 	proto3       bool
 	silent       bool // CLIENT REPLY OFF
 	skipNext     bool // CLIENT REPLY SKIP: the next command is not answered
@@ -53,25 +77,20 @@ type conn struct {
 	corked       bool // see holdReplies
 	replies      []byte
 	sendPartFn   func([]byte) []byte
-	answered     int       // replies of this round
-	roundAt      int       // position in the read buffer at which this round began
-	firstReplyAt time.Time // when the first of replies was encoded; zero without one
+	answered     int         // replies of this round
+	roundAt      int         // position in the read buffer at which this round began
+	firstReplyAt time.Time   // when the first of replies was encoded; zero without one
+	lastError    reply.Value // the last error that was answered
+}
 
-	pipeline     pipeline
-	tx           transaction
+// following is what a connection is told besides its replies.
+type following struct {
 	subscriber   *subscriber        // of messages; nil without
 	tracked      *tracked           // by CLIENT TRACKING; nil without
 	paused       *tracked           // since CLIENT TRACKING OFF; nil if it never tracked
 	caching      caching            // of the next command
 	scriptCalled []pubsub.Call      // calls of the scripts that ran, for monitors
-	lastError    reply.Value        // the last error that was answered
 	monitoring   *monitorSubscriber // of executed commands; nil without
-
-	intake      intake
-	quietRounds int // rounds of simple commands since the last other one
-	loopState   eventloop.State
-
-	closing sync.Once
 }
 
 func newConn(s *Server, nc net.Conn, slot *connlimit.Slot) *conn {
@@ -79,7 +98,7 @@ func newConn(s *Server, nc net.Conn, slot *connlimit.Slot) *conn {
 		// Replies are small and written whole. Without an effect nothing is lost.
 		_ = plain.SetNoDelay(true)
 	}
-	c := &conn{s: s, slot: slot, limits: protocol.Unauthenticated}
+	c := &conn{s: s, accounted: accounted{slot: slot}, limits: protocol.Unauthenticated}
 	c.intake.c = c
 	if s.tls != nil {
 		nc = tls.Server(socket.NewMarked(nc, &c.intake), s.tls)

@@ -68,18 +68,15 @@ type Options struct {
 
 // Server is the RESP edge of one node.
 type Server struct {
-	engine               Engine
-	meter                *quota.Meter
-	hub                  *pubsub.Hub
-	tls                  *tls.Config
-	log                  *slog.Logger
-	table                *command.Table
-	own                  map[*command.Command]ownCommand
-	limits               Limits
-	metrics              *metrics
-	stats                *stats.Node
-	traces               *tracing.Commands
-	audit                *audit.Log
+	engine Engine
+	meter  *quota.Meter
+	hub    *pubsub.Hub
+	tls    *tls.Config
+	log    *slog.Logger
+	table  *command.Table
+	own    map[*command.Command]ownCommand
+	limits Limits
+	recording
 	refused              atomic.Int64 // connections
 	limiter              *connlimit.Limiter
 	clients              *clients
@@ -95,12 +92,24 @@ type Server struct {
 
 	httpLogged atomic.Int64 // when a client that sends HTTP was logged last, in unix seconds
 
-	life     context.Context // of calls to the engine: ends when the server is closed for good
-	stop     context.CancelFunc
-	stopping chan struct{} // closed when connections have to end
-	once     sync.Once
-	conns    sync.WaitGroup
+	lifetime
+}
 
+// recording tells operators what clients do.
+type recording struct {
+	metrics *metrics
+	stats   *stats.Node
+	traces  *tracing.Commands
+	audit   *audit.Log
+}
+
+// lifetime ends the connections and the calls of a server.
+type lifetime struct {
+	life      context.Context // of calls to the engine: ends when the server is closed for good
+	stop      context.CancelFunc
+	stopping  chan struct{} // closed when connections have to end
+	once      sync.Once
+	conns     sync.WaitGroup
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
 	closed    bool
@@ -113,10 +122,10 @@ func New(o Options) (*Server, error) {
 	}
 	o.complete()
 	s := &Server{
-		engine: o.Engine, meter: o.Meter, hub: o.Hub, audit: o.Audit, tls: o.TLS, log: o.Log, table: command.NewTable(), limits: o.Limits,
-		limiter: connlimit.New(o.Limits.connections()), clients: newClients(), stopping: make(chan struct{}), listeners: map[net.Listener]struct{}{},
+		engine: o.Engine, meter: o.Meter, hub: o.Hub, tls: o.TLS, log: o.Log, table: command.NewTable(), limits: o.Limits,
+		limiter: connlimit.New(o.Limits.connections()), clients: newClients(), lifetime: lifetime{stopping: make(chan struct{}), listeners: map[net.Listener]struct{}{}},
 	}
-	s.traces, s.buffers = o.Traces, o.Buffers
+	s.audit, s.traces, s.buffers = o.Audit, o.Traces, o.Buffers
 	if s.stats = o.Stats; s.stats == nil {
 		s.stats = stats.New(s.table)
 	}

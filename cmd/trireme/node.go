@@ -63,18 +63,13 @@ type process struct {
 	deliveries *deliveries
 	hub        *pubsub.Hub
 	meter      *quota.Meter
-	figures    *stats.Node
-	buffers    *buffered.Budget // of what clients have under way
-	server     *httpapi.Server
-	resp       *resp.Server // nil without a listener
-	testing    *testMode    // nil unless a test owns the clock
-	traces     *traces      // nil without a collector
-	registry   *prometheus.Registry
-	history    *samples.History
-	search     *searchindex.Indexes // nil until the node is opened
-	audit      *audit.Log           // nil without
-	pacer      *gcpacer.Pacer       // nil if the collector has its percent from elsewhere
-	recorded   bool                 // its start is in there
+	recording
+	buffers *buffered.Budget // of what clients have under way
+	server  *httpapi.Server
+	resp    *resp.Server         // nil without a listener
+	testing *testMode            // nil unless a test owns the clock
+	search  *searchindex.Indexes // nil until the node is opened
+	pacer   *gcpacer.Pacer       // nil if the collector has its percent from elsewhere
 
 	supervisor *supervisor // nil without
 
@@ -85,6 +80,16 @@ type process struct {
 
 	mu      sync.Mutex
 	members *membership.Members
+}
+
+// recording tells operators what the process does.
+type recording struct {
+	figures  *stats.Node
+	traces   *traces // nil without a collector
+	registry *prometheus.Registry
+	history  *samples.History
+	audit    *audit.Log // nil without
+	recorded bool       // its start is in there
 }
 
 // serveNode runs a node until ctx ends or the node fails. It closes the listeners, of which

@@ -170,16 +170,7 @@ type Tx struct {
 	Workflows *workflow.Store
 	User      *acl.User // nil: no user, without any right
 	Table     *Table
-	// MaxMemory is the replicated limit of all databases together in bytes, 0 = unlimited;
-	// OtherMemory is the memory used outside DB.
-	MaxMemory, OtherMemory int64
-	// OwnMax is the limit of this database in bytes, 0 for none but MaxMemory; OwnOther is the memory that it uses outside DB.
-	OwnMax, OwnOther int64
-	// ClusterPolicy says what happens at MaxMemory in a database that has no policy of its own. Room makes room, and
-	// spares keys that were changed after version Began, that is by this transaction or row.
-	ClusterPolicy keyspace.Policy
-	Room          Evictor
-	Began         uint64
+	Memory
 	// Config are the replicated parameters; Host is the node's word about itself, nil in
 	// an apply.
 	Config *Config
@@ -204,6 +195,20 @@ type Tx struct {
 	work    work  // of the request
 	args    Args  // of the outermost command, so that most need no allocation
 	deep    bool  // a command is running
+}
+
+// Memory says how much memory a command may still use, and who makes room.
+type Memory struct {
+	// MaxMemory is the replicated limit of all databases together in bytes, 0 = unlimited;
+	// OtherMemory is the memory used outside DB.
+	MaxMemory, OtherMemory int64
+	// OwnMax is the limit of this database in bytes, 0 for none but MaxMemory; OwnOther is the memory that it uses outside DB.
+	OwnMax, OwnOther int64
+	// ClusterPolicy says what happens at MaxMemory in a database that has no policy of its own. Room makes room, and
+	// spares keys that were changed after version Began, that is by this transaction or row.
+	ClusterPolicy keyspace.Policy
+	Room          Evictor
+	Began         uint64
 }
 
 // Origin is the way a command came in.

@@ -40,14 +40,33 @@ type stepLog struct {
 	RetryDelay       string              `json:"retryDelay,omitempty"`
 	NextDeliveryTime int64               `json:"nextDeliveryTime,omitempty"`
 
+	sleepLog
+
+	waitLog
+
+	callLog
+
+	invokeLog
+
+	Errors []stepError `json:"errors,omitempty"`
+}
+
+// sleepLog has the members of a sleep.
+type sleepLog struct {
 	SleepFor   int64 `json:"sleepFor,omitempty"`
 	SleepUntil int64 `json:"sleepUntil,omitempty"`
+}
 
+// waitLog has the members of a wait for an event.
+type waitLog struct {
 	WaitEventID         string `json:"waitEventId,omitempty"`
 	WaitTimeoutDuration string `json:"waitTimeoutDuration,omitempty"`
 	WaitTimeoutDeadline int64  `json:"waitTimeoutDeadline,omitempty"`
 	WaitTimeout         *bool  `json:"waitTimeout,omitempty"`
+}
 
+// callLog has the members of a call.
+type callLog struct {
 	CallURL             string              `json:"callUrl,omitempty"`
 	CallMethod          string              `json:"callMethod,omitempty"`
 	CallHeaders         map[string][]string `json:"callHeaders,omitempty"`
@@ -55,14 +74,15 @@ type stepLog struct {
 	CallResponseStatus  int                 `json:"callResponseStatus,omitempty"`
 	CallResponseHeaders map[string][]string `json:"callResponseHeaders,omitempty"`
 	CallResponseBody    *string             `json:"callResponseBody,omitempty"`
+}
 
+// invokeLog has the members of an invocation.
+type invokeLog struct {
 	InvokedWorkflowRunID      string              `json:"invokedWorkflowRunId,omitempty"`
 	InvokedWorkflowURL        string              `json:"invokedWorkflowUrl,omitempty"`
 	InvokedWorkflowCreatedAt  int64               `json:"invokedWorkflowCreatedAt,omitempty"`
 	InvokedWorkflowRunBody    *string             `json:"invokedWorkflowRunBody,omitempty"`
 	InvokedWorkflowRunHeaders map[string][]string `json:"invokedWorkflowRunHeaders,omitempty"`
-
-	Errors []stepError `json:"errors,omitempty"`
 }
 
 // stepBody holds the members of a step's JSON that the state machine doesn't keep.

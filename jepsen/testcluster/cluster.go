@@ -150,16 +150,16 @@ const littleDisk = "TRIREME_MIN_FREE_DISK=64MiB"
 func (c *Cluster) lay(id string, ports *Block, first int, args []string) *Node {
 	o := c.options
 	n := &Node{
-		ID:      id,
-		name:    id,
-		HTTP:    ports.Addr(first),
-		Cluster: ports.Addr(first + 1),
-		Gossip:  ports.Addr(first + 2),
-		DataDir: filepath.Join(o.Dir, id),
-		LogPath: filepath.Join(o.Dir, id+".log"),
-		points:  filepath.Join(o.Dir, id+".failpoints"),
-		onEnd:   c.recordCrash,
-		ordered: map[*Process]bool{},
+		ID:            id,
+		name:          id,
+		HTTP:          ports.Addr(first),
+		Cluster:       ports.Addr(first + 1),
+		Gossip:        ports.Addr(first + 2),
+		DataDir:       filepath.Join(o.Dir, id),
+		LogPath:       filepath.Join(o.Dir, id+".log"),
+		failpointFile: failpointFile{points: filepath.Join(o.Dir, id+".failpoints")},
+		onEnd:         c.recordCrash,
+		ordered:       map[*Process]bool{},
 	}
 	n.env = append(nodeEnvironment(o.Env), failpoint.EnvFile+"="+n.points)
 	n.argv = append([]string{

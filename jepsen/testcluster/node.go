@@ -36,13 +36,10 @@ type Node struct {
 	LogPath string     // both output streams, of all its processes
 	Disk    *disk.Disk // its own file system, nil without
 
-	argv   []string
-	env    []string
-	client *Client
-	admin  *Client
-	mail   *Client
-	tls    *tls.Config // of clients, nil where the node's API is plain
-	onEnd  func(Crash)
+	argv []string
+	env  []string
+	apiClients
+	onEnd func(Crash)
 
 	unready error // why it can't be started
 
@@ -53,11 +50,24 @@ type Node struct {
 	proc    *Process
 	paused  bool
 	ordered map[*Process]bool // processes whose end the harness ordered
-	points  string            // the file that arms failpoints
-	arming  sync.Mutex        // held while that is written: faults and workloads arm at the same time
-	behind  string            // address of the HTTP API behind a relay
-	armed   bool              // a failpoint may end the process
-	excused int               // how many things done to its disk may leave its processes no choice but to end
+	failpointFile
+	behind  string // address of the HTTP API behind a relay
+	excused int    // how many things done to its disk may leave its processes no choice but to end
+}
+
+// apiClients call the API of a node.
+type apiClients struct {
+	client *Client
+	admin  *Client
+	mail   *Client
+	tls    *tls.Config // of clients, nil where the node's API is plain
+}
+
+// failpointFile arms the failpoints of a node.
+type failpointFile struct {
+	points string     // the file that arms failpoints
+	arming sync.Mutex // held while that is written: faults and workloads arm at the same time
+	armed  bool       // a failpoint may end the process
 }
 
 // Client sends commands to this node with the Standard token.
