@@ -34,12 +34,15 @@ var raftLevels = map[string]slog.Level{
 	"new leader elected, stepping down":             slog.LevelInfo,
 	"peer has newer term, stopping replication":     slog.LevelInfo,
 	"failed to decode incoming command":             slog.LevelInfo,  // the other end closed
+	"failed to flush response":                      slog.LevelInfo,  // the same, or this node stops
 	"failed to get previous log":                    slog.LevelDebug, // a follower that was pushed a newer commit index asks early; a leader that lacks the entry logs that itself
 	"failed to heartbeat to":                        slog.LevelWarn,
 	"failed to appendEntries to":                    slog.LevelWarn,
 	"failed to pipeline appendEntries":              slog.LevelWarn,
 	"failed to start pipeline replication to":       slog.LevelWarn,
 	"failed to make requestVote RPC":                slog.LevelWarn,
+	"failed to send snapshot to":                    slog.LevelWarn,
+	"failed to install snapshot":                    slog.LevelWarn,
 }
 
 // Raft is a logger for raft that writes to l: levels are mapped, its noise at info
