@@ -156,10 +156,11 @@ func (n *Node) openDisk(ctx context.Context) (err error) {
 	if err := n.checkLevels(list); err != nil {
 		return err
 	}
-	n.store, err = logstore.Open(logstore.Options{
+	o := logstore.Options{
 		Dir: dir, Snapshots: list, CheckEntry: n.checkFounding, Heartbeat: n.opts.Heartbeat, Stall: n.opts.DiskStall, Space: n.opts.Space, Logger: n.log,
 		Fatal: func(reason error) { n.fatal(reason.Error()) }, Hooks: n.storeHooks(),
-	})
+	}
+	err = n.whenRoom(ctx, func() (err error) { n.store, err = logstore.Open(o); return err })
 	if err != nil {
 		return err
 	}

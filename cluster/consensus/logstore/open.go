@@ -17,7 +17,8 @@ import (
 // written; otherwise the error matches ErrDamaged (also ErrChecksum where a sum
 // does not fit) or ErrLocked, and is one line that says what, where and what to
 // do. It must return before raft starts, since it also makes durable what an
-// unclean end may have left in the page cache alone.
+// unclean end may have left in the page cache alone. An error that matches ErrNoSpace means that the disk is full, also without
+// the reserve, which is given up then. Open may be called again.
 func Open(o Options) (*Store, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -34,6 +35,9 @@ func Open(o Options) (*Store, error) {
 	if err := s.open(); err != nil {
 		s.abandon()
 		if isNoSpace(err) {
+			if s.space.releaseReserve() {
+				return Open(o)
+			}
 			return nil, fmt.Errorf("%w: %w; free space on the disk of %s", ErrNoSpace, err, o.Dir)
 		}
 		return nil, told(err)

@@ -154,7 +154,13 @@ func writeChild(args []string) {
 	o.SegmentSize = *segment
 	w := &writer{rng: rand.New(rand.NewSource(*seed)), profile: *profile, head: *head, tail: *tail, batch: *batch, wait: *wait, in: bufio.NewReader(os.Stdin)}
 	var err error
-	if w.st, err = logstore.Open(o); err == nil {
+	for range 20 { // a node waits for room, too
+		if w.st, err = logstore.Open(o); !errors.Is(err, logstore.ErrNoSpace) {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if err == nil {
 		err = w.resume()
 	}
 	if err != nil {
