@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// applier is what applies the entries of the log to a state on this node: the commands and scripts that it runs, the memory that
+// applier applies the entries of the log to a state on this node. It holds the commands and scripts that it runs, the memory that
 // it uses again, and how far it is. Nothing of it is replicated, nor is it in snapshots.
 type applier struct {
 	table    *command.Table // this binary's

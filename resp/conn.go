@@ -48,7 +48,7 @@ type conn struct {
 	closing sync.Once
 }
 
-// accounted is what a connection has counted of the limits of the node and the database.
+// accounted holds what a connection has taken of the limits of the node and the database, to be given back at its end.
 type accounted struct {
 	slot                 *connlimit.Slot
 	population           *population      // that counts this connection
@@ -83,7 +83,7 @@ type replying struct {
 	lastError    reply.Value // the last error that was answered
 }
 
-// following is what a connection is told besides its replies.
+// following holds the sources of messages that a connection gets beside its replies.
 type following struct {
 	subscriber   *subscriber        // of messages; nil without
 	tracked      *tracked           // by CLIENT TRACKING; nil without
