@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/knadh/koanf/parsers/yaml"
+	"go.yaml.in/yaml/v3"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/trireme-dev/trireme/httpapi/messages"
@@ -73,8 +73,8 @@ func pathsOf(t *testing.T, file string) map[string]map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document, err := yaml.Parser().Unmarshal(text) // of which JSON is a part
-	if err != nil {
+	var document map[string]any
+	if err := yaml.Unmarshal(text, &document); err != nil { // JSON is a part of YAML
 		t.Fatal(err)
 	}
 	plain, err := json.Marshal(document["paths"])

@@ -3,34 +3,24 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
-	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/file"
-	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
 )
 
 // envPrefix starts the environment variable of every flag: --data-dir is
 // TRIREME_DATA_DIR.
 const envPrefix = "TRIREME_"
 
-// keyDelimiter separates nested keys in koanf. Flags have no nested keys, so it is a
-// character that no key of a file contains.
-const keyDelimiter = "\x00"
-
 // load fills the flags that the command line did not set: from the environment, then
 // from the YAML file named by --config. A flag overrides its variable, a variable the
 // file, the file the default.
 func load(flags *pflag.FlagSet) error {
-	fromEnv := koanf.New(keyDelimiter)
-	if err := fromEnv.Load(env.Provider(keyDelimiter, env.Opt{Prefix: envPrefix, TransformFunc: flagOfVariable(flags)}), nil); err != nil {
-		return err
-	}
-	if err := fill(flags, fromEnv, func(name string) string { return "the variable " + variableOf(name) }); err != nil {
+	if err := fill(flags, variables(flags), func(name string) string { return "the variable " + variableOf(name) }); err != nil {
 		return err
 	}
 	path, err := flags.GetString("config")
@@ -48,45 +38,45 @@ func variableOf(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// flagOfVariable returns a function that maps a variable to its flag. It ignores empty
-// variables and those without a flag (credentials, those of client commands).
-func flagOfVariable(flags *pflag.FlagSet) func(key, value string) (string, any) {
-	return func(key, value string) (string, any) {
-		name := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(key, envPrefix), "_", "-"))
-		if flags.Lookup(name) == nil || value == "" {
-			return "", nil
+// variables returns the values of flags that the environment has. An empty variable is none.
+func variables(flags *pflag.FlagSet) map[string]any {
+	found := map[string]any{}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if value := os.Getenv(variableOf(f.Name)); value != "" {
+			found[f.Name] = value
 		}
-		return name, value
-	}
+	})
+	return found
 }
 
 // readFile reads a YAML file. It refuses a key that is not a flag, because a mistyped
 // setting must not be ignored silently.
-func readFile(flags *pflag.FlagSet, path string) (*koanf.Koanf, error) {
-	k := koanf.New(keyDelimiter)
-	if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
-		var reason *fs.PathError
-		if errors.As(err, &reason) {
-			return nil, usagef("can't read the file of --config: %w", reason)
-		}
+func readFile(flags *pflag.FlagSet, path string) (map[string]any, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usagef("can't read the file of --config: %w", err)
+	}
+	found := map[string]any{}
+	if err := yaml.Unmarshal(b, &found); err != nil {
 		return nil, usagef("%s is not a YAML file of settings: %w", path, err)
 	}
-	for key := range k.Raw() {
+	for _, key := range slices.Sorted(maps.Keys(found)) {
 		if flags.Lookup(key) == nil || key == "config" {
 			return nil, usagef("%s: there is no setting named %q", path, key)
 		}
 	}
-	return k, nil
+	return found, nil
 }
 
-// fill sets every flag that is not set yet from k.
-func fill(flags *pflag.FlagSet, k *koanf.Koanf, source func(name string) string) error {
+// fill sets every flag that is not set yet and has a value.
+func fill(flags *pflag.FlagSet, values map[string]any, source func(name string) string) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
-		if failed != nil || f.Changed || !k.Exists(f.Name) {
+		value, found := values[f.Name]
+		if failed != nil || f.Changed || !found {
 			return
 		}
-		if err := flags.Set(f.Name, flagText(k.Get(f.Name))); err != nil {
+		if err := flags.Set(f.Name, flagText(value)); err != nil {
 			failed = usagef("%s: %w", source(f.Name), errors.Unwrap(err))
 			if errors.Unwrap(err) == nil {
 				failed = usagef("%s: %w", source(f.Name), err)
@@ -96,8 +86,8 @@ func fill(flags *pflag.FlagSet, k *koanf.Koanf, source func(name string) string)
 	return failed
 }
 
-// flagText converts a value of a file to the syntax of the command line: a list to
-// comma-separated values, a map to NAME=VALUE pairs.
+// flagText converts a value of a file to the syntax of the command line, a list to
+// comma-separated values.
 func flagText(value any) string {
 	switch v := value.(type) {
 	case []any:

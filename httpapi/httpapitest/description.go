@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 // Description is an OpenAPI 3.1 document against which replies are checked. The member x-remainder of a path item names
@@ -20,8 +20,8 @@ type Description struct{ root map[string]any }
 // ParseDescription reads a document in YAML or JSON. It refuses one whose references lead
 // nowhere, or whose replies have objects that don't say which members they may have.
 func ParseDescription(text []byte) (*Description, error) {
-	m, err := yaml.Parser().Unmarshal(text)
-	if err != nil {
+	var m map[string]any
+	if err := yaml.Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("description: %w", err)
 	}
 	plain, err := json.Marshal(m) // its numbers become those of JSON
