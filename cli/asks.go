@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
 	"strings"
 
@@ -48,11 +47,5 @@ func (r *redis) confirm(words []string) error {
 	if what == "" || r.yes || !isTerminal(r.cmd.InOrStdin()) {
 		return nil
 	}
-	fmt.Fprintf(r.cmd.ErrOrStderr(), "%s in database %s: %s Run it? [y/N] ", name, first(r.Client.database, "default"), what)
-	line, _ := bufio.NewReader(r.cmd.InOrStdin()).ReadString('\n') // an end is a no
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return nil
-	}
-	return errorf(ExitFailed, "nothing was done: the answer was no")
+	return agreed(r.cmd, fmt.Sprintf("%s in database %s: %s Run it?", name, first(r.Client.database, "default"), what))
 }

@@ -17,17 +17,20 @@ const mostBulk = 1000
 func (g *group) bulkActions(path, noun string) {
 	parent := &cobra.Command{
 		Use: "bulk", Short: "List cancellations of many " + noun + "s, follow and stop them", Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_ = cmd.Help()
-			return usagef("%s requires a subcommand, such as %s", cmd.CommandPath(), cmd.Commands()[0].Name())
-		},
+		RunE: requireSubcommand,
 	}
 	add := func(n spec) {
 		cmd := &cobra.Command{}
 		g.fill(cmd, n)
 		parent.AddCommand(cmd)
 	}
-	ids := func(s *session) []string { return bulkIDs(s, path) }
+	list := &listing{
+		path: path, key: "bulkActions", id: "actionId", most: mostBulk,
+		columns: []column{
+			{"ACTION", "actionId", nil}, {"STATE", "state", nil}, {"TOTAL", "total", nil}, {"PROCESSED", "processed", nil},
+			{"CREATED", "createdAt", when}, {"COMPLETED", "completedAt", when},
+		},
+	}
 	name := g.Name() + " bulk "
 	var p paging
 	unfinished := false
@@ -42,23 +45,16 @@ func (g *group) bulkActions(path, noun string) {
 			if unfinished {
 				query.Set("state", "IN_PROGRESS")
 			}
-			list, err := s.pages(s.in(path), query, "bulkActions", p, mostBulk)
-			if err != nil {
-				return err
-			}
-			return s.printPage(&list, "bulkActions", []column{
-				{"ACTION", "actionId", nil}, {"STATE", "state", nil}, {"TOTAL", "total", nil}, {"PROCESSED", "processed", nil},
-				{"CREATED", "createdAt", when}, {"COMPLETED", "completedAt", when},
-			}, nil)
+			return s.printPage(list, query, p)
 		},
 	})
 	add(spec{
-		use: "get ID", short: "Show how far a cancellation is, and its filters", args: cobra.ExactArgs(1), complete: ids, example: name + "get bulk_7uP…",
+		use: "get ID", short: "Show how far a cancellation is, and its filters", args: cobra.ExactArgs(1), complete: list.newest, example: name + "get bulk_7uP…",
 		run: func(s *session) error { return s.show(s.in(path+"/"+escape(s.args[0])), "actionId") },
 	})
 	var c consent
 	add(spec{
-		use: "stop ID", short: "Stop a cancellation; what it has not cancelled yet stays", args: cobra.ExactArgs(1), complete: ids, example: name + "stop bulk_7uP… --yes",
+		use: "stop ID", short: "Stop a cancellation; what it has not cancelled yet stays", args: cobra.ExactArgs(1), complete: list.newest, example: name + "stop bulk_7uP… --yes",
 		flags: c.flags,
 		run: func(s *session) error {
 			at := s.in(path + "/" + escape(s.args[0]))
@@ -70,8 +66,8 @@ func (g *group) bulkActions(path, noun string) {
 
 // stopBulk ends a bulk action, and says how far it came.
 func (s *session) stopBulk(path, noun string) error {
-	text, err := s.send(s.ctx, request{method: "DELETE", path: path})
-	if err != nil {
+	var doc json.RawMessage
+	if err := s.Call(s.ctx, "DELETE", path, nil, &doc); err != nil {
 		return err
 	}
 	var n struct {
@@ -79,18 +75,8 @@ func (s *session) stopBulk(path, noun string) error {
 		Processed int    `json:"processed"`
 		Total     int    `json:"total"`
 	}
-	if json.Unmarshal(text, &n) != nil {
+	if json.Unmarshal(doc, &n) != nil {
 		return s.noNode()
 	}
-	return s.say(json.RawMessage(text), "the bulk action %s is stopped: %d of %s were cancelled", n.ID, n.Processed, plural.Of(n.Total, noun))
-}
-
-// bulkIDs are the newest bulk actions, for completion.
-func bulkIDs(s *session, path string) []string {
-	p, err := s.pages(s.in(path), url.Values{}, "bulkActions", paging{limit: 50}, mostBulk)
-	if err != nil {
-		return nil
-	}
-	items, _ := p.values() // they were decoded once before
-	return texts(items, "actionId")
+	return s.say(doc, "the bulk action %s is stopped: %d of %s were cancelled", n.ID, n.Processed, plural.Of(n.Total, noun))
 }

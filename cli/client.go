@@ -74,9 +74,6 @@ func loadCA(path string) (*tls.Config, error) {
 // URL is the node's.
 func (c *Client) URL() string { return c.url }
 
-// Token returns the token that the client sends.
-func (c *Client) Token() string { return c.token }
-
 // SetTimeout replaces --request-timeout for requests that take longer by nature.
 func (c *Client) SetTimeout(d time.Duration) { c.http.Timeout = max(d, c.http.Timeout) }
 
@@ -98,6 +95,11 @@ func (c *Client) Call(ctx context.Context, method, path string, body, result any
 		}
 		r.body, r.header = text, http.Header{"Content-Type": {"application/json"}}
 	}
+	return c.receive(ctx, r, result)
+}
+
+// receive sends a request and decodes the answer into result, unless that is nil.
+func (c *Client) receive(ctx context.Context, r request, result any) error {
 	text, err := c.send(ctx, r)
 	if err != nil || result == nil {
 		return err

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"bufio"
-	"encoding/json"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -141,17 +139,10 @@ func (s *session) listContexts() error {
 	for _, n := range all.Contexts {
 		views = append(views, view(all, n))
 	}
-	doc, err := json.Marshal(views)
-	if err != nil {
-		return err
-	}
-	items, err := listOf(doc)
-	if err != nil {
-		return err
-	}
-	return s.rows(s.cmd.OutOrStdout(), doc, items, []column{
+	_, err = s.table(views, []column{
 		{"NAME", "name", nil}, {"CURRENT", "current", nil}, {"URL", "url", nil}, {"DATABASE", "database", nil}, {"TOKEN", "hasToken", nil}, {"CA", "ca", nil},
 	})
+	return err
 }
 
 func (s *session) removeContext(c *consent) error {
@@ -163,15 +154,11 @@ func (s *session) removeContext(c *consent) error {
 	if _, err := all.find(name); err != nil {
 		return err
 	}
-	return c.carry(s, act{
-		"remove", "context",
-		func() ([]string, error) { return slices.Clone(s.args), nil },
-		func() error {
-			all.remove(name)
-			if err := all.save(path); err != nil {
-				return err
-			}
-			return s.say(map[string]string{"removed": name}, "removed the context %s", name)
-		},
-	})
+	return c.carry(s, act{"remove", "context", func() ([]string, error) { return s.args, nil }, func() error {
+		all.remove(name)
+		if err := all.save(path); err != nil {
+			return err
+		}
+		return s.say(map[string]string{"removed": name}, "removed the context %s", name)
+	}})
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -130,16 +131,12 @@ func (s *session) tokens(doc []byte) error {
 	if json.Unmarshal(doc, &d) != nil {
 		return s.noNode()
 	}
-	view, err := encode(struct {
+	return s.record(struct {
 		Name          string `json:"name"`
 		Path          string `json:"path"`
 		Token         string `json:"token"`
 		ReadOnlyToken string `json:"readonly token"`
-	}(d))
-	if err != nil {
-		return err
-	}
-	return s.fields(out, view, "token")
+	}(d), "token")
 }
 
 func databasePath(name string) string { return "/admin/databases/" + url.PathEscape(name) }
@@ -150,7 +147,7 @@ func (s *session) existing(name string) error {
 	if err != nil {
 		return err
 	}
-	if !contains(names, name) {
+	if !slices.Contains(names, name) {
 		return errorf(ExitUnknown, "there is no database %q: databases list shows them", name)
 	}
 	return nil

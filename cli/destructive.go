@@ -3,9 +3,12 @@ package cli
 import (
 	"bufio"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
@@ -18,6 +21,54 @@ type consent struct{ yes, dryRun bool }
 func (c *consent) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&c.yes, "yes", "y", false, "skip the confirmation")
 	f.BoolVar(&c.dryRun, "dry-run", false, "print what would be affected and how many, and change nothing")
+}
+
+// A choice holds the flags that say what a destructive command is about.
+type choice struct {
+	filters
+	consent
+	all bool
+}
+
+func (c *choice) flags(f *pflag.FlagSet, everything string, lists ...[]filter) {
+	c.filters.flags(f, lists...)
+	f.BoolVar(&c.all, "all", false, everything)
+	c.consent.flags(f)
+}
+
+// selection returns the API's parameters for ids, filters or --all, which exclude one another.
+func (s *session) selection(c *choice) (url.Values, error) {
+	query, err := c.query(time.Now())
+	switch {
+	case err != nil:
+		return nil, err
+	case len(s.args) > 0 && (len(query) > 0 || c.all):
+		return nil, usagef("give either ids, filters or --all")
+	case len(query) > 0 && c.all:
+		return nil, usagef("--all selects everything: give either --all or filters")
+	case len(s.args) == 0 && len(query) == 0 && !c.all:
+		return nil, usagef("give ids, filters, or --all for everything")
+	}
+	return query, nil
+}
+
+// found returns the names of what the arguments or a query select; an unknown argument is an error.
+func (s *session) found(l *listing, query url.Values) ([]string, error) {
+	if len(s.args) > 0 {
+		return s.args, s.known(s.in(l.path + "/"))
+	}
+	items, err := s.every(l, query)
+	return texts(items, l.id), err
+}
+
+// known fails if an argument names nothing below a path.
+func (s *session) known(path string) error {
+	for _, id := range s.args {
+		if _, err := s.get(path + escape(id)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // An act is something destructive.
@@ -58,11 +109,19 @@ func (c *consent) carry(s *session, a act) error {
 	if !isTerminal(s.cmd.InOrStdin()) {
 		return usagef("%s Give --yes: there is no terminal to ask at", question)
 	}
-	fmt.Fprintf(s.cmd.ErrOrStderr(), "%s [y/N] ", question)
-	line, _ := bufio.NewReader(s.cmd.InOrStdin()).ReadString('\n') // an end is a no
+	if err := agreed(s.cmd, question); err != nil {
+		return err
+	}
+	return a.do()
+}
+
+// agreed asks a question; every answer but yes is an error.
+func agreed(cmd *cobra.Command, question string) error {
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
+	line, _ := bufio.NewReader(cmd.InOrStdin()).ReadString('\n') // an end is a no
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":
-		return a.do()
+		return nil
 	}
 	return errorf(ExitFailed, "nothing was done: the answer was no")
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -13,11 +12,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-var eventColumns = []column{
-	{"TIME", "time", when}, {"STATE", "state", nil}, {"MESSAGE", "messageId", nil}, {"DESTINATION", "url", nil}, {"STATUS", "responseStatus", none}, {"ERROR", "error", nil},
+var eventList = listing{
+	path: "/v2/events", key: "events", id: "messageId", most: mostEvents,
+	columns: []column{
+		{"TIME", "time", when}, {"STATE", "state", nil}, {"MESSAGE", "messageId", nil}, {"DESTINATION", "url", nil}, {"STATUS", "responseStatus", none},
+		{"ERROR", "error", nil},
+	},
 }
-
-func contains(list []string, s string) bool { return slices.Contains(list, s) }
 
 // eventsCommand lists events of messages, and follows them.
 func eventsCommand() *cobra.Command {
@@ -43,24 +44,12 @@ func eventsCommand() *cobra.Command {
 			if follow {
 				return s.follow(query, max(every, 50*time.Millisecond))
 			}
-			list, err := s.pages(s.in("/v2/events"), query, "events", p, mostEvents)
-			if err != nil {
-				return err
-			}
-			return s.printPage(&list, "events", s.names(eventColumns, "messageId"), nil)
+			return s.printPage(&eventList, query, p)
 		},
 	})
 	g.share(g.Command.Flags())
 	g.completeFlags(g.Command)
 	return g.Command
-}
-
-// names are the columns of a list that begins with something else than names; quiet prints those of member.
-func (s *session) names(columns []column, member string) []column {
-	if !s.quiet {
-		return columns
-	}
-	return columns[slices.IndexFunc(columns, func(c column) bool { return c.member == member }):]
 }
 
 // follow prints events as they come. They have the times of one clock that never goes back, so that asking again from
@@ -72,7 +61,7 @@ func (s *session) follow(query url.Values, every time.Duration) error {
 	}
 	f := follower{s: s, at: -1, printed: map[string]int{}}
 	for {
-		list, err := s.pages(s.in("/v2/events"), query, "events", paging{}, mostEvents)
+		list, err := s.pages(&eventList, query, paging{})
 		switch {
 		case s.ctx.Err() != nil:
 			return nil // an interrupt ends it normally
@@ -100,7 +89,7 @@ func (s *session) fromNow(query url.Values) error {
 	if query.Has("fromDate") {
 		return nil
 	}
-	last, err := s.pages(s.in("/v2/events"), url.Values{}, "events", paging{limit: 1}, 1)
+	last, err := s.pages(&eventList, nil, paging{limit: 1})
 	if err != nil {
 		return err
 	}
@@ -149,10 +138,10 @@ func (s *session) event(w io.Writer, raw json.RawMessage, item any) (err error) 
 			err = writeYAML(w, raw)
 		}
 	case s.quiet:
-		_, err = fmt.Fprintln(w, eventColumns[2].cell(item))
+		_, err = fmt.Fprintln(w, plain(column{member: eventList.id}.raw(item)))
 	default:
 		line := ""
-		for i, c := range eventColumns {
+		for i, c := range eventList.columns {
 			if i > 0 {
 				line += "  "
 			}

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,31 +131,38 @@ type page struct {
 	cursor string
 }
 
-// pages reads a list page by page up to the limit; most is the largest page of the API.
-func (s *session) pages(path string, query url.Values, key string, p paging, most int) (all page, err error) {
+// A listing is a list that the API answers page by page.
+type listing struct {
+	path, key, id string // the members that hold the items, and the name of an item
+	most          int    // the largest page
+	always        url.Values
+	columns       []column
+	shown         func(item any) any // what of an item the columns show; nil: all of it
+}
+
+// pages reads a list page by page up to the limit.
+func (s *session) pages(l *listing, query url.Values, p paging) (all page, err error) {
 	if p.limit < 0 {
 		return all, usagef("--limit must not be negative, got %d", p.limit)
 	}
 	all.cursor = p.cursor
 	for {
-		count := most
+		count := l.most
 		if p.limit > 0 {
-			count = min(most, p.limit-len(all.items))
+			count = min(l.most, p.limit-len(all.items))
 		}
 		q := url.Values{"count": {strconv.Itoa(count)}}
-		for name, values := range query {
-			q[name] = values
-		}
+		maps.Copy(q, l.always)
+		maps.Copy(q, query)
 		if all.cursor != "" {
 			q.Set("cursor", all.cursor)
 		}
-		text, err := s.send(s.ctx, request{method: "GET", path: path, query: q})
-		if err != nil {
-			return all, err
-		}
 		var members map[string]json.RawMessage
 		var items []json.RawMessage
-		if json.Unmarshal(text, &members) != nil || json.Unmarshal(members[key], &items) != nil {
+		if err := s.receive(s.ctx, request{method: "GET", path: s.in(l.path), query: q}, &members); err != nil {
+			return all, err
+		}
+		if json.Unmarshal(members[l.key], &items) != nil {
 			return all, s.noNode()
 		}
 		all.items, all.cursor = append(all.items, items...), ""
@@ -166,6 +175,43 @@ func (s *session) pages(path string, query url.Values, key string, p paging, mos
 			return all, nil
 		}
 	}
+}
+
+// every returns all items of a list that a query selects.
+func (s *session) every(l *listing, query url.Values) ([]any, error) {
+	all, err := s.pages(l, query, paging{})
+	if err != nil {
+		return nil, err
+	}
+	return all.values()
+}
+
+// newest returns a function for completion: the names of the first items of a list.
+func (l *listing) newest(s *session) []string {
+	p, err := s.pages(l, nil, paging{limit: min(l.most, 50)})
+	if err != nil {
+		return nil
+	}
+	items, _ := p.values() // they were decoded once before
+	return texts(items, l.id)
+}
+
+// lists adds a command that prints the items of a list that filters select.
+func (g *group) lists(l *listing, n spec, known ...[]filter) {
+	var selected filters
+	var p paging
+	n.flags = func(f *pflag.FlagSet) {
+		selected.flags(f, known...)
+		p.flags(f)
+	}
+	n.run = func(s *session) error {
+		query, err := selected.query(time.Now())
+		if err != nil {
+			return err
+		}
+		return s.printPage(l, query, p)
+	}
+	g.add(n)
 }
 
 // document is the list as the API answers it in one page.
@@ -200,22 +246,30 @@ func (p *page) values() ([]any, error) {
 	return all, nil
 }
 
-// printPage prints a page of a list; each turns an item into what the columns show.
-func (s *session) printPage(p *page, key string, columns []column, each func(any) any) error {
-	items, err := p.values()
+// printPage prints the part of a list that a query selects.
+func (s *session) printPage(l *listing, query url.Values, p paging) error {
+	part, err := s.pages(l, query, p)
 	if err != nil {
 		return err
 	}
-	if each != nil {
-		for i, item := range items {
-			items[i] = each(item)
-		}
-	}
-	if err := s.rows(s.cmd.OutOrStdout(), p.document(key), items, columns); err != nil {
+	items, err := part.values()
+	if err != nil {
 		return err
 	}
-	if p.cursor != "" && s.format == asTable && !s.line {
-		s.note("more follow: --limit 0 shows all, --cursor %s goes on", p.cursor)
+	if l.shown != nil {
+		for i, item := range items {
+			items[i] = l.shown(item)
+		}
+	}
+	columns := l.columns
+	if s.quiet { // the names alone
+		columns = columns[slices.IndexFunc(columns, func(c column) bool { return c.member == l.id }):]
+	}
+	if err := s.rows(s.cmd.OutOrStdout(), part.document(l.key), items, columns); err != nil {
+		return err
+	}
+	if part.cursor != "" && s.format == asTable && !s.line {
+		s.note("more follow: --limit 0 shows all, --cursor %s goes on", part.cursor)
 	}
 	return nil
 }

@@ -14,14 +14,10 @@ import (
 func flowGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "flow", "List flow-control keys, pin their limits, pause and reset them")
 	g.flowList()
-	g.add(spec{
-		use: "get KEY", short: "Show a flow-control key", args: cobra.ExactArgs(1), complete: flowKeys, example: "flow get billing",
-		run: func(s *session) error { return s.show(s.in("/v2/flowControl/"+escape(s.args[0])), "flowControlKey") },
-	})
-	g.add(spec{
-		use: "explain KEY", short: "Explain what the oldest message of a key waits for", args: cobra.ExactArgs(1), complete: flowKeys, example: "flow explain billing",
-		run: func(s *session) error { return s.explained("/v2/flowControl/" + escape(s.args[0])) },
-	})
+	g.shows(spec{use: "get KEY", short: "Show a flow-control key", complete: flowKeys, example: "flow get billing"}, "/v2/flowControl/", "flowControlKey")
+	g.explains(spec{
+		use: "explain KEY", short: "Explain what the oldest message of a key waits for", complete: flowKeys, example: "flow explain billing",
+	}, "/v2/flowControl/")
 	g.pin()
 	g.unpin()
 	for _, one := range []struct{ verb, path, short string }{
@@ -51,7 +47,7 @@ func (s *session) changeFlow(how string, query url.Values) error {
 	if s.quiet && s.format == asTable {
 		return nil
 	}
-	return s.fields(s.cmd.OutOrStdout(), json.RawMessage(text), "")
+	return s.record(json.RawMessage(text), "")
 }
 
 func (g *group) pin() {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -65,9 +66,7 @@ func jsonWords(words []string) string {
 				b.WriteByte('\\')
 				b.WriteByte(c)
 			case c < ' ':
-				b.WriteString(`\u00`)
-				b.WriteByte("0123456789abcdef"[c>>4])
-				b.WriteByte("0123456789abcdef"[c&15])
+				fmt.Fprintf(&b, `\u%04x`, c)
 			default:
 				b.WriteByte(c)
 			}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
@@ -38,13 +39,16 @@ func newGroup(s scope, use, short string, aliases ...string) *group {
 	g := &group{scope: s}
 	g.Command = &cobra.Command{
 		Use: use, Short: short, Aliases: aliases, Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_ = cmd.Help()
-			return usagef("%s requires a subcommand, such as %s", cmd.Name(), cmd.Commands()[0].Name())
-		},
+		RunE: requireSubcommand,
 	}
 	g.share(g.PersistentFlags())
 	return g
+}
+
+// requireSubcommand runs a command that does nothing by itself.
+func requireSubcommand(cmd *cobra.Command, _ []string) error {
+	_ = cmd.Help()
+	return usagef("%s requires a subcommand, such as %s", cmd.CommandPath(), cmd.Commands()[0].Name())
 }
 
 // share declares what all commands of the group have.
@@ -162,23 +166,47 @@ func (s *session) list(path string, columns []column) error {
 	if err != nil {
 		return err
 	}
-	items, err := listOf(doc)
-	if err != nil {
-		return err
-	}
-	return s.rows(s.cmd.OutOrStdout(), doc, items, columns)
+	_, err = s.table(json.RawMessage(doc), columns)
+	return err
 }
 
-func listOf(doc []byte) ([]any, error) {
-	v, err := decode(doc)
+// table prints a document that is a list, and returns its items.
+func (s *session) table(v any, columns []column) ([]any, error) {
+	doc, err := encode(v)
 	if err != nil {
+		return nil, err
+	}
+	if v, err = decode(doc); err != nil {
 		return nil, err
 	}
 	items, ok := v.([]any)
 	if !ok {
 		return nil, errorf(ExitUnreachable, "the answer is not a list: is it a Trireme node?")
 	}
-	return items, nil
+	return items, s.rows(s.cmd.OutOrStdout(), doc, items, columns)
+}
+
+// record prints a document that is one thing.
+func (s *session) record(v any, quiet string) error {
+	doc, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return s.fields(s.cmd.OutOrStdout(), doc, quiet)
+}
+
+// shows adds a command that prints one thing, which has its address below path; quiet names the member that --quiet prints.
+func (g *group) shows(n spec, path, quiet string) {
+	n.args = cobra.ExactArgs(1)
+	n.run = func(s *session) error { return s.show(s.in(path+escape(s.args[0])), quiet) }
+	g.add(n)
+}
+
+// explains adds a command that says what a thing waits for.
+func (g *group) explains(n spec, path string) {
+	n.args = cobra.ExactArgs(1)
+	n.run = func(s *session) error { return s.explained(path + escape(s.args[0])) }
+	g.add(n)
 }
 
 // show prints one thing.
@@ -187,7 +215,7 @@ func (s *session) show(path, quiet string) error {
 	if err != nil {
 		return err
 	}
-	return s.fields(s.cmd.OutOrStdout(), doc, quiet)
+	return s.record(json.RawMessage(doc), quiet)
 }
 
 // say prints what an action did.

@@ -54,10 +54,7 @@ func hintSubcommands(cmd *cobra.Command) {
 			return nil
 		}
 		if !cmd.Runnable() { // cobra would print help and report success
-			cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-				_ = cmd.Help()
-				return usagef("%s requires a subcommand, such as %s", cmd.Name(), cmd.Commands()[0].Name())
-			}
+			cmd.RunE = requireSubcommand
 		}
 	}
 }

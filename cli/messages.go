@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,30 +17,25 @@ var finals = map[string]bool{"DELIVERED": true, "FAILED": true, "CANCELED": true
 // mostEvents is the largest page of events and of messages.
 const mostEvents = 1000
 
+var messageList = listing{
+	path: "/v2/events", key: "groups", id: "messageId", most: mostEvents, always: url.Values{"groupBy": {"messageId"}}, shown: lastEvent,
+	columns: []column{
+		{"MESSAGE", "messageId", nil}, {"STATE", "state", nil}, {"TIME", "time", when}, {"DESTINATION", "url", nil}, {"STATUS", "responseStatus", none},
+		{"QUEUE", "queueName", nil}, {"LABEL", "label", nil},
+	},
+}
+
 func messageGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "messages", "Publish messages, list, explain and cancel them", "message")
 	g.publishCommand()
-	var selected filters
-	var p paging
-	g.add(spec{
+	g.lists(&messageList, spec{
 		use: "list", short: "List messages by their last event, the latest first",
 		example: "messages list --state ERROR --from 1h\nmessages list --queue orders --limit 0 --output json",
-		flags: func(f *pflag.FlagSet) {
-			selected.flags(f, []filter{stateFilter, messageFilter, orderFilter}, common, hostFilters)
-			p.flags(f)
-		},
-		run: func(s *session) error { return s.listMessages(&selected, p) },
-	})
-	g.add(spec{
-		use: "get ID", short: "Show a message", args: cobra.ExactArgs(1), complete: messageIDs,
-		example: "messages get msg_26KT…",
-		run:     func(s *session) error { return s.show(s.in("/v2/messages/"+escape(s.args[0])), "messageId") },
-	})
-	g.add(spec{
-		use: "explain ID", short: "Explain what a message waits for", args: cobra.ExactArgs(1), complete: messageIDs,
-		example: "messages explain msg_26KT…",
-		run:     func(s *session) error { return s.explained("/v2/messages/" + escape(s.args[0])) },
-	})
+	}, []filter{stateFilter, messageFilter, orderFilter}, common, hostFilters)
+	g.shows(spec{use: "get ID", short: "Show a message", complete: messageList.newest, example: "messages get msg_26KT…"}, "/v2/messages/", "messageId")
+	g.explains(spec{
+		use: "explain ID", short: "Explain what a message waits for", complete: messageList.newest, example: "messages explain msg_26KT…",
+	}, "/v2/messages/")
 	g.cancelMessages()
 	g.runMessage()
 	g.bulkActions("/v2/bulkActions", "message")
@@ -93,19 +87,16 @@ func contentType(body []byte) string {
 
 // published prints the ids of new messages: one, or one for each endpoint of a group.
 func (s *session) published(text []byte) error {
-	v, err := decode(text)
+	columns := []column{{"MESSAGE", "messageId", nil}, {"DEDUPLICATED", "deduplicated", yes}}
+	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
+		_, err := s.table(json.RawMessage(text), append(columns, column{"URL", "url", nil}))
+		return err
+	}
+	item, err := decode(text)
 	if err != nil {
 		return err
 	}
-	items, many := v.([]any)
-	if !many {
-		items = []any{v}
-	}
-	columns := []column{{"MESSAGE", "messageId", nil}, {"DEDUPLICATED", "deduplicated", yes}}
-	if many {
-		columns = append(columns, column{"URL", "url", nil})
-	}
-	return s.rows(s.cmd.OutOrStdout(), text, items, columns)
+	return s.rows(s.cmd.OutOrStdout(), text, []any{item}, columns)
 }
 
 // yes shows a member that is left out where it is false.
@@ -114,36 +105,6 @@ func yes(v any) string {
 		return "yes"
 	}
 	return "no"
-}
-
-// messageIDs are the newest messages, for completion.
-func messageIDs(s *session) []string {
-	p, err := s.pages(s.in("/v2/events"), url.Values{"groupBy": {"messageId"}}, "groups", paging{limit: 50}, mostEvents)
-	if err != nil {
-		return nil
-	}
-	items, _ := p.values() // they were decoded once before
-	return texts(items, "messageId")
-}
-
-func (s *session) listMessages(f *filters, p paging) error {
-	list, err := s.messages(f, p)
-	if err != nil {
-		return err
-	}
-	return s.printPage(&list, "groups", []column{
-		{"MESSAGE", "messageId", nil}, {"STATE", "state", nil}, {"TIME", "time", when}, {"DESTINATION", "url", nil}, {"STATUS", "responseStatus", none},
-		{"QUEUE", "queueName", nil}, {"LABEL", "label", nil},
-	}, lastEvent)
-}
-
-func (s *session) messages(f *filters, p paging) (page, error) {
-	query, err := f.query(time.Now())
-	if err != nil {
-		return page{}, err
-	}
-	query.Set("groupBy", "messageId")
-	return s.pages(s.in("/v2/events"), query, "groups", p, mostEvents)
 }
 
 // lastEvent is the last event of a message's.
@@ -164,15 +125,11 @@ func lastEvent(item any) any {
 
 // explained prints the explanation of a message, a queue or a flow-control key.
 func (s *session) explained(path string) error {
-	text, err := s.send(s.ctx, request{method: "GET", path: s.in(path), query: url.Values{"explain": {"true"}}})
-	if err != nil {
-		return err
-	}
 	var answer struct {
 		Explain json.RawMessage `json:"explain"`
 	}
-	if json.Unmarshal(text, &answer) != nil {
-		return s.noNode()
+	if err := s.receive(s.ctx, request{method: "GET", path: s.in(path), query: url.Values{"explain": {"true"}}}, &answer); err != nil {
+		return err
 	}
 	if answer.Explain == nil {
 		return s.say(map[string]string{"reason": "idle", "text": "it waits for nothing"}, "it waits for nothing")
@@ -181,62 +138,28 @@ func (s *session) explained(path string) error {
 }
 
 func (g *group) cancelMessages() {
-	var selected filters
-	var c consent
-	all := false
+	var c choice
 	g.add(spec{
-		use: "cancel [ID…]", short: "Cancel messages by their ids or by filters", args: cobra.ArbitraryArgs, complete: messageIDs,
+		use: "cancel [ID…]", short: "Cancel messages by their ids or by filters", args: cobra.ArbitraryArgs, complete: messageList.newest,
 		long:    "Cancels messages that wait; an attempt that is under way may still finish. Without ids and filters --all is needed.",
 		example: "messages cancel msg_26KT… --yes\nmessages cancel --queue orders --label billing --dry-run\nmessages cancel --all --yes",
-		flags: func(f *pflag.FlagSet) {
-			selected.flags(f, common, hostFilters)
-			f.BoolVar(&all, "all", false, "every message that waits")
-			c.flags(f)
-		},
+		flags:   func(f *pflag.FlagSet) { c.flags(f, "every message that waits", common, hostFilters) },
 		run: func(s *session) error {
-			query, err := s.selection(&selected, all)
+			query, err := s.selection(&c)
 			if err != nil {
 				return err
 			}
-			return c.carry(s, act{"cancel", "message", func() ([]string, error) { return s.waiting(&selected) }, func() error { return s.cancel(query) }})
+			return c.carry(s, act{"cancel", "message", func() ([]string, error) { return s.waiting(query) }, func() error { return s.cancel(query) }})
 		},
 	})
 }
 
-// selection returns the API's parameters for ids, filters or --all, which exclude one another.
-func (s *session) selection(f *filters, all bool) (url.Values, error) {
-	query, err := f.query(time.Now())
-	switch {
-	case err != nil:
-		return nil, err
-	case len(s.args) > 0 && (len(query) > 0 || all):
-		return nil, usagef("give either ids, filters or --all")
-	case len(query) > 0 && all:
-		return nil, usagef("--all selects everything: give either --all or filters")
-	case len(s.args) == 0 && len(query) == 0 && !all:
-		return nil, usagef("give ids, filters, or --all for everything")
-	}
-	return query, nil
-}
-
 // waiting are the ids of the messages that a cancellation is about.
-func (s *session) waiting(f *filters) ([]string, error) {
+func (s *session) waiting(query url.Values) ([]string, error) {
 	if len(s.args) > 0 {
-		for _, id := range s.args {
-			if _, err := s.get(s.in("/v2/messages/" + escape(id))); err != nil {
-				return nil, err
-			}
-		}
-		return s.args, nil
+		return s.args, s.known(s.in("/v2/messages/"))
 	}
-	list, err := s.messages(f, paging{})
-	if err != nil {
-		return nil, err
-	}
-	items, err := list.values()
-	if err != nil {
-		return nil, err
-	}
+	items, err := s.every(&messageList, query)
 	var ids []string
 	for _, item := range items {
 		last, _ := lastEvent(item).(map[string]any)
@@ -244,45 +167,49 @@ func (s *session) waiting(f *filters) ([]string, error) {
 			ids = append(ids, texts([]any{item}, "messageId")...)
 		}
 	}
-	return ids, nil
+	return ids, err
 }
 
 func (s *session) cancel(query url.Values) error {
-	total := 0
 	requests := []request{{method: "DELETE", path: s.in("/v2/messages"), query: query}}
 	if len(s.args) > 0 {
-		requests = nil
-		for _, id := range s.args {
-			requests = append(requests, request{method: "DELETE", path: s.in("/v2/messages/" + escape(id))})
-		}
+		requests = deletions(s.in("/v2/messages/"), s.args)
 	}
+	return s.cancelled("message", requests)
+}
+
+// deletions are requests that delete things one by one.
+func deletions(path string, ids []string) (requests []request) {
+	for _, id := range ids {
+		requests = append(requests, request{method: "DELETE", path: path + escape(id)})
+	}
+	return requests
+}
+
+// cancelled sends cancellations, and says how much they were about.
+func (s *session) cancelled(noun string, requests []request) error {
+	total := 0
 	for _, r := range requests {
 		n, err := s.count(r, "cancelled")
 		if total += n; err != nil {
 			return err
 		}
 	}
-	return s.say(map[string]int{"cancelled": total}, "cancelled %s", plural.Of(total, "message"))
+	return s.say(map[string]int{"cancelled": total}, "cancelled %s", plural.Of(total, noun))
 }
 
 // count sends a request that answers how many it was about.
 func (s *session) count(r request, name string) (int, error) {
-	text, err := s.send(s.ctx, r)
-	if err != nil {
-		return 0, err
-	}
 	var answer map[string]any
-	if err := json.Unmarshal(text, &answer); err != nil {
-		return 0, s.noNode()
-	}
+	err := s.receive(s.ctx, r, &answer)
 	n, _ := answer[name].(float64)
-	return int(n), nil
+	return int(n), err
 }
 
 // runMessage has a waiting message attempted now.
 func (g *group) runMessage() {
 	g.add(spec{
-		use: "run ID", short: "Attempt a message now instead of at its due time", args: cobra.ExactArgs(1), complete: messageIDs,
+		use: "run ID", short: "Attempt a message now instead of at its due time", args: cobra.ExactArgs(1), complete: messageList.newest,
 		example: "messages run msg_26KT…",
 		run: func(s *session) error {
 			if _, err := s.send(s.ctx, request{method: "POST", path: s.in("/v2/messages/" + escape(s.args[0]) + "/retry")}); err != nil {

@@ -16,15 +16,10 @@ func queueGroup() *cobra.Command {
 			})
 		},
 	})
-	g.add(spec{
-		use: "get NAME", short: "Show a queue", args: cobra.ExactArgs(1), complete: queueNames, example: "queues get orders",
-		run: func(s *session) error { return s.show(s.in("/v2/queues/"+escape(s.args[0])), "name") },
-	})
-	g.add(spec{
-		use: "explain NAME", short: "Explain what the oldest message of a queue waits for", args: cobra.ExactArgs(1), complete: queueNames,
-		example: "queues explain orders",
-		run:     func(s *session) error { return s.explained("/v2/queues/" + escape(s.args[0])) },
-	})
+	g.shows(spec{use: "get NAME", short: "Show a queue", complete: queueNames, example: "queues get orders"}, "/v2/queues/", "name")
+	g.explains(spec{
+		use: "explain NAME", short: "Explain what the oldest message of a queue waits for", complete: queueNames, example: "queues explain orders",
+	}, "/v2/queues/")
 	parallelism, paused := 0, false
 	g.add(spec{
 		use: "upsert NAME", short: "Create a queue, or change its settings", args: cobra.ExactArgs(1), complete: queueNames,

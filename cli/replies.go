@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -112,18 +113,13 @@ func quoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, c := range []byte(s) {
-		switch {
+		switch i := strings.IndexByte("\n\r\t", c); {
 		case c == '"' || c == '\\':
 			b.WriteString(`\` + string(c))
-		case c == '\n':
-			b.WriteString(`\n`)
-		case c == '\r':
-			b.WriteString(`\r`)
-		case c == '\t':
-			b.WriteString(`\t`)
+		case i >= 0:
+			b.WriteString(`\` + "nrt"[i:i+1])
 		case c < ' ' || c > '~':
-			const digits = "0123456789abcdef"
-			b.WriteString(`\x` + string(digits[c>>4]) + string(digits[c&15]))
+			fmt.Fprintf(&b, `\x%02x`, c)
 		default:
 			b.WriteByte(c)
 		}

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"net/url"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -48,15 +47,26 @@ var (
 	}
 )
 
+var runList = listing{
+	path: "/v2/workflows/logs", key: "runs", id: "workflowRunId", most: mostRuns,
+	columns: []column{
+		{"RUN", "workflowRunId", nil}, {"STATE", "workflowState", nil}, {"WORKFLOW", "workflowUrl", nil}, {"CREATED", "workflowRunCreatedAt", when},
+		{"COMPLETED", "workflowRunCompletedAt", when}, {"LABEL", "label", nil}, {"DEAD LETTER", "dlqId", nil},
+	},
+}
+
 func runGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "runs", "List workflow runs, explain, cancel, resume and notify them", "run", "workflows")
-	g.listRuns()
+	g.lists(&runList, spec{
+		use: "list", short: "List workflow runs, the newest first",
+		example: "runs list --state RUN_FAILED --from 24h\nruns list --label billing --output json",
+	}, runListFilters, runFilters, runHostFilters)
 	g.add(spec{
-		use: "get ID", short: "Show a workflow run with its steps", args: cobra.ExactArgs(1), complete: runIDs, example: "runs get wfr_7uP…",
+		use: "get ID", short: "Show a workflow run with its steps", args: cobra.ExactArgs(1), complete: runList.newest, example: "runs get wfr_7uP…",
 		run: (*session).showRun,
 	})
 	g.add(spec{
-		use: "explain ID", short: "Explain what a workflow run waits for and what is wrong", args: cobra.ExactArgs(1), complete: runIDs,
+		use: "explain ID", short: "Explain what a workflow run waits for and what is wrong", args: cobra.ExactArgs(1), complete: runList.newest,
 		example: "runs explain wfr_7uP…",
 		run: func(s *session) error {
 			return s.show(s.in("/v2/workflows/runs/"+escape(s.args[0])+"/explain"), "reason")
@@ -73,44 +83,9 @@ func runGroup() *cobra.Command {
 	return g.Command
 }
 
-func runIDs(s *session) []string {
-	return without(s.members(s.in("/v2/workflows/logs"), "runs", "workflowRunId"))
-}
-
-func (g *group) listRuns() {
-	var selected filters
-	var p paging
-	g.add(spec{
-		use: "list", short: "List workflow runs, the newest first",
-		example: "runs list --state RUN_FAILED --from 24h\nruns list --label billing --output json",
-		flags: func(f *pflag.FlagSet) {
-			selected.flags(f, runListFilters, runFilters, runHostFilters)
-			p.flags(f)
-		},
-		run: func(s *session) error {
-			list, err := s.runs(&selected, p)
-			if err != nil {
-				return err
-			}
-			return s.printPage(&list, "runs", []column{
-				{"RUN", "workflowRunId", nil}, {"STATE", "workflowState", nil}, {"WORKFLOW", "workflowUrl", nil}, {"CREATED", "workflowRunCreatedAt", when},
-				{"COMPLETED", "workflowRunCompletedAt", when}, {"LABEL", "label", nil}, {"DEAD LETTER", "dlqId", nil},
-			}, nil)
-		},
-	})
-}
-
-func (s *session) runs(f *filters, p paging) (page, error) {
-	query, err := f.query(time.Now())
-	if err != nil {
-		return page{}, err
-	}
-	return s.pages(s.in("/v2/workflows/logs"), query, "runs", p, mostRuns)
-}
-
 // run finds one run by its id.
 func (s *session) run(id string) (json.RawMessage, error) {
-	list, err := s.pages(s.in("/v2/workflows/logs"), url.Values{"workflowRunId": {id}}, "runs", paging{limit: 1}, mostRuns)
+	list, err := s.pages(&runList, url.Values{"workflowRunId": {id}}, paging{limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -173,19 +148,13 @@ func (g *group) notify() {
 			if err != nil {
 				return err
 			}
-			items, err := listOf(text)
-			if err != nil {
-				return err
-			}
-			if err := s.rows(s.cmd.OutOrStdout(), text, items, []column{
+			items, err := s.table(json.RawMessage(text), []column{
 				{"RUN", "workflowRunId", nil}, {"MESSAGE", "messageId", nil}, {"CREATED", "workflowCreatedAt", when},
-			}); err != nil {
-				return err
-			}
-			if len(items) == 0 && run == "" {
+			})
+			if err == nil && len(items) == 0 && run == "" {
 				s.note("nobody waits for %s: the event is lost", s.args[0])
 			}
-			return nil
+			return err
 		},
 	})
 }

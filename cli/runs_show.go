@@ -77,11 +77,19 @@ func (s *session) runSteps(doc []byte) (steps []any, err error) {
 	return steps, nil
 }
 
+var runEvents = listing{
+	path: "/v2/workflows/events", key: "events", id: "workflowRunId", most: mostRunEvents,
+	columns: []column{
+		{"TIME", "time", when}, {"RUN", "workflowRunId", nil}, {"STATE", "state", nil}, {"STEP", "stepInfo.stepName", nil},
+		{"STATUS", "responseStatus", none}, {"ERROR", "error", nil},
+	},
+}
+
 func (g *group) runLogs() {
 	var selected filters
 	var p paging
 	g.add(spec{
-		use: "logs [ID]", short: "List the events of a workflow run, or of all, the newest first", args: cobra.MaximumNArgs(1), complete: runIDs,
+		use: "logs [ID]", short: "List the events of a workflow run, or of all, the newest first", args: cobra.MaximumNArgs(1), complete: runList.newest,
 		example: "runs logs wfr_7uP…\nruns logs --state STEP_FAILED --from 1h",
 		flags: func(f *pflag.FlagSet) {
 			selected.flags(f, runLogFilters, runFilters, runHostFilters)
@@ -98,14 +106,7 @@ func (g *group) runLogs() {
 				}
 				query.Set("workflowRunId", s.args[0])
 			}
-			list, err := s.pages(s.in("/v2/workflows/events"), query, "events", p, mostRunEvents)
-			if err != nil {
-				return err
-			}
-			return s.printPage(&list, "events", s.names([]column{
-				{"TIME", "time", when}, {"RUN", "workflowRunId", nil}, {"STATE", "state", nil}, {"STEP", "stepInfo.stepName", nil},
-				{"STATUS", "responseStatus", none}, {"ERROR", "error", nil},
-			}, "workflowRunId"), nil)
+			return s.printPage(&runEvents, query, p)
 		},
 	})
 }

@@ -18,11 +18,9 @@ func scheduleGroup() *cobra.Command {
 			})
 		},
 	})
-	g.add(spec{
-		use: "get ID", short: "Show a schedule and its next five times", args: cobra.ExactArgs(1), complete: scheduleNames,
-		example: "schedules get nightly",
-		run:     func(s *session) error { return s.show(s.in("/v2/schedules/"+escape(s.args[0])), "scheduleId") },
-	})
+	g.shows(spec{
+		use: "get ID", short: "Show a schedule and its next five times", complete: scheduleNames, example: "schedules get nightly",
+	}, "/v2/schedules/", "scheduleId")
 	var n publication
 	g.add(spec{
 		use: "create DESTINATION [BODY] --cron EXPRESSION", short: "Create or replace a schedule", args: cobra.RangeArgs(1, 2),

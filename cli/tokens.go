@@ -40,11 +40,11 @@ func tokenGroup() *cobra.Command {
 		long: "Receivers that know the current and the next key accept deliveries before and after.", flags: keys.flags,
 		run: func(s *session) error {
 			return keys.carry(s, act{"replace", "signing key", func() ([]string, error) { return []string{"current"}, nil }, func() error {
-				text, err := s.send(s.ctx, request{method: "POST", path: s.in("/v2/keys/rotate")})
-				if err != nil {
+				var doc json.RawMessage
+				if err := s.Call(s.ctx, "POST", s.in("/v2/keys/rotate"), nil, &doc); err != nil {
 					return err
 				}
-				return s.fields(s.cmd.OutOrStdout(), text, "current")
+				return s.record(doc, "current")
 			}})
 		},
 	})
@@ -74,15 +74,8 @@ func (s *session) listTokens() error {
 			list = append(list, digestView{u.Name, d})
 		}
 	}
-	doc, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	items, err := listOf(doc)
-	if err != nil {
-		return err
-	}
-	return s.rows(s.cmd.OutOrStdout(), doc, items, []column{{"USER", "user", nil}, {"DIGEST", "digest", nil}})
+	_, err = s.table(list, []column{{"USER", "user", nil}, {"DIGEST", "digest", nil}})
+	return err
 }
 
 func (s *session) createToken() error {
@@ -101,11 +94,7 @@ func (s *session) createToken() error {
 	if _, err := s.ask("ACL", "SETUSER", name, ">"+token); err != nil {
 		return err
 	}
-	doc, err := encode(map[string]string{"token": token, "user": name})
-	if err != nil {
-		return err
-	}
-	return s.fields(s.cmd.OutOrStdout(), doc, "token")
+	return s.record(map[string]string{"token": token, "user": name}, "token")
 }
 
 // tokenOf is the text of a reply, or of its first element.

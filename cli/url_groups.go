@@ -26,10 +26,7 @@ func urlGroupGroup() *cobra.Command {
 			})
 		},
 	})
-	g.add(spec{
-		use: "get NAME", short: "Show a URL group", args: cobra.ExactArgs(1), complete: groupNames, example: "groups get news",
-		run: func(s *session) error { return s.show(s.in("/v2/topics/"+escape(s.args[0])), "name") },
-	})
+	g.shows(spec{use: "get NAME", short: "Show a URL group", complete: groupNames, example: "groups get news"}, "/v2/topics/", "name")
 	g.add(spec{
 		use: "add NAME [LABEL=]URL…", short: "Add endpoints to a URL group; create it if it does not exist", args: cobra.MinimumNArgs(2), complete: groupNames,
 		example: "groups add news https://a.example/hook https://b.example/hook\ngroups add news backup=https://c.example/hook",

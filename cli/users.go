@@ -47,17 +47,10 @@ func (s *session) listUsers() error {
 	if err != nil {
 		return err
 	}
-	doc, err := encode(all)
-	if err != nil {
-		return err
-	}
-	items, err := listOf(doc)
-	if err != nil {
-		return err
-	}
-	return s.rows(s.cmd.OutOrStdout(), doc, items, []column{
+	_, err = s.table(all, []column{
 		{"USER", "name", nil}, {"ENABLED", "enabled", nil}, {"TOKENS", "tokens", length}, {"RULES", "rules", nil},
 	})
+	return err
 }
 
 func (s *session) showUser() error {
@@ -65,11 +58,7 @@ func (s *session) showUser() error {
 	if err != nil {
 		return err
 	}
-	doc, err := encode(u)
-	if err != nil {
-		return err
-	}
-	return s.fields(s.cmd.OutOrStdout(), doc, "name")
+	return s.record(u, "name")
 }
 
 func (s *session) setUser() error {
