@@ -44,7 +44,7 @@ func destroys(table *command.Table, words []string) (name, what string) {
 // confirm asks for confirmation before a command that destroys more than it names, if there is a terminal.
 func (r *redis) confirm(words []string) error {
 	name, what := destroys(r.table, words)
-	if what == "" || r.yes || !isTerminal(r.cmd.InOrStdin()) {
+	if what == "" || r.yes || !IsTerminal(r.cmd.InOrStdin()) {
 		return nil
 	}
 	return agreed(r.cmd, fmt.Sprintf("%s in database %s: %s Run it?", name, first(r.Client.database, "default"), what))

@@ -16,7 +16,7 @@ const mostBulk = 1000
 // bulkActions adds the commands for cancellations of many messages or runs; path is their path in the API.
 func (g *group) bulkActions(path, noun string) {
 	parent := &cobra.Command{
-		Use: "bulk", Short: "List cancellations of many " + noun + "s, follow and stop them", Args: usageArgs(cobra.NoArgs),
+		Use: "bulk", Short: "List cancellations of many " + noun + "s, follow and stop them", Args: UsageArgs(cobra.NoArgs),
 		RunE: requireSubcommand,
 	}
 	add := func(n spec) {

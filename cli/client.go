@@ -33,7 +33,7 @@ func (c *Connection) Connect() (*Client, error) {
 		return nil, err
 	}
 	if t.token == "" {
-		return nil, usagef("%s is not set, and there is no other token to ask %s: set it, give --token-file, or make a context by trireme context add", tokenVariable, t.url)
+		return nil, Usagef("%s is not set, and there is no other token to ask %s: set it, give --token-file, or make a context by trireme context add", tokenVariable, t.url)
 	}
 	return c.client(t)
 }
@@ -62,11 +62,11 @@ func (c *Connection) client(t target) (_ *Client, err error) {
 func loadCA(path string) (*tls.Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usagef("can't read the file of --ca: %w", err)
+		return nil, Usagef("can't read the file of --ca: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, usagef("%s (--ca) contains no PEM certificate", path)
+		return nil, Usagef("%s (--ca) contains no PEM certificate", path)
 	}
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
@@ -148,7 +148,7 @@ func (c *Client) open(ctx context.Context, client *http.Client, r request) (*htt
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, address, bytes.NewReader(r.body))
 	if err != nil {
-		return nil, usagef("%w", err)
+		return nil, Usagef("%w", err)
 	}
 	for name, values := range r.header {
 		req.Header[name] = values

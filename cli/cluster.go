@@ -67,12 +67,12 @@ func (w *watching) flags(f *pflag.FlagSet) {
 func (w *watching) each(s *session, show func(out io.Writer) error) error {
 	out := s.cmd.OutOrStdout()
 	for n := 1; ; n++ {
-		if isTerminal(out) {
+		if IsTerminal(out) {
 			fmt.Fprint(out, "\x1b[H\x1b[2J")
 		}
 		if err := show(out); s.ctx.Err() != nil {
 			return nil // an interrupt ends it normally
-		} else if codeOf(err) == ExitUnreachable && n > 1 && n != w.count {
+		} else if ExitCode(err) == ExitUnreachable && n > 1 && n != w.count {
 			fmt.Fprintln(s.cmd.ErrOrStderr(), err)
 		} else if err != nil {
 			return err
@@ -192,7 +192,7 @@ func (s *session) transferLeader(from, to string) error {
 	self := from == "self" // a hook of a node that stops, which may have left
 	if self {
 		if from = os.Getenv("TRIREME_NODE_ID"); from == "" {
-			return usagef("--from self is the node of TRIREME_NODE_ID, which is not set")
+			return Usagef("--from self is the node of TRIREME_NODE_ID, which is not set")
 		}
 	}
 	view, err := s.cluster()
@@ -291,7 +291,7 @@ func (g *group) replaceNode() {
 		},
 		run: func(s *session) error {
 			if with == "" {
-				return usagef("--with names the node that takes the place of %s", s.args[0])
+				return Usagef("--with names the node that takes the place of %s", s.args[0])
 			}
 			return c.carry(s, act{"replace", "node", s.knownNode(s.args[0]), func() error {
 				return s.changeNode("POST", nodePath(s.args[0])+"/replace", map[string]string{"with": with}, "%s is replaced")

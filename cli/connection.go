@@ -91,7 +91,7 @@ func (c *Connection) named() (*namedContext, error) {
 
 func (c *Connection) findToken(named *namedContext) (token, from string, err error) {
 	if c.token != "" && c.tokenFile != "" {
-		return "", "", usagef("both --token and --token-file are given: give one of them")
+		return "", "", Usagef("both --token and --token-file are given: give one of them")
 	}
 	if c.token != "" {
 		return c.token, "--token", nil
@@ -115,7 +115,7 @@ func secretVariable(name string) (string, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", usagef("can't read the file of %s_FILE: %w", name, err)
+		return "", Usagef("can't read the file of %s_FILE: %w", name, err)
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	return strings.TrimSpace(line), nil
@@ -124,10 +124,10 @@ func secretVariable(name string) (string, error) {
 func checkURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", usagef("the URL must look like %s, got %q", DefaultURL, text)
+		return "", Usagef("the URL must look like %s, got %q", DefaultURL, text)
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", usagef("the URL of a node has a scheme, a host, a port and a path at most: give the token by --token")
+		return "", Usagef("the URL of a node has a scheme, a host, a port and a path at most: give the token by --token")
 	}
 	return strings.TrimRight(text, "/"), nil
 }

@@ -79,7 +79,7 @@ func changeContexts(change func(*contexts) error) error {
 func (s *session) addContext(use bool) error {
 	n := namedContext{Name: s.args[0], URL: s.Connection.url, CA: s.Connection.ca, Database: s.Connection.database}
 	if !contextName.MatchString(n.Name) {
-		return usagef("%q is not a valid name of a context: use up to 64 letters, digits, dots, hyphens and underscores", n.Name)
+		return Usagef("%q is not a valid name of a context: use up to 64 letters, digits, dots, hyphens and underscores", n.Name)
 	}
 	if n.URL == "" {
 		n.URL = first(os.Getenv(urlVariable), DefaultURL)
@@ -111,7 +111,7 @@ func readToken(path string) (string, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return "", usagef("can't read the file of --token-file: %w", err)
+			return "", Usagef("can't read the file of --token-file: %w", err)
 		}
 		defer f.Close()
 		in = f
@@ -121,9 +121,9 @@ func readToken(path string) (string, error) {
 		return token, nil
 	}
 	if err != nil && err != io.EOF {
-		return "", usagef("can't read the file of --token-file: %w", err)
+		return "", Usagef("can't read the file of --token-file: %w", err)
 	}
-	return "", usagef("the file of --token-file (%s) is empty", path)
+	return "", Usagef("the file of --token-file (%s) is empty", path)
 }
 
 func view(all *contexts, n namedContext) contextView {

@@ -53,17 +53,17 @@ func loadContexts() (*contexts, string, error) {
 		return all, path, nil
 	}
 	if err != nil {
-		return nil, "", usagef("can't read the file of contexts: %w", err)
+		return nil, "", Usagef("can't read the file of contexts: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, "", usagef("%s has tokens and the mode %04o: run chmod 600 %s", path, mode, path)
+		return nil, "", Usagef("%s has tokens and the mode %04o: run chmod 600 %s", path, mode, path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, "", usagef("can't read the file of contexts: %w", err)
+		return nil, "", Usagef("can't read the file of contexts: %w", err)
 	}
 	if err := yaml.Unmarshal(text, all); err != nil {
-		return nil, "", usagef("%s is not a file of contexts: %w", path, err)
+		return nil, "", Usagef("%s is not a file of contexts: %w", path, err)
 	}
 	return all, path, nil
 }
@@ -75,7 +75,7 @@ func (c *contexts) save(path string) error {
 		return err
 	}
 	if path == "" {
-		return usagef("HOME is not set, so there is no configuration directory: set %s to the file of contexts", contextsVariable)
+		return Usagef("HOME is not set, so there is no configuration directory: set %s to the file of contexts", contextsVariable)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("can't write the file of contexts: %w", err)

@@ -49,8 +49,8 @@ func (s *shell) want(want string, args ...string) {
 
 func (s *shell) refused(code int, says string, args ...string) {
 	s.t.Helper()
-	if got, err := s.run(args...); codeOf(err) != code || !strings.Contains(err.Error(), says) {
-		s.t.Errorf("%q prints %q and ends with code %d, %v; want code %d, %q", args, got, codeOf(err), err, code, says)
+	if got, err := s.run(args...); ExitCode(err) != code || !strings.Contains(err.Error(), says) {
+		s.t.Errorf("%q prints %q and ends with code %d, %v; want code %d, %q", args, got, ExitCode(err), err, code, says)
 	}
 }
 

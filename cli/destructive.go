@@ -43,11 +43,11 @@ func (s *session) selection(c *choice) (url.Values, error) {
 	case err != nil:
 		return nil, err
 	case len(s.args) > 0 && (len(query) > 0 || c.all):
-		return nil, usagef("give either ids, filters or --all")
+		return nil, Usagef("give either ids, filters or --all")
 	case len(query) > 0 && c.all:
-		return nil, usagef("--all selects everything: give either --all or filters")
+		return nil, Usagef("--all selects everything: give either --all or filters")
 	case len(s.args) == 0 && len(query) == 0 && !c.all:
-		return nil, usagef("give ids, filters, or --all for everything")
+		return nil, Usagef("give ids, filters, or --all for everything")
 	}
 	return query, nil
 }
@@ -106,8 +106,8 @@ func (c *consent) carry(s *session, a act) error {
 		return s.say(plan{false, a.verb, a.noun, 0, []string{}}, "no %s to %s", a.noun, a.verb)
 	}
 	question := fmt.Sprintf("%s %s?", a.verb, a.what(names))
-	if !isTerminal(s.cmd.InOrStdin()) {
-		return usagef("%s Give --yes: there is no terminal to ask at", question)
+	if !IsTerminal(s.cmd.InOrStdin()) {
+		return Usagef("%s Give --yes: there is no terminal to ask at", question)
 	}
 	if err := agreed(s.cmd, question); err != nil {
 		return err
@@ -161,7 +161,8 @@ func (s *session) named(path string, names ...string) func() ([]string, error) {
 	}
 }
 
-func isTerminal(stream any) bool {
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

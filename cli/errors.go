@@ -24,17 +24,15 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// ExitCode is the exit code of the process.
-func (e *Error) ExitCode() int { return e.Code }
-
 func errorf(code int, format string, args ...any) error {
 	return &Error{code, fmt.Errorf(format, args...)}
 }
 
-func usagef(format string, args ...any) error { return errorf(ExitUsage, format, args...) }
+// Usagef returns an error of wrong usage: what the user gave, and what to give instead.
+func Usagef(format string, args ...any) error { return errorf(ExitUsage, format, args...) }
 
-// codeOf is the exit code of an error.
-func codeOf(err error) int {
+// ExitCode returns the exit code that an error ends the process with.
+func ExitCode(err error) int {
 	var e *Error
 	switch {
 	case err == nil:

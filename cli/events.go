@@ -65,7 +65,7 @@ func (s *session) follow(query url.Values, every time.Duration) error {
 		switch {
 		case s.ctx.Err() != nil:
 			return nil // an interrupt ends it normally
-		case codeOf(err) == ExitUnreachable && f.at >= 0: // another try may find it
+		case ExitCode(err) == ExitUnreachable && f.at >= 0: // another try may find it
 			s.note("%s", err)
 		case err != nil:
 			return err

@@ -79,12 +79,12 @@ func (fi *filters) query(now time.Time) (url.Values, error) {
 		}
 		for _, text := range *fi.texts[one.flag] {
 			if text == "" {
-				return nil, usagef("--%s is empty: an empty filter would select everything", one.flag)
+				return nil, Usagef("--%s is empty: an empty filter would select everything", one.flag)
 			}
 			if one.kind == timeFilter {
 				ms, err := readTime(text, now)
 				if err != nil {
-					return nil, usagef("--%s: %w", one.flag, err)
+					return nil, Usagef("--%s: %w", one.flag, err)
 				}
 				text = strconv.FormatInt(ms, 10)
 			}
@@ -107,5 +107,5 @@ func readTime(text string, now time.Time) (int64, error) {
 			return t.UnixMilli(), nil
 		}
 	}
-	return 0, usagef("%q is not a time: give 2026-11-22T10:00:00Z, unix milliseconds, or a duration ago such as 90m", text)
+	return 0, Usagef("%q is not a time: give 2026-11-22T10:00:00Z, unix milliseconds, or a duration ago such as 90m", text)
 }

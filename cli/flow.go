@@ -68,7 +68,7 @@ func (g *group) pin() {
 				}
 			}
 			if len(query) == 0 {
-				return usagef("give --parallelism, --rate or both")
+				return Usagef("give --parallelism, --rate or both")
 			}
 			if period != "" {
 				query.Set("period", period)
@@ -89,7 +89,7 @@ func (g *group) unpin() {
 		},
 		run: func(s *session) error {
 			if !parallelism && !rate {
-				return usagef("give --parallelism, --rate or both")
+				return Usagef("give --parallelism, --rate or both")
 			}
 			return s.changeFlow("unpin", url.Values{"parallelism": {strconv.FormatBool(parallelism)}, "rate": {strconv.FormatBool(rate)}})
 		},

@@ -18,7 +18,7 @@ import (
 func (s *session) ask(words ...string) (v reply.Value, err error) {
 	req, err := http.NewRequestWithContext(s.ctx, "POST", s.Client.url+s.in("")+"/", strings.NewReader(jsonWords(words)))
 	if err != nil {
-		return v, usagef("%w", err)
+		return v, Usagef("%w", err)
 	}
 	for _, prefix := range []string{"Svc", "Upstash"} {
 		req.Header.Set(prefix+"-Response-Format", "resp2")

@@ -38,7 +38,7 @@ const (
 func newGroup(s scope, use, short string, aliases ...string) *group {
 	g := &group{scope: s}
 	g.Command = &cobra.Command{
-		Use: use, Short: short, Aliases: aliases, Args: usageArgs(cobra.NoArgs),
+		Use: use, Short: short, Aliases: aliases, Args: UsageArgs(cobra.NoArgs),
 		RunE: requireSubcommand,
 	}
 	g.share(g.PersistentFlags())
@@ -48,7 +48,7 @@ func newGroup(s scope, use, short string, aliases ...string) *group {
 // requireSubcommand runs a command that does nothing by itself.
 func requireSubcommand(cmd *cobra.Command, _ []string) error {
 	_ = cmd.Help()
-	return usagef("%s requires a subcommand, such as %s", cmd.CommandPath(), cmd.Commands()[0].Name())
+	return Usagef("%s requires a subcommand, such as %s", cmd.CommandPath(), cmd.Commands()[0].Name())
 }
 
 // share declares what all commands of the group have.
@@ -96,7 +96,7 @@ func (g *group) fill(cmd *cobra.Command, n spec) {
 	if n.args == nil {
 		n.args = cobra.NoArgs
 	}
-	cmd.Use, cmd.Short, cmd.Args = n.use, n.short, usageArgs(n.args)
+	cmd.Use, cmd.Short, cmd.Args = n.use, n.short, UsageArgs(n.args)
 	if n.long != "" {
 		cmd.Long = n.short + "\n\n" + n.long
 	}
@@ -137,11 +137,11 @@ func (g *group) session(ctx context.Context, cmd *cobra.Command, args []string, 
 	return s, err
 }
 
-// usageArgs makes the complaints of an argument check exit as wrong usage.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+// UsageArgs makes the complaints of an argument check exit as wrong usage.
+func UsageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return usagef("%s %w; %s", cmd.CommandPath(), err, "usage: "+cmd.UseLine())
+			return Usagef("%s %w; %s", cmd.CommandPath(), err, "usage: "+cmd.UseLine())
 		}
 		return nil
 	}

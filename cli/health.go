@@ -21,7 +21,7 @@ func healthCommand() *cobra.Command {
 	var c Connection
 	var live bool
 	cmd := &cobra.Command{
-		Use: "health", Short: "Report whether a node can serve, by the exit code", Args: usageArgs(cobra.NoArgs),
+		Use: "health", Short: "Report whether a node can serve, by the exit code", Args: UsageArgs(cobra.NoArgs),
 		Long: "Asks /readyz of one node, which needs no token: ready means that it has a leader and has caught up with it. --live asks\n" +
 			"/livez: whether the process answers at all. For the health checks of containers and services. A node that answers reads\n" +
 			"only, because its disk is nearly full, is ready; a second line says so.\n" +
@@ -49,7 +49,7 @@ func healthCommand() *cobra.Command {
 func (c *Client) health(ctx context.Context, path string, out io.Writer) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+path, nil)
 	if err != nil {
-		return usagef("%w", err)
+		return Usagef("%w", err)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {

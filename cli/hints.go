@@ -20,7 +20,7 @@ func AddHints(root *cobra.Command) {
 			cmd.Run, cmd.RunE = nil, helpTopic
 		}
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef("%w%s", err, flagHint(cmd, err)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return Usagef("%w%s", err, flagHint(cmd, err)) })
 }
 
 // helpTopic prints the help of a command. Cobra's own prints that of the program, and ends well, if there is no such command.
@@ -49,7 +49,7 @@ func hintSubcommands(cmd *cobra.Command) {
 			case err != nil:
 				return unknownCommand(cmd, args[0])
 			case !strings.ContainsAny(args[0], "./_:") && len(nearest(args[0], subcommands(cmd))) > 0: // it also takes a name of something
-				return usagef("%w (write ./%s for what has that name)", unknownCommand(cmd, args[0]), args[0])
+				return Usagef("%w (write ./%s for what has that name)", unknownCommand(cmd, args[0]), args[0])
 			}
 			return nil
 		}
@@ -70,7 +70,7 @@ func subcommands(parent *cobra.Command) (names []string) {
 }
 
 func unknownCommand(parent *cobra.Command, word string) error {
-	return usagef("unknown command %q of %s%s", word, parent.CommandPath(), orHelp(didYouMean("", nearest(word, subcommands(parent))), parent))
+	return Usagef("unknown command %q of %s%s", word, parent.CommandPath(), orHelp(didYouMean("", nearest(word, subcommands(parent))), parent))
 }
 
 // flagHint returns the text to put after a complaint about a flag: it names the flags that were probably meant.

@@ -41,7 +41,7 @@ type listing struct {
 // pages reads a list page by page up to the limit.
 func (s *session) pages(l *listing, query url.Values, p paging) (all page, err error) {
 	if p.limit < 0 {
-		return all, usagef("--limit must not be negative, got %d", p.limit)
+		return all, Usagef("--limit must not be negative, got %d", p.limit)
 	}
 	all.cursor = p.cursor
 	for {

@@ -35,7 +35,7 @@ func (o *output) flags(f *pflag.FlagSet) {
 
 func (o *output) check() error {
 	if !slices.Contains(formats, o.format) {
-		return usagef("--output must be %s, %s or %s, got %q", formats[0], formats[1], formats[2], o.format)
+		return Usagef("--output must be %s, %s or %s, got %q", formats[0], formats[1], formats[2], o.format)
 	}
 	return nil
 }

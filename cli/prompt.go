@@ -57,7 +57,7 @@ func (r *redis) prompt() error {
 			continue
 		}
 		restore() // replies are printed, and interrupted, as everywhere else
-		if err := r.step(words, os.Stdout); err != nil && codeOf(err) != ExitFailed {
+		if err := r.step(words, os.Stdout); err != nil && ExitCode(err) != ExitFailed {
 			fmt.Printf("(error) %s\n", err)
 		}
 		if r.ctx.Err() != nil {

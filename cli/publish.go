@@ -73,14 +73,14 @@ func (p *publication) header() (http.Header, error) {
 	for _, line := range p.headers {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok || strings.TrimSpace(name) == "" {
-			return nil, usagef("--header must be NAME:VALUE, got %q", line)
+			return nil, Usagef("--header must be NAME:VALUE, got %q", line)
 		}
 		h.Add("Svc-Forward-"+strings.TrimSpace(name), strings.TrimSpace(value))
 	}
 	for _, line := range p.set {
 		name, value, ok := strings.Cut(line, "=")
 		if !ok || name == "" {
-			return nil, usagef("--set must be NAME=VALUE, got %q", line)
+			return nil, Usagef("--set must be NAME=VALUE, got %q", line)
 		}
 		h.Set("Svc-"+name, value)
 	}
@@ -91,7 +91,7 @@ func (p *publication) header() (http.Header, error) {
 func (p *publication) body(args []string, stdin io.Reader) ([]byte, error) {
 	switch {
 	case len(args) > 0 && p.file != "":
-		return nil, usagef("both a body and --body-file are given: give one of them")
+		return nil, Usagef("both a body and --body-file are given: give one of them")
 	case len(args) > 0:
 		return []byte(args[0]), nil
 	}
@@ -107,7 +107,7 @@ func readBody(path string, stdin io.Reader) ([]byte, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usagef("can't read the body: %w", err)
+		return nil, Usagef("can't read the body: %w", err)
 	}
 	return text, nil
 }

@@ -36,7 +36,7 @@ func recoverCommand() *cobra.Command {
 		run: func(s *session) error {
 			switch {
 			case quarantine != "" && release != "":
-				return usagef("both --quarantine and --release are given: give one of them")
+				return Usagef("both --quarantine and --release are given: give one of them")
 			case quarantine != "":
 				return s.quarantine(quarantine)
 			case release != "":

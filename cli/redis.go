@@ -56,10 +56,10 @@ type redis struct {
 func (r *redis) run(s *session) error {
 	r.session, r.table = s, command.NewTable()
 	if r.raw && r.typed {
-		return usagef("both --raw and --no-raw are given: give one of them")
+		return Usagef("both --raw and --no-raw are given: give one of them")
 	}
 	if !r.raw && !r.typed {
-		r.raw = !isTerminal(s.cmd.OutOrStdout())
+		r.raw = !IsTerminal(s.cmd.OutOrStdout())
 	}
 	switch {
 	case len(s.args) > 0:
@@ -67,7 +67,7 @@ func (r *redis) run(s *session) error {
 			return err
 		}
 		return r.execute(s.args)
-	case isTerminal(s.cmd.InOrStdin()):
+	case IsTerminal(s.cmd.InOrStdin()):
 		return r.prompt()
 	}
 	return r.lines(s.cmd.InOrStdin())
@@ -83,7 +83,7 @@ func (r *redis) lines(in io.Reader) error {
 			return bad
 		} else if len(words) > 0 {
 			if done := r.step(words, r.cmd.ErrOrStderr()); done != nil {
-				if code = codeOf(done); code != ExitFailed {
+				if code = ExitCode(done); code != ExitFailed {
 					return done
 				}
 				failed++
@@ -126,7 +126,7 @@ func (r *redis) step(words []string, errs io.Writer) error {
 
 // printError prints an error of a command to errs.
 func (r *redis) printError(errs io.Writer, err error) error {
-	if err != nil && codeOf(err) == ExitFailed {
+	if err != nil && ExitCode(err) == ExitFailed {
 		_, _ = io.WriteString(errs, "(error) "+strings.ReplaceAll(err.Error(), "\n", " ")+"\n")
 	}
 	return err
@@ -241,12 +241,12 @@ func splitWords(line string) ([]string, error) {
 		return nil, nil
 	}
 	if line[0] == '*' {
-		return nil, usagef("a command can't begin with an asterisk")
+		return nil, Usagef("a command can't begin with an asterisk")
 	}
 	var p protocol.Parser
 	argv, _, err := p.Next([]byte(line+"\n"), &protocol.Limits{Inline: len(line) + 1, Words: len(line) + 1})
 	if err != nil {
-		return nil, usagef("unbalanced quotes in %q", line)
+		return nil, Usagef("unbalanced quotes in %q", line)
 	}
 	words := make([]string, len(argv))
 	for i, w := range argv {

@@ -58,14 +58,14 @@ func (r *rotating) choose(s *session) error {
 		}
 		r.path, r.end = databasePath(r.name)+"/rotate-tokens", databasePath(r.name)+"/former-tokens"
 	case len(s.args) > 1:
-		return usagef("tokens rotate %s takes no second name: did you mean tokens rotate database %s?", what, s.args[1])
+		return Usagef("tokens rotate %s takes no second name: did you mean tokens rotate database %s?", what, s.args[1])
 	case what != "admin" && what != "messages" && what != "messages-readonly":
-		return usagef("tokens rotate takes admin, messages, messages-readonly or database [NAME], not %q: did you mean tokens rotate database %s?", what, what)
+		return Usagef("tokens rotate takes admin, messages, messages-readonly or database [NAME], not %q: did you mean tokens rotate database %s?", what, what)
 	default:
 		r.name, r.path, r.end = what, "/admin/tokens/"+url.PathEscape(what)+"/rotate", "/admin/tokens/"+url.PathEscape(what)+"/former"
 	}
 	if r.ro != "" && !r.database {
-		return usagef("--readonly-from-file is for the tokens of a database")
+		return Usagef("--readonly-from-file is for the tokens of a database")
 	}
 	return r.check(s.cmd.Flags())
 }
@@ -76,17 +76,17 @@ const maxOverlap = 90 * 24 * time.Hour
 // check refuses an overlap that no node takes, and flags that --end-overlap would ignore.
 func (r *rotating) check(f *pflag.FlagSet) error {
 	if r.overlap < 0 || r.overlap > maxOverlap {
-		return usagef("--overlap must be 0s to %.0fh (90 days), got %s", maxOverlap.Hours(), r.overlap)
+		return Usagef("--overlap must be 0s to %.0fh (90 days), got %s", maxOverlap.Hours(), r.overlap)
 	}
 	if r.overlap > 0 && r.overlap < time.Millisecond {
-		return usagef("--overlap must be 0s or at least 1ms, got %s", r.overlap)
+		return Usagef("--overlap must be 0s or at least 1ms, got %s", r.overlap)
 	}
 	if !r.endOverlap {
 		return nil
 	}
 	for _, other := range []string{"overlap", "out", "from-file", "readonly-from-file"} {
 		if f.Changed(other) {
-			return usagef("--end-overlap rotates nothing, so --%s would have no effect: give one of them", other)
+			return Usagef("--end-overlap rotates nothing, so --%s would have no effect: give one of them", other)
 		}
 	}
 	return nil
@@ -134,7 +134,7 @@ func (r *rotating) rotate(s *session) error {
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return usagef("can't read the new token: %w", err)
+			return Usagef("can't read the new token: %w", err)
 		}
 		body[name] = strings.TrimSpace(string(text))
 	}
@@ -180,7 +180,7 @@ func (r *rotating) keep() (func(lines []byte, failed error) error, error) {
 	}
 	f, err := os.OpenFile(r.out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, usagef("can't make the file of --out: %w", err)
+		return nil, Usagef("can't make the file of --out: %w", err)
 	}
 	return func(lines []byte, failed error) error {
 		if failed == nil {

@@ -29,7 +29,7 @@ func scheduleGroup() *cobra.Command {
 		flags: func(f *pflag.FlagSet) { n.flags(f, scheduleOptions, messageOptions) },
 		run: func(s *session) error {
 			if *n.values["Cron"] == "" {
-				return usagef("--cron is required, such as '0 3 * * *' or '@every 30s'")
+				return Usagef("--cron is required, such as '0 3 * * *' or '@every 30s'")
 			}
 			text, err := s.publish(&n, s.in("/v2/schedules/"+rawDestination(s.args[0])))
 			if err != nil {

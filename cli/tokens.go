@@ -120,7 +120,7 @@ func (s *session) revokeToken(c *consent) error {
 	case len(found) == 0:
 		return errorf(ExitUnknown, "%s has no token with the digest %s: tokens list shows them", u.Name, s.args[1])
 	case len(found) > 1:
-		return usagef("%s has %d tokens whose digests begin with %s: give more of its digits", u.Name, len(found), s.args[1])
+		return Usagef("%s has %d tokens whose digests begin with %s: give more of its digits", u.Name, len(found), s.args[1])
 	}
 	return c.carry(s, act{"revoke", "token", func() ([]string, error) { return found, nil }, func() error {
 		if _, err := s.ask("ACL", "SETUSER", u.Name, "!"+found[0]); err != nil {

@@ -122,7 +122,7 @@ func play(t *testing.T, block string, out *strings.Builder) {
 			fmt.Fprintln(out, strings.TrimRight(of.mark+" "+visible(strings.TrimSuffix(line, "\n")), " "))
 		}
 	}
-	if code := codeOf(err); code != ExitDone {
+	if code := ExitCode(err); code != ExitDone {
 		fmt.Fprintln(out, "exit", code)
 	}
 }

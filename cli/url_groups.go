@@ -105,7 +105,7 @@ func (g *group) defaults() {
 			for _, text := range s.args[1:] {
 				name, value, ok := strings.Cut(text, "=")
 				if !ok || name == "" {
-					return usagef("a default must be HEADER=VALUE, got %q", text)
+					return Usagef("a default must be HEADER=VALUE, got %q", text)
 				}
 				if !slices.ContainsFunc([]string{"upstash-", "svc-"}, func(p string) bool { return strings.HasPrefix(strings.ToLower(name), p) }) {
 					name = "Svc-" + name

@@ -182,18 +182,24 @@ func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
 	return httpapi.SnapshotStatus{ID: newest.ID, Index: newest.Index, Bytes: newest.Bytes}, nil
 }
 
-// Export fixes a database as it is now. The function that it returns writes it.
-func (a *admin) Export(ctx context.Context, database string, target rdb.Target) (func(io.Writer) (rdb.Written, error), error) {
+// frozen returns the state as it is now, if it has the database.
+func (a *admin) frozen(ctx context.Context, database string) (*fsm.Frozen, error) {
 	n, err := a.node()
 	if err != nil {
 		return nil, err
 	}
 	frozen, err := n.Freeze(ctx)
+	if err == nil && !frozen.HasDatabase(database) {
+		err = fsm.ErrNoDatabase
+	}
+	return frozen, err
+}
+
+// Export fixes a database as it is now. The function that it returns writes it.
+func (a *admin) Export(ctx context.Context, database string, target rdb.Target) (func(io.Writer) (rdb.Written, error), error) {
+	frozen, err := a.frozen(ctx, database)
 	if err != nil {
 		return nil, err
-	}
-	if !frozen.HasDatabase(database) {
-		return nil, fsm.ErrNoDatabase
 	}
 	return func(w io.Writer) (rdb.Written, error) { return frozen.Export(w, database, target, version) }, nil
 }
@@ -231,16 +237,9 @@ func (a *admin) Restore(ctx context.Context, backup io.Reader) (fsm.Restoration,
 
 // ExportMessages fixes the messages and runs of a database as they are now. The function that it returns writes them.
 func (a *admin) ExportMessages(ctx context.Context, database string) (func(io.Writer) error, error) {
-	n, err := a.node()
+	frozen, err := a.frozen(ctx, database)
 	if err != nil {
 		return nil, err
-	}
-	frozen, err := n.Freeze(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !frozen.HasDatabase(database) {
-		return nil, fsm.ErrNoDatabase
 	}
 	return func(w io.Writer) error { return messagesfile.Write(w, frozen, database, version) }, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/internal/archive"
 )
 
@@ -29,7 +30,7 @@ func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string) (io.
 		at := strings.LastIndexByte(location, '/')
 		kept, err := archive.Open(location[:at] + "/?" + query)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, cli.Usagef("%w", err)
 		}
 		if file, err = kept.Get(ctx, location[at+1:]); err != nil {
 			return nil, err
@@ -37,7 +38,7 @@ func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string) (io.
 	default:
 		var err error
 		if file, err = os.Open(name); err != nil {
-			return nil, usagef("can't open the backup: %w", err)
+			return nil, cli.Usagef("can't open the backup: %w", err)
 		}
 	}
 	return decrypted(file, name, keyFile)
@@ -62,11 +63,11 @@ func decrypted(file io.ReadCloser, name, keyFile string) (io.ReadCloser, error) 
 
 func openEncrypted(file io.Reader, keyFile string) (io.Reader, error) {
 	if keyFile == "" {
-		return nil, usagef("the backup is encrypted: --key-file names the file with its key")
+		return nil, cli.Usagef("the backup is encrypted: --key-file names the file with its key")
 	}
 	keys, err := archive.Identities(keyFile)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, cli.Usagef("%w", err)
 	}
 	return archive.Unseal(file, keys)
 }
@@ -75,7 +76,7 @@ func openEncrypted(file io.Reader, keyFile string) (io.Reader, error) {
 func openNewest(ctx context.Context, location, keyFile string) (file io.ReadCloser, name string, err error) {
 	kept, err := archive.Open(location)
 	if err != nil {
-		return nil, "", usageError{err}
+		return nil, "", cli.Usagef("%w", err)
 	}
 	all, err := archive.List(ctx, kept, "")
 	if err != nil {
@@ -109,11 +110,11 @@ func listBackupsCommand() *cobra.Command {
 			"from the machine's role; AWS_ENDPOINT_URL_S3 names a server other than Amazon's.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
 		Example: "  trireme backup list /backups\n  trireme backup list s3://backups/trireme",
-		Args:    usageArgs(cobra.ExactArgs(1)),
+		Args:    cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kept, err := archive.Open(args[0])
 			if err != nil {
-				return usageError{err}
+				return cli.Usagef("%w", err)
 			}
 			// A node makes the folder with its first backup. Here a folder that is missing is a wrong name rather.
 			if _, err := os.Stat(args[0]); !strings.Contains(args[0], "://") && errors.Is(err, fs.ErrNotExist) {

@@ -7,9 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"strconv"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -36,40 +34,31 @@ func backupCommand() *cobra.Command {
 			"meanwhile. The file gets its name only after all of it is on the disk; --force replaces an existing file.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused.",
 		Example: "  trireme backup monday.backup\n  trireme backup - | age -r age1… >monday.backup.age",
-		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		Args:    cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0 && out != "":
-				return usagef("both a file and --out are given: give one of them")
+				return cli.Usagef("both a file and --out are given: give one of them")
 			case len(args) > 0:
 				out = args[0]
 			case out == "":
-				return usagef("a file is needed, or %s for standard output", standardStream)
+				return cli.Usagef("a file is needed, or %s for standard output", standardStream)
 			}
 			r, err := newRemote(&connection)
 			if err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := untilInterrupt(cmd)
 			defer stop()
-			if out == standardStream {
-				var b fsm.Backup
-				if err := toFile(cmd.OutOrStdout(), out, func(w io.Writer) error {
-					b, err = r.backup(ctx, w, stale)
-					return err
-				}); err != nil {
-					return err
-				}
-				return printBackup(cmd.ErrOrStderr(), b, nil, asJSON)
-			}
 			var b fsm.Backup
-			if err := newFile(out, force, func(w io.Writer) error {
+			report, err := saved(cmd, out, force, func(w io.Writer) error {
 				b, err = r.backup(ctx, w, stale)
 				return err
-			}); err != nil {
+			})
+			if err != nil {
 				return err
 			}
-			return printBackup(cmd.OutOrStdout(), b, nil, asJSON)
+			return printBackup(report, b, nil, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` to write, instead of the argument")
@@ -118,7 +107,7 @@ func verifyCommand() *cobra.Command {
 			"input, or s3://BUCKET/PREFIX/NAME. Needs as much memory as the state.\n" +
 			"Exit codes: 0 whole, 1 damaged or of a newer version, 2 wrong usage.",
 		Example: "  trireme backup verify monday.backup\n  trireme backup verify s3://backups/trireme/monday.backup.age --key-file backup.key",
-		Args:    usageArgs(cobra.ExactArgs(1)),
+		Args:    cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := openBackup(cmd.Context(), cmd.InOrStdin(), args[0], keyFile)
 			if err != nil {

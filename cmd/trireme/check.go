@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/internal/observe"
 )
@@ -22,37 +23,37 @@ const minHeartbeat = 10 * time.Millisecond
 // check checks the settings that dev and serve share.
 func (s *settings) check() error {
 	if s.MaxRequestSize > maxRequestSize {
-		return usagef("--max-request-size must not exceed 48MiB: a request must fit into one log entry")
+		return cli.Usagef("--max-request-size must not exceed 48MiB: a request must fit into one log entry")
 	}
 	if s.MaxRequestSize == 0 {
 		s.MaxRequestSize = maxRequestSize
 	}
 	if min(s.TenantWork, s.TenantScript, s.TenantMemory) < 1 || max(s.TenantWork, s.TenantScript, s.TenantMemory) > 100 {
-		return usagef("--tenant-work-percent, --tenant-script-percent and --tenant-memory-percent must be from 1 to 100")
+		return cli.Usagef("--tenant-work-percent, --tenant-script-percent and --tenant-memory-percent must be from 1 to 100")
 	}
 	if s.InlineBytes < payload.Apart {
-		return usagef("--inline-bytes must be at least 1KiB")
+		return cli.Usagef("--inline-bytes must be at least 1KiB")
 	}
 	if s.MaxRows < 1 {
-		return usagef("--max-rows must be at least 1")
+		return cli.Usagef("--max-rows must be at least 1")
 	}
 	if err := s.Limits.Check(); err != nil {
-		return usagef("%w", err)
+		return cli.Usagef("%w", err)
 	}
 	if s.Heartbeat < minHeartbeat {
-		return usagef("--heartbeat must be at least %s", minHeartbeat)
+		return cli.Usagef("--heartbeat must be at least %s", minHeartbeat)
 	}
 	if s.Drain < 0 {
-		return usagef("--drain must not be negative, got %s", s.Drain)
+		return cli.Usagef("--drain must not be negative, got %s", s.Drain)
 	}
 	if s.DiskStall != 0 && s.DiskStall < minDiskStall {
-		return usagef("--disk-stall-timeout must be at least %s, got %s", minDiskStall, s.DiskStall)
+		return cli.Usagef("--disk-stall-timeout must be at least %s, got %s", minDiskStall, s.DiskStall)
 	}
 	if s.SnapshotThreshold == 0 {
-		return usagef("--snapshot-threshold must be at least 1")
+		return cli.Usagef("--snapshot-threshold must be at least 1")
 	}
 	if len(s.HeaderPrefix) == 0 {
-		return usagef("--header-prefix needs at least one prefix")
+		return cli.Usagef("--header-prefix needs at least one prefix")
 	}
 	if _, err := s.Deliveries.parse(); err != nil {
 		return err
@@ -64,10 +65,10 @@ func (s *settings) check() error {
 		return err
 	}
 	if s.Pprof != "" && !loopback(s.Pprof) {
-		return usagef("--pprof %s is not on loopback: profiles show what is in memory", s.Pprof)
+		return cli.Usagef("--pprof %s is not on loopback: profiles show what is in memory", s.Pprof)
 	}
 	if (s.TLSCert == "") != (s.TLSKey == "") {
-		return usagef("--tls-cert and --tls-key must be given together")
+		return cli.Usagef("--tls-cert and --tls-key must be given together")
 	}
 	if err := s.checkParts(); err != nil {
 		return err
@@ -84,10 +85,10 @@ func (s *settings) checkServe() error {
 		return err
 	}
 	if s.NodeID == "" {
-		return usagef("--node-id is required: a name for this node that never changes, such as n1")
+		return cli.Usagef("--node-id is required: a name for this node that never changes, such as n1")
 	}
 	if s.DataDir == "" {
-		return usagef("--data-dir is required: a directory for this node alone")
+		return cli.Usagef("--data-dir is required: a directory for this node alone")
 	}
 	peers, err := parsePeers(s.InitialCluster)
 	if err != nil {
@@ -120,7 +121,7 @@ const (
 func (s *settings) checkParts() error {
 	for _, part := range s.Plaintext {
 		if part != plainHTTP && part != plainCluster && part != plainRESP {
-			return usagef("--plaintext %q is unknown: use %s, %s or %s", part, plainHTTP, plainCluster, plainRESP)
+			return cli.Usagef("--plaintext %q is unknown: use %s, %s or %s", part, plainHTTP, plainCluster, plainRESP)
 		}
 	}
 	return nil
@@ -136,14 +137,14 @@ func (s *settings) checkPlaintext() error {
 	}
 	switch {
 	case given != 0 && given != 3:
-		return usagef("--cluster-ca, --cluster-cert and --cluster-key must be given together")
+		return cli.Usagef("--cluster-ca, --cluster-cert and --cluster-key must be given together")
 	case given == 3 && (s.ClusterSecret != "" || os.Getenv(secretName) != ""):
-		return usagef("both a cluster secret and --cluster-ca, --cluster-cert and --cluster-key are given: give one of them")
+		return cli.Usagef("both a cluster secret and --cluster-ca, --cluster-cert and --cluster-key are given: give one of them")
 	case given == 0 && !s.hasSecret() && !loopback(s.Cluster) && !s.insecureCluster():
-		return usagef("--cluster %s is not on loopback and needs --cluster-secret-file, or --cluster-ca, --cluster-cert and --cluster-key: without them anyone who reaches that port controls the cluster; "+
+		return cli.Usagef("--cluster %s is not on loopback and needs --cluster-secret-file, or --cluster-ca, --cluster-cert and --cluster-key: without them anyone who reaches that port controls the cluster; "+
 			"`head -c 32 /dev/urandom | base64` makes a secret, the same on all nodes (--cluster-insecure starts without, for upgrades)", s.Cluster)
 	case s.TLSCert == "" && !loopback(s.HTTP) && !slices.Contains(s.Plaintext, plainHTTP):
-		return usagef("--http %s is not on loopback and needs --tls-cert and --tls-key: tokens travel on it; if a proxy terminates TLS, --plaintext http allows it", s.HTTP)
+		return cli.Usagef("--http %s is not on loopback and needs --tls-cert and --tls-key: tokens travel on it; if a proxy terminates TLS, --plaintext http allows it", s.HTTP)
 	}
 	return nil
 }
@@ -152,11 +153,11 @@ func (s *settings) checkPlaintext() error {
 func (s *settings) checkJoin() error {
 	switch {
 	case len(s.Join) > 0 && s.InitialCluster != "":
-		return usagef("--initial-cluster bootstraps a cluster and --join joins one: give only one of them")
+		return cli.Usagef("--initial-cluster bootstraps a cluster and --join joins one: give only one of them")
 	case s.Replace != "" && len(s.Join) == 0:
-		return usagef("--replace needs --join: it names the node that the joining one replaces")
+		return cli.Usagef("--replace needs --join: it names the node that the joining one replaces")
 	case s.Replace != "" && s.Replace == s.NodeID:
-		return usagef("--replace %s names this node itself: the new node needs an id of its own", s.Replace)
+		return cli.Usagef("--replace %s names this node itself: the new node needs an id of its own", s.Replace)
 	}
 	for _, addr := range s.Join {
 		if err := checkAddress("join", addr); err != nil {
@@ -180,7 +181,7 @@ func (s *settings) checkGossip() error {
 		return err
 	}
 	if len(key) == 0 && !loopback(s.Gossip) {
-		return usagef("--gossip %s is not on loopback and needs --cluster-secret-file or --gossip-key, the same on all nodes: `head -c 32 /dev/urandom | base64` makes one", s.Gossip)
+		return cli.Usagef("--gossip %s is not on loopback and needs --cluster-secret-file or --gossip-key, the same on all nodes: `head -c 32 /dev/urandom | base64` makes one", s.Gossip)
 	}
 	return nil
 }
@@ -200,7 +201,7 @@ func (s *settings) gossipKey() ([]byte, error) {
 	}
 	key, err := base64.StdEncoding.DecodeString(text)
 	if n := len(key); err != nil || (n != 0 && n != 16 && n != 24 && n != 32) {
-		return nil, usagef("--gossip-key is not 16, 24 or 32 bytes in base64")
+		return nil, cli.Usagef("--gossip-key is not 16, 24 or 32 bytes in base64")
 	}
 	return key, nil
 }
@@ -209,7 +210,7 @@ func (s *settings) gossipKey() ([]byte, error) {
 func (s *settings) logger(w io.Writer) (*slog.Logger, error) {
 	log, err := observe.NewLogger(w, s.LogLevel, s.LogFormat)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, cli.Usagef("%w", err)
 	}
 	return log, nil
 }

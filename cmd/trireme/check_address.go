@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"syscall"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cluster"
 )
 
@@ -28,10 +29,10 @@ func (s *settings) clusterAddress(peers []cluster.Peer) error {
 		}
 	}
 	if !listed {
-		return usagef("--initial-cluster doesn't list this node, %s", s.NodeID)
+		return cli.Usagef("--initial-cluster doesn't list this node, %s", s.NodeID)
 	}
 	if s.Cluster == "" {
-		return usagef("--cluster is required without --initial-cluster")
+		return cli.Usagef("--cluster is required without --initial-cluster")
 	}
 	return checkAddress("cluster", s.Cluster)
 }
@@ -43,7 +44,7 @@ func parsePeers(text string) ([]cluster.Peer, error) {
 	}
 	peers, err := cluster.ParsePeers(text)
 	if err != nil {
-		return nil, usagef("--initial-cluster: %w", err)
+		return nil, cli.Usagef("--initial-cluster: %w", err)
 	}
 	for _, p := range peers {
 		if err := checkAddress("initial-cluster", p.Addr); err != nil {
@@ -55,7 +56,7 @@ func parsePeers(text string) ([]cluster.Peer, error) {
 
 func checkAddress(flag, addr string) error {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return usagef("--%s %q is not HOST:PORT", flag, addr)
+		return cli.Usagef("--%s %q is not HOST:PORT", flag, addr)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/console"
 )
@@ -43,11 +44,11 @@ func consoleFlags(f *pflag.FlagSet, s *consoleSettings) {
 func (s *consoleSettings) check() error {
 	switch {
 	case s.Mode != on && s.Mode != off:
-		return usagef("--console must be on or off, got %s", s.Mode)
+		return cli.Usagef("--console must be on or off, got %s", s.Mode)
 	case s.Mode == off && s.SignOn.Issuer != "":
-		return usagef("--oidc-issuer signs in to the console, which --console=off disables")
+		return cli.Usagef("--oidc-issuer signs in to the console, which --console=off disables")
 	case !strings.HasPrefix(s.Base, "/") || strings.Trim(s.Base, "/") == "" || strings.ContainsAny(s.Base, " ?#%\\\"<>"):
-		return usagef("--console-base-path must be a path such as /console, got %s", s.Base)
+		return cli.Usagef("--console-base-path must be a path such as /console, got %s", s.Base)
 	}
 	return nil
 }
@@ -62,7 +63,7 @@ func (pr *process) consoleOptions() (*console.Options, error) {
 	}
 	if !console.Available() {
 		if pr.Console.SignOn.Issuer != "" {
-			return nil, usagef("--oidc-issuer: this build has no console (build tag noconsole)")
+			return nil, cli.Usagef("--oidc-issuer: this build has no console (build tag noconsole)")
 		}
 		pr.log.Debug("this build has no console")
 		return nil, nil
@@ -86,7 +87,7 @@ func (pr *process) serveConsole() (stop func(), err error) {
 		return func() {}, nil
 	}
 	if pr.loopbackOnly() && !loopback(pr.Console.Listen) {
-		return nil, usagef("--console-listen %s is not on loopback: dev serves this machine only, serve serves others", pr.Console.Listen)
+		return nil, cli.Usagef("--console-listen %s is not on loopback: dev serves this machine only, serve serves others", pr.Console.Listen)
 	}
 	config, err := pr.certificate(pr.log)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/httpapi"
@@ -67,7 +68,7 @@ func (c *credentials) check() error {
 			continue
 		}
 		if other, taken := owner[*one.token]; taken {
-			return usagef("%s and %s must be different tokens", other, one.variable)
+			return cli.Usagef("%s and %s must be different tokens", other, one.variable)
 		}
 		owner[*one.token] = one.variable
 	}
@@ -89,7 +90,7 @@ func (c *credentials) complete() (drawn []credential) {
 func (c *credentials) refuseShort() error {
 	for _, one := range c.list() {
 		if n := len(*one.token); n > 0 && n < httpapi.MinToken {
-			return usagef("%s has %s: the tokens of a new cluster have at least %d, such as `head -c 32 /dev/urandom | base64` prints; without it one is generated", one.variable, plural.Of(n, "byte"), httpapi.MinToken)
+			return cli.Usagef("%s has %s: the tokens of a new cluster have at least %d, such as `head -c 32 /dev/urandom | base64` prints; without it one is generated", one.variable, plural.Of(n, "byte"), httpapi.MinToken)
 		}
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/backoff"
@@ -80,39 +81,39 @@ type destinations struct {
 // parse parses the settings. Every error is a usage error.
 func (s *deliverySettings) parse() (out destinations, err error) {
 	if out.delay, err = backoff.Parse(s.DefaultRetryDelay); err != nil {
-		return out, usagef("--default-retry-delay: %w", err)
+		return out, cli.Usagef("--default-retry-delay: %w", err)
 	}
 	if out.allow, err = egress.ParseAllow(s.EgressAllow); err != nil {
-		return out, usagef("--egress-allow: %w", err)
+		return out, cli.Usagef("--egress-allow: %w", err)
 	}
 	if s.EgressProxy != "" {
 		out.proxy, err = url.Parse(s.EgressProxy)
 		if err != nil || out.proxy.Host == "" || out.proxy.Scheme != "http" && out.proxy.Scheme != "https" {
-			return out, usagef("--egress-proxy must be an http:// or https:// URL, got %s", s.EgressProxy)
+			return out, cli.Usagef("--egress-proxy must be an http:// or https:// URL, got %s", s.EgressProxy)
 		}
 	}
 	if s.EgressCA != "" {
 		if out.roots, err = egress.ReadRoots(s.EgressCA); err != nil {
-			return out, usagef("--egress-ca: %w", err)
+			return out, cli.Usagef("--egress-ca: %w", err)
 		}
 	}
 	if s.EgressDNS != "" {
 		if host, _, err := net.SplitHostPort(s.EgressDNS); err != nil || host == "" {
-			return out, usagef("--egress-dns %s is not HOST:PORT", s.EgressDNS)
+			return out, cli.Usagef("--egress-dns %s is not HOST:PORT", s.EgressDNS)
 		}
 		out.dns = egress.DNS(s.EgressDNS)
 	}
 	if s.MaxResponse > maxRequestSize {
-		return out, usagef("--max-response-size must not exceed 48MiB: an answer must fit into one log entry")
+		return out, cli.Usagef("--max-response-size must not exceed 48MiB: an answer must fit into one log entry")
 	}
 	if s.Senders < 1 || s.SendersPerHost < 0 {
-		return out, usagef("--senders must be at least 1 and --senders-per-host at least 0")
+		return out, cli.Usagef("--senders must be at least 1 and --senders-per-host at least 0")
 	}
 	if s.TracePropagation != on && s.TracePropagation != off {
-		return out, usagef("--trace-propagation must be on or off, got %q", s.TracePropagation)
+		return out, cli.Usagef("--trace-propagation must be on or off, got %q", s.TracePropagation)
 	}
 	if !(s.TraceCommands >= 0 && s.TraceCommands <= 1) {
-		return out, usagef("--trace-commands must be a number from 0 to 1, got %v", s.TraceCommands)
+		return out, cli.Usagef("--trace-commands must be a number from 0 to 1, got %v", s.TraceCommands)
 	}
 	out.apis, out.tokens, err = s.parseAPIs()
 	return out, err
@@ -124,10 +125,10 @@ func (s *deliverySettings) parseAPIs() (urls, tokens map[string]string, err erro
 		name, target, _ := strings.Cut(text, "=")
 		u, err := httpurl.Read(target, idn.ToASCII)
 		if err != nil || !queue.ValidName(name) {
-			return nil, nil, usagef("--api %s is not NAME=URL", text)
+			return nil, nil, cli.Usagef("--api %s is not NAME=URL", text)
 		}
 		if s.EgressHTTPSOnly && strings.EqualFold(u.Scheme, "http") {
-			return nil, nil, usagef("--api %s: its URL must be https, because --egress-https-only is set", name)
+			return nil, nil, cli.Usagef("--api %s: its URL must be https, because --egress-https-only is set", name)
 		}
 		urls[name] = u.String()
 		if tokens[name], err = secretVariable(apiVariable(name)); err != nil {
@@ -299,7 +300,7 @@ func givenKeys(read func(variable string) (string, error)) (k queue.Keys, err er
 		return k, err
 	}
 	if (k.Current == "") != (k.Next == "") {
-		return k, usagef("TRIREME_CURRENT_SIGNING_KEY and TRIREME_NEXT_SIGNING_KEY go together: set both or none")
+		return k, cli.Usagef("TRIREME_CURRENT_SIGNING_KEY and TRIREME_NEXT_SIGNING_KEY go together: set both or none")
 	}
 	return k, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/fsm"
@@ -35,7 +36,7 @@ func devCommand() *cobra.Command {
 		Use:     "dev",
 		Short:   "Run one node for development, on loopback, without any setup",
 		Example: "  trireme dev\n  trireme dev --memory --sink",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {
 				return err
@@ -65,27 +66,27 @@ func (s *settings) checkDev(cmd *cobra.Command) error {
 	set := cmd.Flags().Changed
 	if set("port") {
 		if set("http") {
-			return usagef("--port and --http both set the address: give one of them")
+			return cli.Usagef("--port and --http both set the address: give one of them")
 		}
 		if s.Port < 0 || s.Port > 65535 {
-			return usagef("--port must be 0 to 65535, got %d", s.Port)
+			return cli.Usagef("--port must be 0 to 65535, got %d", s.Port)
 		}
 		s.HTTP = net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port))
 	}
 	if !loopback(s.HTTP) {
-		return usagef("--http %s is not on loopback: dev serves this machine only, serve serves others", s.HTTP)
+		return cli.Usagef("--http %s is not on loopback: dev serves this machine only, serve serves others", s.HTTP)
 	}
 	if s.RESP != off && !loopback(s.RESP) {
-		return usagef("--resp %s is not on loopback: dev serves this machine only, serve serves others", s.RESP)
+		return cli.Usagef("--resp %s is not on loopback: dev serves this machine only, serve serves others", s.RESP)
 	}
 	if s.Clock != "" {
 		if _, err := testclock.ParseMode(s.Clock); err != nil {
-			return usagef("--clock: %w", err)
+			return cli.Usagef("--clock: %w", err)
 		}
 		s.Memory = true
 	}
 	if s.Memory && set("data-dir") {
-		return usagef("--memory and --data-dir exclude each other: give one of them")
+		return cli.Usagef("--memory and --data-dir exclude each other: give one of them")
 	}
 	return nil
 }

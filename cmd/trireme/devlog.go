@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -21,17 +22,7 @@ type deliveryLog struct {
 
 // newDeliveryLog prints in colour on a terminal, unless NO_COLOR is set.
 func newDeliveryLog(out io.Writer) *deliveryLog {
-	return &deliveryLog{out: out, color: isTerminal(out) && os.Getenv("NO_COLOR") == ""}
-}
-
-// isTerminal reports whether w is a terminal.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return &deliveryLog{out: out, color: cli.IsTerminal(out) && os.Getenv("NO_COLOR") == ""}
 }
 
 // The colours of outcomes.

@@ -28,7 +28,7 @@ func doctorCommand() *cobra.Command {
 			"with the token in TRIREME_ADMIN_TOKEN to check itself and the other nodes.\n" +
 			"Exit codes: 0 no failure, 1 a failure (with --strict: or a warning), 2 wrong usage.",
 		Example: "  trireme doctor --config /etc/trireme/trireme.yaml\n  trireme doctor --json --strict",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {
 				return err

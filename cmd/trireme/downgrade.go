@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 )
 
@@ -18,10 +19,10 @@ func downgradeCommand() *cobra.Command {
 			"(docs/upgrading.md). No data are lost. A later start of this version upgrades it again.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
 		Example: "  systemctl stop trireme && trireme downgrade --data-dir /var/lib/trireme",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				return usagef("downgrade needs --data-dir DIR, the directory of a stopped node")
+				return cli.Usagef("downgrade needs --data-dir DIR, the directory of a stopped node")
 			}
 			return downgrade(cmd, dir)
 		},

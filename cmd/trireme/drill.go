@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/fsm"
@@ -39,12 +39,12 @@ func drillCommand() *cobra.Command {
 			"two states, and disk space for the file three times (--dir names the disk).\n" +
 			"Exit codes: 0 restored and equal, 1 damaged, not restored or not equal, 2 wrong usage.",
 		Example: "  trireme backup drill monday.backup\n  trireme backup drill --from s3://backups/trireme --key-file backup.key",
-		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		Args:    cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 0) == (o.from == "") {
-				return usagef("drill needs a FILE or --from LOCATION")
+				return cli.Usagef("drill needs a FILE or --from LOCATION")
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := untilInterrupt(cmd)
 			defer stop()
 			return o.run(ctx, cmd, args)
 		},
@@ -82,7 +82,7 @@ type drillPart struct {
 func (o *drillOptions) run(ctx context.Context, cmd *cobra.Command, args []string) (err error) {
 	dir, err := os.MkdirTemp(o.dir, "trireme-drill-")
 	if err != nil {
-		return usagef("can't make a temporary directory: %w", err)
+		return cli.Usagef("can't make a temporary directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	limitMemory(slog.New(slog.DiscardHandler))
@@ -177,7 +177,7 @@ func restoreOnce(ctx context.Context, dir string, backup io.Reader) ([]fsm.Part,
 			Fatal: func(reason string) {
 				fmt.Fprintln(os.Stderr, "trireme: "+reason)
 				_ = os.RemoveAll(dir)
-				os.Exit(exitFailed)
+				os.Exit(cli.ExitFailed)
 			},
 		},
 	}

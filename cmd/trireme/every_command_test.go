@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
+	"github.com/trireme-dev/trireme/cli"
 )
 
 // asksNobody reports whether a command is one of those of clients that ask no node.
@@ -23,9 +24,9 @@ func inProcess(words []string) (code int, line, stdout string) {
 	root.SetArgs(words)
 	err := root.Execute()
 	if err == nil {
-		return exitDone, problems.String(), out.String()
+		return cli.ExitDone, problems.String(), out.String()
 	}
-	return exitCode(err), problems.String() + err.Error(), out.String()
+	return cli.ExitCode(err), problems.String() + err.Error(), out.String()
 }
 
 // failing runs a command and reports whether it ends with that code, one line of an error and no output.

@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
-	"os/signal"
 	"strconv"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +37,7 @@ func exportCommand() *cobra.Command {
 			"instead, as lines of JSON for `trireme import --messages`. Signing keys and settings are not in that file.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused, 5 no such database.",
 		Example: "  trireme export --rdb dump.rdb\n  trireme export --rdb - --database shop | ssh redis1 'cat >/var/lib/redis/dump.rdb'\n  trireme export --messages messages.jsonl --database shop",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    cli.UsageArgs(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return export(cmd, &o) },
 	}
 	f := cmd.Flags()
@@ -67,35 +64,26 @@ type exported struct {
 func export(cmd *cobra.Command, o *exportOptions) error {
 	switch {
 	case (o.rdb == "") == (o.messages == ""):
-		return usagef("one of --rdb and --messages is needed: a file, or %s for standard output", standardStream)
+		return cli.Usagef("one of --rdb and --messages is needed: a file, or %s for standard output", standardStream)
 	case o.messages != "" && anyChanged(cmd, "redis", "modules"):
-		return usagef("--redis and --modules apply to RDB files only, not to --messages")
+		return cli.Usagef("--redis and --modules apply to RDB files only, not to --messages")
 	case o.redis != "7.0" && o.redis != "7.4":
-		return usagef("--redis must be 7.0 or 7.4, got %q", o.redis)
+		return cli.Usagef("--redis must be 7.0 or 7.4, got %q", o.redis)
 	}
 	r, err := newRemote(&o.connection)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilInterrupt(cmd)
 	defer stop()
 	if o.messages != "" {
 		return r.exportMessages(ctx, cmd, o)
 	}
-	report := cmd.OutOrStdout()
 	var out exported
-	if o.rdb == standardStream {
-		report = cmd.ErrOrStderr()
-		err = toFile(cmd.OutOrStdout(), o.rdb, func(w io.Writer) error {
-			out, err = r.export(ctx, w, o)
-			return err
-		})
-	} else {
-		err = newFile(o.rdb, o.force, func(w io.Writer) error {
-			out, err = r.export(ctx, w, o)
-			return err
-		})
-	}
+	report, err := saved(cmd, o.rdb, o.force, func(w io.Writer) error {
+		out, err = r.export(ctx, w, o)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/internal/socket"
 )
 
@@ -15,7 +16,7 @@ const failTimeout = time.Second
 // stays, and its clients would wait for it instead of asking another node.
 func fail(reason string) {
 	socket.ShutdownAll()
-	time.AfterFunc(failTimeout, func() { os.Exit(exitFailed) })
+	time.AfterFunc(failTimeout, func() { os.Exit(cli.ExitFailed) })
 	fmt.Fprintln(os.Stderr, "trireme: "+reason)
-	os.Exit(exitFailed)
+	os.Exit(cli.ExitFailed)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/trireme-dev/trireme/cli"
 )
 
 // everyCommandOf calls fn with each command that users see, and its words.
@@ -42,7 +43,7 @@ func TestMistypedNamesGetAHint(t *testing.T) {
 			commands++
 			for _, call := range [][]string{append(slices.Clone(parent), wrong), append([]string{"help"}, append(slices.Clone(parent), wrong)...)} {
 				code, line, _ := inProcess(call)
-				if code != exitUsage || strings.Contains(line, "\n") || !hasHint(line, name) {
+				if code != cli.ExitUsage || strings.Contains(line, "\n") || !hasHint(line, name) {
 					t.Errorf("trireme %s: code %d, %q: want a hint at %s", strings.Join(call, " "), code, line, name)
 				}
 			}
@@ -65,7 +66,7 @@ func TestMistypedNamesGetAHint(t *testing.T) {
 					t.Errorf("trireme %s takes --%s", strings.Join(words, " "), wrong)
 					continue
 				}
-				if err = cmd.FlagErrorFunc()(cmd, err); exitCode(err) != exitUsage || strings.Contains(err.Error(), "\n") || !hasHint(err.Error(), "--"+f.Name) {
+				if err = cmd.FlagErrorFunc()(cmd, err); cli.ExitCode(err) != cli.ExitUsage || strings.Contains(err.Error(), "\n") || !hasHint(err.Error(), "--"+f.Name) {
 					t.Errorf("trireme %s --%s: %v: want a hint at --%s", strings.Join(words, " "), wrong, err, f.Name)
 				}
 			}
@@ -101,7 +102,7 @@ func TestNamesThatAreNothing(t *testing.T) {
 		"schedules create --crn '* *'": "did you mean --cron?",
 	} {
 		code, line, _ := inProcess(strings.Fields(call))
-		if code != exitUsage || !strings.Contains(line, want) {
+		if code != cli.ExitUsage || !strings.Contains(line, want) {
 			t.Errorf("trireme %s: code %d, %q: want %q", call, code, line, want)
 		}
 	}
@@ -111,7 +112,7 @@ func TestNamesThatAreNothing(t *testing.T) {
 func TestVersionFlags(t *testing.T) {
 	_, _, want := inProcess([]string{"version"})
 	for _, flag := range []string{"--version", "-v"} {
-		if code, line, out := inProcess([]string{flag}); code != exitDone || out != want || !strings.HasPrefix(out, "trireme ") {
+		if code, line, out := inProcess([]string{flag}); code != cli.ExitDone || out != want || !strings.HasPrefix(out, "trireme ") {
 			t.Errorf("trireme %s: code %d, %q %q, want %q", flag, code, line, out, want)
 		}
 	}

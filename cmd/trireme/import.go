@@ -7,9 +7,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"os/signal"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,13 +42,13 @@ func importCommand() *cobra.Command {
 			"Exit codes: 0 all imported, 1 failed or not all imported, 2 wrong usage; with --messages also 3 no answer, 4 token\n" +
 			"refused, 5 no such database.",
 		Example: "  trireme import dump.rdb\n  trireme import --messages messages.jsonl --database shop",
-		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		Args:    cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (len(args) == 0) == (o.messages == ""):
-				return usagef("one of FILE and --messages FILE is needed, or %s for standard input", standardStream)
+				return cli.Usagef("one of FILE and --messages FILE is needed, or %s for standard input", standardStream)
 			case o.messages != "" && anyChanged(cmd, rdbFlags...):
-				return usagef("--messages can be combined with --database, --json and --quiet only")
+				return cli.Usagef("--messages can be combined with --database, --json and --quiet only")
 			case o.messages != "":
 				return importMessages(cmd, &o)
 			}
@@ -75,7 +72,7 @@ func importCommand() *cobra.Command {
 // importFile imports a file and prints the report.
 func importFile(cmd *cobra.Command, path string, o *importOptions) error {
 	if o.Skip < 0 || o.Workers < 0 || o.MaxRequest < 0 || o.Patience <= 0 {
-		return usagef("--skip, --workers and --max-request must not be negative, and --patience must be positive")
+		return cli.Usagef("--skip, --workers and --max-request must not be negative, and --patience must be positive")
 	}
 	if err := o.target(); err != nil {
 		return err
@@ -88,7 +85,7 @@ func importFile(cmd *cobra.Command, path string, o *importOptions) error {
 	if !o.quiet {
 		o.Watch, o.Every = showProgress(cmd.ErrOrStderr(), size)
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilInterrupt(cmd)
 	defer stop()
 	report, err := importer.Run(ctx, file, o.Options)
 	if !o.quiet {
@@ -130,7 +127,7 @@ func (o *importOptions) target() error {
 		o.URL = defaultURL
 	}
 	if u, err := url.Parse(o.URL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return usagef("TRIREME_URL must look like %s, got %q", defaultURL, o.URL)
+		return cli.Usagef("TRIREME_URL must look like %s, got %q", defaultURL, o.URL)
 	}
 	for _, name := range []string{"TRIREME_TOKEN", "TRIREME_ADMIN_TOKEN"} {
 		token, err := secretVariable(name)
@@ -146,7 +143,7 @@ func (o *importOptions) target() error {
 	if o.Token != "" {
 		return nil
 	}
-	return usagef("neither TRIREME_TOKEN nor TRIREME_ADMIN_TOKEN is set: set the one that may write to %s", o.URL)
+	return cli.Usagef("neither TRIREME_TOKEN nor TRIREME_ADMIN_TOKEN is set: set the one that may write to %s", o.URL)
 }
 
 // openImport opens the file and returns its size, 0 if unknown.
@@ -156,7 +153,7 @@ func openImport(stdin io.Reader, path string) (io.ReadCloser, int64, error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, 0, usagef("can't open the file: %w", err)
+		return nil, 0, cli.Usagef("can't open the file: %w", err)
 	}
 	info, err := file.Stat()
 	if err != nil {
@@ -178,10 +175,8 @@ const (
 // showProgress writes lines of progress.
 func showProgress(w io.Writer, size int64) (show func(importer.Progress), every time.Duration) {
 	format, every := "%s\n", logPause
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			format, every = "\r%-78s", terminalPause
-		}
+	if cli.IsTerminal(w) {
+		format, every = "\r%-78s", terminalPause
 	}
 	return func(p importer.Progress) { fmt.Fprintf(w, format, p.Line(size)) }, every
 }
@@ -191,12 +186,7 @@ func (o *importOptions) print(w io.Writer, r *importer.Report) error {
 	if !o.asJSON {
 		return r.Write(w)
 	}
-	var out strings.Builder
-	e := json.NewEncoder(&out)
+	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return e.Encode(r)
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/internal/observe"
 )
 
@@ -53,7 +54,7 @@ func localCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:    "local-cluster",
 		Short:  "Run three nodes on this machine in the foreground; one interrupt stops all",
-		Args:   usageArgs(cobra.NoArgs),
+		Args:   cli.UsageArgs(cobra.NoArgs),
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l.out, l.err = cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -84,12 +85,12 @@ func (l *local) checkPorts() error {
 			continue
 		}
 		if one.base < 1 || one.base+localNodes-1 > 65535 {
-			return usagef("--%s must be 1 to %d, because the nodes use it and the next two, got %d", one.flag, 65535-localNodes+1, one.base)
+			return cli.Usagef("--%s must be 1 to %d, because the nodes use it and the next two, got %d", one.flag, 65535-localNodes+1, one.base)
 		}
 		for i := range localNodes {
 			at := address(one.base, i)
 			if other, taken := owner[at]; taken {
-				return usagef("--%s and --%s overlap at %s: each flag is for three ports, that one and the next two", other, one.flag, at)
+				return cli.Usagef("--%s and --%s overlap at %s: each flag is for three ports, that one and the next two", other, one.flag, at)
 			}
 			owner[at] = one.flag
 			err := checkFree(at, one.flag == "gossip-port")
@@ -145,7 +146,7 @@ func (m *member) runs() bool {
 func (l *local) run(parent context.Context) error {
 	log, err := observe.NewLogger(l.err, l.level, "text")
 	if err != nil {
-		return usageError{err}
+		return cli.Usagef("%w", err)
 	}
 	ctx, stop := untilSignal(parent, log)
 	defer stop()

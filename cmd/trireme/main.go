@@ -1,11 +1,13 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,13 +15,6 @@ import (
 
 	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/internal/timerslack"
-)
-
-// The exit codes of every subcommand; those of clients have more.
-const (
-	exitDone   = cli.ExitDone
-	exitFailed = cli.ExitFailed
-	exitUsage  = cli.ExitUsage
 )
 
 // timerSlack bounds the delay that the kernel may add to a server's timers. More would save little; see internal/timerslack.
@@ -38,32 +33,13 @@ func run(args []string) int {
 	root.SetArgs(twoDashes(root, args))
 	err := root.Execute()
 	if err == nil {
-		return exitDone
+		return cli.ExitDone
 	}
 	// A line for people and scripts alike: whatever a library wraps into several
 	// lines is folded.
 	fmt.Fprintln(os.Stderr, "trireme: "+strings.Join(strings.Fields(err.Error()), " "))
-	return exitCode(err)
+	return cli.ExitCode(err)
 }
-
-// exitCode returns the exit code for a command's error.
-func exitCode(err error) int {
-	var coded interface{ ExitCode() int }
-	if errors.As(err, &coded) {
-		return coded.ExitCode()
-	}
-	return exitFailed
-}
-
-// usageError marks a mistake in how the program was called or configured.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// ExitCode returns exitUsage.
-func (usageError) ExitCode() int { return exitUsage }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -72,10 +48,10 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       versionLine(),
-		Args:          usageArgs(cobra.NoArgs),
+		Args:          cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_ = cmd.Help()
-			return usagef("a subcommand is required, such as dev")
+			return cli.Usagef("a subcommand is required, such as dev")
 		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -83,16 +59,6 @@ func newRoot() *cobra.Command {
 	root.AddCommand(cli.Commands()...)
 	cli.AddHints(root)
 	return root
-}
-
-// usageArgs turns the errors of an argument check into usage errors.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{err}
-		}
-		return nil
-	}
 }
 
 // twoDashes rewrites the one-dash long flags of dev (`-port=8080`), which people
@@ -119,4 +85,9 @@ func longFlag(flags *pflag.FlagSet, arg string) string {
 		return "-" + arg
 	}
 	return arg
+}
+
+// untilInterrupt returns a context that ends when the process is to stop.
+func untilInterrupt(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 }

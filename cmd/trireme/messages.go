@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -43,7 +44,7 @@ func (s *settings) checkMessages() error {
 		"max-schedules": n.MaxSchedules, "max-topics": n.MaxGroups, "max-endpoints-per-topic": n.MaxEndpoints, "global-parallelism": n.GlobalParallelism,
 	} {
 		if v < 0 {
-			return usagef("--%s must not be negative, got %d", name, v)
+			return cli.Usagef("--%s must not be negative, got %d", name, v)
 		}
 	}
 	return nil

@@ -9,20 +9,23 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/trireme-dev/trireme/cli"
 )
 
 // newFile writes a temporary file next to path, syncs it and renames it to path. Without force it never replaces a
 // file.
 func newFile(path string, force bool, write func(io.Writer) error) (err error) {
 	if _, err := os.Lstat(path); err == nil && !force {
-		return usagef("%s exists; --force replaces it", path)
+		return cli.Usagef("%s exists; --force replaces it", path)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return usagef("can't write the file: %w", err)
+		return cli.Usagef("can't write the file: %w", err)
 	}
 	dir := filepath.Dir(path)
 	file, err := os.CreateTemp(dir, filepath.Base(path)+".partial-*") // for its owner alone
 	if err != nil {
-		return usagef("can't write the file: %w", err)
+		return cli.Usagef("can't write the file: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -40,6 +43,14 @@ func newFile(path string, force bool, write func(io.Writer) error) (err error) {
 		return fmt.Errorf("name the file: %w", err)
 	}
 	return syncFolder(dir)
+}
+
+// saved has write write a file, or standard output, and returns where the report of that goes.
+func saved(cmd *cobra.Command, path string, force bool, write func(io.Writer) error) (report io.Writer, err error) {
+	if path == standardStream {
+		return cmd.ErrOrStderr(), toFile(cmd.OutOrStdout(), path, write)
+	}
+	return cmd.OutOrStdout(), newFile(path, force, write)
 }
 
 // toFile calls write with a file; errors show name. write also verifies the stream that it copies, and would report a failed

@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -44,14 +41,7 @@ func (r *remote) exportMessages(ctx context.Context, cmd *cobra.Command, o *expo
 		}
 		return nil
 	}
-	report := cmd.OutOrStdout()
-	var err error
-	if o.messages == standardStream {
-		report = cmd.ErrOrStderr()
-		err = toFile(cmd.OutOrStdout(), standardStream, write)
-	} else {
-		err = newFile(o.messages, o.force, write)
-	}
+	report, err := saved(cmd, o.messages, o.force, write)
 	if err != nil {
 		return err
 	}
@@ -74,7 +64,7 @@ func importMessages(cmd *cobra.Command, o *importOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilInterrupt(cmd)
 	defer stop()
 	file, size, err := openImport(cmd.InOrStdin(), o.messages)
 	if err != nil {

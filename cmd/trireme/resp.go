@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/certs"
@@ -44,10 +45,10 @@ func (s *settings) checkRESP() error {
 		return nil
 	}
 	if err := s.RESPLimits.Check(); err != nil {
-		return usagef("%w", err)
+		return cli.Usagef("%w", err)
 	}
 	if !loopback(s.RESP) && s.TLSCert == "" && !slices.Contains(s.Plaintext, plainRESP) {
-		return usagef("--resp %s is not on loopback and needs --tls-cert and --tls-key: passwords travel on it; on a private network, --plaintext resp allows it", s.RESP)
+		return cli.Usagef("--resp %s is not on loopback and needs --tls-cert and --tls-key: passwords travel on it; on a private network, --plaintext resp allows it", s.RESP)
 	}
 	if s.RESPAdvertise != "" {
 		if err := checkAddress("resp-advertise", s.RESPAdvertise); err != nil {

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -29,10 +26,10 @@ func restoreCommand() *cobra.Command {
 			"nodes and id; settings, users and tokens, the admin token included, are then those of the backup.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused.",
 		Example: "  trireme restore last.backup\n  trireme restore --from s3://backups/trireme --key-file backup.key",
-		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		Args:    cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 0) == (from == "") {
-				return usagef("restore needs a FILE or --from LOCATION")
+				return cli.Usagef("restore needs a FILE or --from LOCATION")
 			}
 			r, err := newRemote(&connection)
 			if err != nil {
@@ -64,7 +61,7 @@ func restoreCommand() *cobra.Command {
 // restore sends a backup if it passes the checks that need no node. A file that can be read twice is checked before
 // anything is sent.
 func (r *remote) restore(cmd *cobra.Command, in io.Reader, asJSON bool) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilInterrupt(cmd)
 	defer stop()
 	if file, ok := in.(io.ReadSeeker); ok {
 		if _, err := fsm.CheckBackup(file); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/archive"
@@ -39,19 +40,19 @@ func (bs *backupSettings) schedule() (*archive.Schedule, error) {
 	}
 	kept, err := archive.Open(bs.To)
 	if err != nil {
-		return nil, usagef("--backup-to: %w", err)
+		return nil, cli.Usagef("--backup-to: %w", err)
 	}
 	times, err := cron.Parse(bs.Cron)
 	switch {
 	case err != nil:
-		return nil, usagef("--backup-cron: %w", err)
+		return nil, cli.Usagef("--backup-cron: %w", err)
 	case bs.Keep < 0:
-		return nil, usagef("--backup-keep must not be negative")
+		return nil, cli.Usagef("--backup-keep must not be negative")
 	}
 	s := &archive.Schedule{Archive: kept, Keep: bs.Keep, Next: func(after time.Time) time.Time { return times.Next(after, after) }}
 	if bs.Recipients != "" {
 		if s.Recipients, err = archive.Recipients(bs.Recipients); err != nil {
-			return nil, usagef("--backup-recipients: %w", err)
+			return nil, cli.Usagef("--backup-recipients: %w", err)
 		}
 	}
 	return s, nil

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/internal/certs"
 )
 
@@ -26,18 +27,18 @@ func (s *settings) secrets() ([]certs.Secret, error) {
 	text, from := os.Getenv(secretName), secretName
 	switch {
 	case text != "" && s.ClusterSecret != "":
-		return nil, usagef("both %s and --cluster-secret-file (%s_FILE) are given: give one of them", secretName, secretName)
+		return nil, cli.Usagef("both %s and --cluster-secret-file (%s_FILE) are given: give one of them", secretName, secretName)
 	case s.ClusterSecret != "":
 		from = "--cluster-secret-file " + s.ClusterSecret
 		b, err := os.ReadFile(s.ClusterSecret)
 		if err != nil {
-			return nil, usagef("can't read the file of --cluster-secret-file: %w", err)
+			return nil, cli.Usagef("can't read the file of --cluster-secret-file: %w", err)
 		}
 		text = string(b)
 	}
 	all, err := certs.ParseSecrets(text)
 	if err != nil {
-		return nil, usagef("%s: %w", from, err)
+		return nil, cli.Usagef("%s: %w", from, err)
 	}
 	return all, nil
 }

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/spf13/pflag"
+	"github.com/trireme-dev/trireme/cli"
 )
 
 // secretNames are the secrets of a node that a file can hold: NAME of the flag --NAME-file and of
@@ -59,14 +60,14 @@ func readSecret(variable, value, path string) (string, error) {
 	}
 	flag := "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, envPrefix), "_", "-")) + "-file"
 	if value != "" {
-		return "", usagef("both %s and %s_FILE (%s) are set: set one of them", variable, variable, flag)
+		return "", cli.Usagef("both %s and %s_FILE (%s) are set: set one of them", variable, variable, flag)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", usagef("can't read the file of %s_FILE: %w", variable, err)
+		return "", cli.Usagef("can't read the file of %s_FILE: %w", variable, err)
 	}
 	if value = strings.TrimSpace(string(text)); value == "" {
-		return "", usagef("the file of %s_FILE (%s) is empty", variable, path)
+		return "", cli.Usagef("the file of %s_FILE (%s) is empty", variable, path)
 	}
 	return value, nil
 }

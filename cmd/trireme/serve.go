@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -27,7 +28,7 @@ func serveCommand() *cobra.Command {
 		Long: "Runs one node of a cluster. Every flag has a variable (--data-dir is TRIREME_DATA_DIR) and a key in\n" +
 			"the YAML file of --config; a flag overrides the variable, the variable overrides the file.",
 		Example: "  trireme serve --config /etc/trireme/trireme.yaml\n  trireme serve --node-id n1 --data-dir /var/lib/trireme --initial-cluster n1=127.0.0.1:7080",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"github.com/trireme-dev/trireme/cli"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -54,15 +55,15 @@ func variables(flags *pflag.FlagSet) map[string]any {
 func readFile(flags *pflag.FlagSet, path string) (map[string]any, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usagef("can't read the file of --config: %w", err)
+		return nil, cli.Usagef("can't read the file of --config: %w", err)
 	}
 	found := map[string]any{}
 	if err := yaml.Unmarshal(b, &found); err != nil {
-		return nil, usagef("%s is not a YAML file of settings: %w", path, err)
+		return nil, cli.Usagef("%s is not a YAML file of settings: %w", path, err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(found)) {
 		if flags.Lookup(key) == nil || key == "config" {
-			return nil, usagef("%s: there is no setting named %q", path, key)
+			return nil, cli.Usagef("%s: there is no setting named %q", path, key)
 		}
 	}
 	return found, nil
@@ -77,9 +78,9 @@ func fill(flags *pflag.FlagSet, values map[string]any, source func(name string) 
 			return
 		}
 		if err := flags.Set(f.Name, flagText(value)); err != nil {
-			failed = usagef("%s: %w", source(f.Name), errors.Unwrap(err))
+			failed = cli.Usagef("%s: %w", source(f.Name), errors.Unwrap(err))
 			if errors.Unwrap(err) == nil {
-				failed = usagef("%s: %w", source(f.Name), err)
+				failed = cli.Usagef("%s: %w", source(f.Name), err)
 			}
 		}
 	})

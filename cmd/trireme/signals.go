@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/trireme-dev/trireme/cli"
 )
 
 // untilSignal returns a context that ends at the first SIGTERM or SIGINT. A second one ends the
@@ -27,7 +29,7 @@ func untilSignal(parent context.Context, log *slog.Logger) (ctx context.Context,
 		select {
 		case s := <-signals:
 			log.Warn("stopped at once", "signal", s.String())
-			os.Exit(exitFailed)
+			os.Exit(cli.ExitFailed)
 		case <-done:
 		}
 	}()

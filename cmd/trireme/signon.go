@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/httpapi/console"
 )
 
@@ -40,28 +41,28 @@ func signOnFlags(f *pflag.FlagSet, s *signOnSettings) {
 func (s *signOnSettings) check() (o console.SignOn, err error) {
 	if s.Issuer == "" {
 		if s.ClientID != "" || len(s.Roles) > 0 || s.Redirect != "" {
-			return o, usagef("--oidc-client-id, --oidc-roles and --oidc-redirect-url need --oidc-issuer")
+			return o, cli.Usagef("--oidc-client-id, --oidc-roles and --oidc-redirect-url need --oidc-issuer")
 		}
 		return o, nil
 	}
 	switch {
 	case !isURL(s.Issuer):
-		return o, usagef("--oidc-issuer must be a URL such as https://login.example.com, without TLS on this machine only, got %s", s.Issuer)
+		return o, cli.Usagef("--oidc-issuer must be a URL such as https://login.example.com, without TLS on this machine only, got %s", s.Issuer)
 	case s.ClientID == "":
-		return o, usagef("--oidc-issuer needs --oidc-client-id")
+		return o, cli.Usagef("--oidc-issuer needs --oidc-client-id")
 	case len(s.Roles) == 0:
-		return o, usagef("--oidc-issuer needs --oidc-roles: without it nobody has a role")
+		return o, cli.Usagef("--oidc-issuer needs --oidc-roles: without it nobody has a role")
 	case !slices.Contains(s.Scopes, "openid"):
-		return o, usagef("--oidc-scopes must contain openid, got %s", strings.Join(s.Scopes, ","))
+		return o, cli.Usagef("--oidc-scopes must contain openid, got %s", strings.Join(s.Scopes, ","))
 	case s.Redirect != "" && (!isURL(s.Redirect) || !strings.HasSuffix(s.Redirect, console.CallbackPath)):
-		return o, usagef("--oidc-redirect-url must be an https URL that ends in %s, got %s", console.CallbackPath, s.Redirect)
+		return o, cli.Usagef("--oidc-redirect-url must be an https URL that ends in %s, got %s", console.CallbackPath, s.Redirect)
 	case s.Age <= 0 || s.Age > console.MaxAge:
-		return o, usagef("--oidc-session-age must be above 0 and at most %s, got %s", console.MaxAge, s.Age)
+		return o, cli.Usagef("--oidc-session-age must be above 0 and at most %s, got %s", console.MaxAge, s.Age)
 	}
 	for _, text := range s.Roles {
 		role, err := console.ParseGroupRole(text)
 		if err != nil {
-			return o, usagef("--oidc-roles: %w", err)
+			return o, cli.Usagef("--oidc-roles: %w", err)
 		}
 		o.Roles = append(o.Roles, role)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/httpapi/testapi"
@@ -30,7 +31,7 @@ func newTesting(mode string, e *nodeEngine) (*testMode, error) {
 	}
 	m, err := testclock.ParseMode(mode)
 	if err != nil {
-		return nil, usagef("--clock: %w", err)
+		return nil, cli.Usagef("--clock: %w", err)
 	}
 	t := &testMode{clock: testclock.New(m), node: &testNode{engine: e}}
 	t.stepper = testapi.NewStepper(t.clock, t.node)

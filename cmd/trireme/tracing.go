@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/internal/otlp"
 	"github.com/trireme-dev/trireme/node/tracing"
@@ -23,7 +24,7 @@ type traces struct {
 func (s *settings) newTraces(e *nodeEngine, log *slog.Logger, registry *prometheus.Registry) (*traces, error) {
 	c, err := otlp.ReadConfig(os.Getenv)
 	if err != nil {
-		return nil, usagef("%w", err)
+		return nil, cli.Usagef("%w", err)
 	}
 	if c.Endpoint == "" {
 		return nil, nil
@@ -31,7 +32,7 @@ func (s *settings) newTraces(e *nodeEngine, log *slog.Logger, registry *promethe
 	about := map[string]string{"service.name": "trireme", "service.version": version, "service.instance.id": s.NodeID}
 	exporter, err := otlp.New(c, about, log)
 	if err != nil {
-		return nil, usagef("%w", err)
+		return nil, cli.Usagef("%w", err)
 	}
 	registry.MustRegister(exporter.Collectors()...)
 	node := func() tracing.Node {

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/pflag"
 
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
@@ -25,7 +26,7 @@ func (s *settings) checkWorkflows() error {
 		"max-stored-notifications": s.Workflows.MaxSaved, "max-invoke-depth": s.Workflows.MaxDepth,
 	} {
 		if v < 0 {
-			return usagef("--%s must not be negative, got %d", name, v)
+			return cli.Usagef("--%s must not be negative, got %d", name, v)
 		}
 	}
 	return nil
