@@ -22,11 +22,10 @@ var eventList = listing{
 
 // eventsCommand lists events of messages, and follows them.
 func eventsCommand() *cobra.Command {
-	g := &group{scope: ofDatabase, Command: &cobra.Command{}}
 	var selected filters
 	var p paging
 	follow, every := false, time.Second
-	g.fill(g.Command, spec{
+	return newCommand(&group{scope: ofDatabase}, spec{
 		use: "events", short: "List the events of messages, the latest first, or follow them",
 		long:    "With --follow it prints what happens from now on, the earliest first, until an interrupt; --output json prints a line for\neach event then. --from begins earlier. Events of workflow runs are in runs logs.",
 		example: "events --state ERROR,FAILED --from 1h\nevents --follow --queue orders",
@@ -47,9 +46,6 @@ func eventsCommand() *cobra.Command {
 			return s.printPage(&eventList, query, p)
 		},
 	})
-	g.share(g.Command.Flags())
-	g.completeFlags(g.Command)
-	return g.Command
 }
 
 // follow prints events as they come. They have the times of one clock that never goes back, so that asking again from

@@ -32,11 +32,12 @@ var common = []filter{
 	{"label", "label", "`LABEL`", textFilter},
 	{"flow-control-key", "flowControlKey", "flow-control `KEY`", textFilter},
 	{"caller-ip", "callerIp", "`ADDRESS` of the publisher", textFilter},
-	{"from", "fromDate", "earliest `TIME`: RFC 3339, unix milliseconds, or a duration ago such as 90m", timeFilter},
-	{"to", "toDate", "latest `TIME`, likewise", timeFilter},
+	fromFilter, toFilter,
 }
 
 var (
+	fromFilter  = filter{"from", "fromDate", "earliest `TIME`: RFC 3339, unix milliseconds, or a duration ago such as 90m", timeFilter}
+	toFilter    = filter{"to", "toDate", "latest `TIME`, likewise", timeFilter}
 	hostFilters = []filter{
 		{"host", "host", "`HOST` of the destination", textFilter},
 		{"path", "path", "`PATH` of the destination", textFilter},

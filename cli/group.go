@@ -45,6 +45,14 @@ func newGroup(s scope, use, short string, aliases ...string) *group {
 	return g
 }
 
+// newCommand makes a command that is a group of its own.
+func newCommand(g *group, n spec) *cobra.Command {
+	g.Command = &cobra.Command{}
+	g.share(g.Command.Flags())
+	g.fill(g.Command, n)
+	return g.Command
+}
+
 // requireSubcommand runs a command that does nothing by itself.
 func requireSubcommand(cmd *cobra.Command, _ []string) error {
 	_ = cmd.Help()
@@ -158,6 +166,11 @@ func (s *session) in(path string) string {
 // get asks for a path, and returns the answer as it is.
 func (s *session) get(path string) ([]byte, error) {
 	return s.send(s.ctx, request{method: "GET", path: path})
+}
+
+// listsAll adds the command list, of what comes in one answer.
+func (g *group) listsAll(short, example, path string, columns []column) {
+	g.add(spec{use: "list", short: short, example: example, run: func(s *session) error { return s.list(s.in(path), columns) }})
 }
 
 // list prints a list that comes in one answer.

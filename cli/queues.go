@@ -7,14 +7,9 @@ import (
 
 func queueGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "queues", "List queues, create, pause, resume and delete them", "queue")
-	g.add(spec{
-		use: "list", short: "List the queues", example: "queues list\nqueues list --output json",
-		run: func(s *session) error {
-			return s.list(s.in("/v2/queues"), []column{
-				{"QUEUE", "name", nil}, {"PARALLELISM", "parallelism", nil}, {"LAG", "lag", nil}, {"PAUSED", "paused", nil},
-				{"CREATED", "createdAt", when}, {"UPDATED", "updatedAt", when},
-			})
-		},
+	g.listsAll("List the queues", "queues list\nqueues list --output json", "/v2/queues", []column{
+		{"QUEUE", "name", nil}, {"PARALLELISM", "parallelism", nil}, {"LAG", "lag", nil}, {"PAUSED", "paused", nil},
+		{"CREATED", "createdAt", when}, {"UPDATED", "updatedAt", when},
 	})
 	g.shows(spec{use: "get NAME", short: "Show a queue", complete: queueNames, example: "queues get orders"}, "/v2/queues/", "name")
 	g.explains(spec{

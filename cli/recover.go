@@ -19,9 +19,8 @@ type poisonView struct {
 
 // recoverCommand shows the nodes that wait before a log entry that has ended them, and makes them continue.
 func recoverCommand() *cobra.Command {
-	g := &group{scope: ofCluster, Command: &cobra.Command{}}
 	var quarantine, release string
-	g.fill(g.Command, spec{
+	return newCommand(&group{scope: ofCluster}, spec{
 		use: "recover", short: "Show before which log entry nodes wait that it has ended twice, and have them go on",
 		long: "A node whose process has ended twice at one entry of the log does not apply it a third time: it answers no requests and waits.\n" +
 			"Without flags the command says which nodes wait, before which entry, of which database.\n" +
@@ -45,9 +44,6 @@ func recoverCommand() *cobra.Command {
 			return s.poisoned()
 		},
 	})
-	g.share(g.Command.Flags())
-	g.completeFlags(g.Command)
-	return g.Command
 }
 
 // quarantine makes the nodes continue without a database.

@@ -17,9 +17,8 @@ import (
 
 // redisCommand runs commands of the keyspace over HTTP.
 func redisCommand() *cobra.Command {
-	g := &group{scope: ofDatabase, Command: &cobra.Command{}}
 	r := &redis{}
-	g.fill(g.Command, spec{
+	cmd := newCommand(&group{scope: ofDatabase}, spec{
 		use: "redis [COMMAND ARGUMENT…]", short: "Run a command on keys, or open a prompt", args: cobra.ArbitraryArgs,
 		long: "Runs one command over HTTP and prints its reply. Without a command it opens a prompt with completion (tab), history\n" +
 			"(arrows) and help (help, help COMMAND), or, if standard input is no terminal, runs the commands of its lines. MULTI\n" +
@@ -32,16 +31,15 @@ redis --output json LRANGE list 0 -1
 redis`,
 		run: func(s *session) error { return r.run(s) },
 	})
-	g.share(g.Command.Flags())
-	f := g.Command.Flags()
+	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.BoolVar(&r.raw, "raw", false, "print replies unformatted, also on a terminal")
 	f.BoolVarP(&r.yes, "yes", "y", false, "skip the confirmation of commands that delete more than they name, such as FLUSHALL")
 	f.BoolVar(&r.typed, "no-raw", false, "print replies with their types, also without a terminal")
-	g.Command.ValidArgsFunction = func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		return commandNames(strings.Join(append(args, start), " "), len(args)), cobra.ShellCompDirectiveNoFileComp
 	}
-	return g.Command
+	return cmd
 }
 
 // redis is one call of trireme redis.

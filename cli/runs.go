@@ -21,8 +21,7 @@ var (
 		{"label", "label", "`LABEL`", textFilter},
 		{"flow-control-key", "flowControlKey", "flow-control `KEY`", textFilter},
 		{"caller-ip", "callerIp", "`ADDRESS` of the client that triggered the run", textFilter},
-		{"from", "fromDate", "earliest `TIME`: RFC 3339, unix milliseconds, or a duration ago such as 90m", timeFilter},
-		{"to", "toDate", "latest `TIME`, likewise", timeFilter},
+		fromFilter, toFilter,
 	}
 	// runHostFilters are the filters that lists of failed runs do not accept.
 	runHostFilters = []filter{

@@ -9,14 +9,9 @@ import (
 
 func scheduleGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "schedules", "List schedules, create, run, pause, resume and delete them", "schedule")
-	g.add(spec{
-		use: "list", short: "List the schedules", example: "schedules list\nschedules list --quiet",
-		run: func(s *session) error {
-			return s.list(s.in("/v2/schedules"), []column{
-				{"SCHEDULE", "scheduleId", nil}, {"CRON", "cron", nil}, {"DESTINATION", "destination", nil}, {"PAUSED", "isPaused", nil},
-				{"LAST", "lastScheduleTime", when}, {"NEXT", "nextScheduleTime", when}, {"ERROR", "error", nil},
-			})
-		},
+	g.listsAll("List the schedules", "schedules list\nschedules list --quiet", "/v2/schedules", []column{
+		{"SCHEDULE", "scheduleId", nil}, {"CRON", "cron", nil}, {"DESTINATION", "destination", nil}, {"PAUSED", "isPaused", nil},
+		{"LAST", "lastScheduleTime", when}, {"NEXT", "nextScheduleTime", when}, {"ERROR", "error", nil},
 	})
 	g.shows(spec{
 		use: "get ID", short: "Show a schedule and its next five times", complete: scheduleNames, example: "schedules get nightly",

@@ -19,9 +19,8 @@ import (
 
 // topCommand shows what the nodes do, once a second.
 func topCommand() *cobra.Command {
-	g := &group{scope: ofCluster, Command: &cobra.Command{}}
 	var w watching
-	g.fill(g.Command, spec{
+	return newCommand(&group{scope: ofCluster}, spec{
 		use: "top", short: "Show rates, latencies and lag of each node, once a second",
 		long: "Asks the node for the others and each node for its metrics. Rates are averages since the previous refresh: COMMANDS, ATTEMPTS of\n" +
 			"deliveries and FAILED ones a second; P50 and P99 are of HTTP requests in that time; LAG is in log entries behind the\n" +
@@ -33,9 +32,6 @@ func topCommand() *cobra.Command {
 			return w.each(s, func(out io.Writer) error { return s.top(out, last) })
 		},
 	})
-	g.share(g.Command.Flags())
-	g.completeFlags(g.Command)
-	return g.Command
 }
 
 // sample holds a node's counters at one time.

@@ -18,13 +18,8 @@ type endpoint struct {
 
 func urlGroupGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "groups", "List URL groups, change their endpoints and defaults", "group", "topics")
-	g.add(spec{
-		use: "list", short: "List the URL groups", example: "groups list",
-		run: func(s *session) error {
-			return s.list(s.in("/v2/topics"), []column{
-				{"GROUP", "name", nil}, {"ENDPOINTS", "endpoints", endpoints}, {"CREATED", "createdAt", when}, {"UPDATED", "updatedAt", when},
-			})
-		},
+	g.listsAll("List the URL groups", "groups list", "/v2/topics", []column{
+		{"GROUP", "name", nil}, {"ENDPOINTS", "endpoints", endpoints}, {"CREATED", "createdAt", when}, {"UPDATED", "updatedAt", when},
 	})
 	g.shows(spec{use: "get NAME", short: "Show a URL group", complete: groupNames, example: "groups get news"}, "/v2/topics/", "name")
 	g.add(spec{
