@@ -19,9 +19,8 @@ const (
 // read from it are the very entries that were appended. Raft's own LogCache counts entries only (1,024 of 10 MiB are 10 GiB), forgets
 // everything whenever the log is shortened, and puts errors into text, where errors.Is no longer finds them.
 //
-// It shares the entries' bytes with its callers, who may not write to them. It does not
-// share the entries themselves: raft has them inside its futures, which would keep every
-// reply of the last thousand entries in memory too.
+// It shares the entries' bytes with its callers, who may not write to them. It does not share the entries themselves: raft has
+// them inside its futures, which would keep every reply of the last thousand entries in memory too.
 type cache struct {
 	limit int // bytes of data, in addition to the cacheNewest newest entries
 
@@ -51,22 +50,18 @@ func (c *cache) put(logs []*raft.Log) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range logs {
-		c.add(l)
-	}
-}
-
-func (c *cache) add(l *raft.Log) {
-	if l.Index != c.high+1 {
-		c.clear(l.Index)
-	}
-	if c.high-c.low+1 == uint64(len(c.ring)) {
-		c.drop(c.low)
-		c.low++
-	}
-	c.high = l.Index
-	c.ring[l.Index%uint64(len(c.ring))] = *l
-	for c.bytes += sizeOf(l); c.bytes > c.limit && c.low+cacheNewest <= c.high; c.low++ {
-		c.drop(c.low)
+		if l.Index != c.high+1 {
+			c.clear(l.Index)
+		}
+		if c.high-c.low+1 == uint64(len(c.ring)) {
+			c.drop(c.low)
+			c.low++
+		}
+		c.high = l.Index
+		c.ring[l.Index%uint64(len(c.ring))] = *l
+		for c.bytes += sizeOf(l); c.bytes > c.limit && c.low+cacheNewest <= c.high; c.low++ {
+			c.drop(c.low)
+		}
 	}
 }
 
@@ -75,17 +70,15 @@ func (c *cache) forget(from, to uint64) {
 	defer c.mu.Unlock()
 	switch {
 	case to < c.low || from > c.high:
-	case from <= c.low && to >= c.high:
-		c.clear(c.low)
-	case to >= c.high:
+	case to >= c.high && from > c.low:
 		for ; c.high >= from; c.high-- {
 			c.drop(c.high)
 		}
-	case from <= c.low:
+	case to < c.high && from <= c.low:
 		for ; c.low <= to; c.low++ {
 			c.drop(c.low)
 		}
-	default: // a hole, which raft never makes
+	default: // all, or a hole, which raft never makes
 		c.clear(c.low)
 	}
 }

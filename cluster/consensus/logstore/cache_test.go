@@ -1,6 +1,7 @@
 package logstore
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"runtime"
@@ -30,7 +31,7 @@ func TestCachedStoreAnswersAsOneWithout(t *testing.T) {
 		s.cache = c
 		next, term := uint64(1), uint64(1)
 		cut := func(t *rapid.T, from, to uint64) {
-			if err := first(s.DeleteRange(from, to), want.DeleteRange(from, to)); err != nil {
+			if err := cmp.Or(s.DeleteRange(from, to), want.DeleteRange(from, to)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -38,7 +39,7 @@ func TestCachedStoreAnswersAsOneWithout(t *testing.T) {
 			"append": func(t *rapid.T) {
 				k := rapid.Uint64Range(1, 15).Draw(t, "count")
 				list := entries(next, next+k-1, term)
-				if err := first(s.StoreLogs(list), want.StoreLogs(list)); err != nil {
+				if err := cmp.Or(s.StoreLogs(list), want.StoreLogs(list)); err != nil {
 					t.Fatal(err)
 				}
 				next += k

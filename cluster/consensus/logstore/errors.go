@@ -10,30 +10,25 @@ import (
 
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
-	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
 var (
-	// ErrDamaged says that the files hold something else than what was
-	// written. The node must not vote or serve from them: its operator moves
-	// the directory aside and the node comes back under a new id.
+	// ErrDamaged says that the files hold something else than what was written. The node must not vote or serve from them: its
+	// operator moves the directory aside and the node comes back under a new id.
 	ErrDamaged = errors.New("log store damaged")
 	errHole    = errors.New("only the beginning or the end of the log can be deleted")
-	// ErrChecksum is the kind of damage where the sum kept with a log entry or
-	// a stable value does not fit it. It always comes together with ErrDamaged.
+	// ErrChecksum is the kind of damage where the sum kept with a log entry or a stable value does not fit it. It always comes
+	// together with ErrDamaged.
 	ErrChecksum = wal.ErrChecksum
 	// ErrLocked says that another process has the directory open.
 	ErrLocked = errors.New("log store in use")
-	// ErrLowSpace says that free disk space is below the floor, so that new
-	// writes must be refused (not applied) before they reach the log.
+	// ErrLowSpace says that free disk space is below the floor, so that new writes must be refused before they reach the log.
 	ErrLowSpace = errors.New("disk space below the floor")
-	// ErrNoSpace says that a write met a full disk. The outcome of that write
-	// is unknown; the store stays usable.
+	// ErrNoSpace says that a write met a full disk. The outcome of that write is unknown; the store stays usable.
 	ErrNoSpace = errors.New("disk full")
-	// ErrFailed is the answer to every call after a failure that ends the
-	// process: the call did nothing.
+	// ErrFailed is the answer to every call after a failure that ends the process: the call did nothing.
 	ErrFailed = errors.New("log store has failed")
 	// ErrClosed is the answer to every call after Close.
 	ErrClosed = errors.New("log store closed")
@@ -59,8 +54,8 @@ func locked(dir string) error {
 	return fmt.Errorf("%w: %s: another process has it open; stop that process or choose another data directory", ErrLocked, dir)
 }
 
-// catch turns a panic of the database, or a fault on its mapped file, into an
-// error. Used as: defer catch(&err, path, debug.SetPanicOnFault(true)).
+// catch turns a panic of the database, or a fault on its mapped file, into an error. It is deferred with the result of
+// debug.SetPanicOnFault(true).
 func catch(err *error, path string, old bool) {
 	debug.SetPanicOnFault(old)
 	if r := recover(); r != nil {
@@ -80,10 +75,8 @@ const (
 
 // severityOf judges an error as the database returned it, not yet wrapped.
 //
-// A failed sync is fatal whatever its number: the kernel has marked the pages
-// clean, so a later sync says nothing about them. The database returns a sync's
-// errno bare, a write's inside a PathError, and those of growing the file only
-// as text.
+// A failed sync is fatal whatever its number: the kernel has marked the pages clean, so a later sync says nothing about them.
+// The database returns a sync's errno bare, a write's inside a PathError, and those of growing the file only as text.
 func severityOf(err error) severity {
 	switch {
 	case err == nil, errors.Is(err, raft.ErrLogNotFound), errors.Is(err, boltdb.ErrKeyNotFound):
@@ -116,5 +109,3 @@ func isNoSpace(err error) bool {
 	}
 	return strings.HasPrefix(err.Error(), "file resize error") && strings.HasSuffix(err.Error(), syscall.ENOSPC.Error())
 }
-
-func isTimeout(err error) bool { return errors.Is(err, berrors.ErrTimeout) }

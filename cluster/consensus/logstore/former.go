@@ -1,11 +1,11 @@
 package logstore
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -26,7 +26,7 @@ const (
 	// The mark's content: magic, index, term, sum.
 	formerMarkMagic = "TRIMARK1"
 	formerMarkLen   = 28
-	// upgradeChunk bounds the bytes of entries in a record of the new log.
+	// upgradeChunk bounds the bytes of entries that are copied in one append.
 	upgradeChunk = 1 << 20
 )
 
@@ -42,22 +42,83 @@ const elsewhere = math.MaxUint64
 
 // isFormer reports whether the directory is in the former format.
 func (s *Store) isFormer() (bool, error) {
-	found, err := exists(filepath.Join(s.opts.Dir, formerMark))
-	if !found || err != nil {
-		return false, err
-	}
 	index, _, err := readFormerMark(filepath.Join(s.opts.Dir, formerMark))
-	return index != elsewhere, err
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && index != elsewhere, err
+}
+
+// formerLog is the log of a directory in the former format.
+type formerLog struct {
+	path        string
+	database    *boltdb.BoltStore
+	inDatabase  uint64      // the last index there
+	journal     []*raft.Log // the later entries
+	first, last uint64
+}
+
+// openFormer opens the former log and changes nothing.
+func (s *Store) openFormer(t *tree) (*formerLog, error) {
+	journal, err := s.readFormerJournal(t)
+	if err != nil {
+		return nil, err
+	}
+	// What is in the database already comes from a move that was interrupted.
+	journal = slices.DeleteFunc(journal, func(l *raft.Log) bool { return l.Index <= t.last })
+	f := &formerLog{path: s.path, inDatabase: t.last, journal: journal, first: t.first, last: t.last}
+	if n := len(journal); n > 0 {
+		if t.last != 0 && journal[0].Index != t.last+1 {
+			return nil, damaged(s.path, "the log ends at entry %d, but the journal goes on at %d", t.last, journal[0].Index)
+		}
+		f.first, f.last = cmp.Or(t.first, journal[0].Index), journal[n-1].Index
+	}
+	o := boltOptions(s.opts.LockTimeout)
+	o.ReadOnly = true
+	if f.database, err = openDatabase(s.path, o); err != nil {
+		return nil, fmt.Errorf("log store: open %s: %w", s.path, err)
+	}
+	return f, nil
+}
+
+// read reads an entry from first to last.
+func (fl *formerLog) read(index uint64, l *raft.Log) error {
+	if index > fl.inDatabase {
+		*l = *fl.journal[index-fl.journal[0].Index]
+	} else if err := fl.database.GetLog(index, l); err != nil {
+		return damaged(fl.path, "log entry %d: %w", index, err)
+	}
+	if !unseal(l) || l.Index != index {
+		return damaged(fl.path, "log entry %d: %w", index, ErrChecksum)
+	}
+	return nil
+}
+
+// copyLog copies the entries from first to last, about upgradeChunk bytes at a time.
+func copyLog(first, last uint64, read func(index uint64, l *raft.Log) error, write func([]*raft.Log) error) error {
+	var chunk []*raft.Log
+	bytes := 0
+	for i := first; i <= last && i != 0; i++ {
+		l := &raft.Log{}
+		if err := read(i, l); err != nil {
+			return err
+		}
+		chunk, bytes = append(chunk, l), bytes+sizeOf(l)
+		if bytes < upgradeChunk && i < last {
+			continue
+		}
+		if err := write(chunk); err != nil {
+			return fmt.Errorf("log store: copy the log: %w", err)
+		}
+		chunk, bytes = nil, 0
+	}
+	return nil
 }
 
 // upgrade brings a directory of the former format into this one: the log first, under another name until it is whole. With the mark
 // the directory is one of this format; then the former entries go. After a crash before the mark all of it is done again, because
 // the former version may have gone on meanwhile; after a crash later only the rest is done.
-func (s *Store) upgrade(t *tree) error {
-	former, err := s.isFormer()
-	if err != nil {
-		return err
-	}
+func (s *Store) upgrade(t *tree, former bool) error {
 	if former {
 		if err := os.RemoveAll(filepath.Join(s.opts.Dir, logDir)); err != nil {
 			return fmt.Errorf("log store: upgrade: %w", err)
@@ -77,10 +138,9 @@ func (s *Store) upgrade(t *tree) error {
 		return nil
 	}
 	values := maps.Clone(t.conf)
-	for _, key := range []string{formerCleanKey, formerJournalKey, endKey} {
-		delete(values, key)
-	}
-	if err := s.create(values); err != nil {
+	delete(values, formerCleanKey)
+	delete(values, formerJournalKey)
+	if err := s.makeDatabase(values); err != nil {
 		return err
 	}
 	for _, name := range []string{formerJournal, formerJournal + ".new", dbFile + ".compact"} {
@@ -88,7 +148,7 @@ func (s *Store) upgrade(t *tree) error {
 			return fmt.Errorf("log store: upgrade: %w", err)
 		}
 	}
-	return syncDir(s.opts.Dir)
+	return wal.SyncDir(s.opts.Dir)
 }
 
 // upgradeLog writes the former log into segments.
@@ -97,107 +157,98 @@ func (s *Store) upgradeLog(t *tree) error {
 	if err != nil {
 		return err
 	}
-	waiting, err := s.readFormerJournal(t)
+	f, err := s.openFormer(t)
 	if err != nil {
 		return err
 	}
-	if last := max(t.last, waiting.last()); last < markIndex {
-		return damaged(s.path, "the log ends at entry %d, but had reached %d", last, markIndex)
+	defer f.database.Close()
+	if f.last < markIndex {
+		return damaged(s.path, "the log ends at entry %d, but had reached %d", f.last, markIndex)
 	}
-	b, err := openDatabase(s.path, s.opts)
-	if err != nil {
-		return fmt.Errorf("log store: open %s: %w", s.path, err)
-	}
-	defer b.Close()
 	dir := filepath.Join(s.opts.Dir, newLogDir)
 	w, err := wal.Open(wal.Options{Dir: dir, SegmentSize: s.opts.SegmentSize, Logger: s.opts.Logger})
 	if err != nil {
 		return err
 	}
-	c := &formerCopy{to: w.Log(raftLog), path: s.path, markIndex: markIndex, markTerm: markTerm}
-	if err := c.all(b, t, waiting); err != nil {
+	err = copyLog(f.first, f.last, func(index uint64, l *raft.Log) error {
+		err := f.read(index, l)
+		if err == nil && index == markIndex && markTerm != 0 && l.Term != markTerm {
+			err = damaged(s.path, "log entry %d is of term %d, but had been of term %d", index, l.Term, markTerm)
+		}
+		return err
+	}, w.Log(raftLog).Append)
+	if err != nil {
 		w.Close(false)
 		return err
 	}
 	if err := w.Close(true); err != nil {
 		return fmt.Errorf("log store: upgrade: %w", err)
 	}
-	s.opts.Logger.Info("the log was upgraded to segments", "first", c.first, "last", c.last)
-	return replaceFile(dir, filepath.Join(s.opts.Dir, logDir))
+	s.opts.Logger.Info("the log was upgraded to segments", "first", f.first, "last", f.last)
+	return wal.Rename(dir, filepath.Join(s.opts.Dir, logDir))
 }
 
-// formerCopy copies entries and checks them on the way.
-type formerCopy struct {
-	to                  *wal.Log
-	path                string
-	markIndex, markTerm uint64
-	first, last         uint64
-	chunk               []*raft.Log
-	bytes               int
-}
-
-// all copies the entries of the database, and the later ones of the journal.
-func (c *formerCopy) all(b *boltdb.BoltStore, t *tree, waiting *leftover) error {
-	for i := t.first; i <= t.last && i != 0; i++ {
-		l := &raft.Log{}
-		if err := b.GetLog(i, l); err != nil {
-			return damaged(c.path, "log entry %d: %w", i, err)
-		}
-		if err := c.take(i, l); err != nil {
-			return err
-		}
+// WriteFormer brings a directory that no process has open into the format of version 0.2.0, so that a node can go back to it while
+// the cluster's feature level allows that. It returns the indexes of the first and the last entry. A directory that it could not
+// finish is still one of this format.
+func WriteFormer(o Options) (from, to uint64, err error) {
+	if there, err := exists(dbPath(o.Dir)); !there {
+		return 0, 0, cmp.Or(err, fmt.Errorf("log store: %s has no log", o.Dir))
 	}
-	if waiting != nil {
-		for _, l := range waiting.logs {
-			if l.Index <= t.last { // there already: a move was interrupted
-				continue
-			}
-			if c.last != 0 && l.Index != c.last+1 {
-				return damaged(c.path, "the log ends at entry %d, but the journal goes on at %d", c.last, l.Index)
-			}
-			if err := c.take(l.Index, l); err != nil {
-				return err
-			}
-		}
-	}
-	return c.flush()
-}
-
-func (c *formerCopy) take(index uint64, l *raft.Log) error {
-	if ok := unseal(l); !ok || l.Index != index {
-		return damaged(c.path, "log entry %d: %w", index, ErrChecksum)
-	}
-	if index == c.markIndex && c.markTerm != 0 && l.Term != c.markTerm {
-		return damaged(c.path, "log entry %d is of term %d, but had been of term %d", index, l.Term, c.markTerm)
-	}
-	if c.first == 0 {
-		c.first = index
-	}
-	c.last = index
-	c.chunk, c.bytes = append(c.chunk, l), c.bytes+len(l.Data)+len(l.Extensions)
-	if c.bytes < upgradeChunk {
-		return nil
-	}
-	return c.flush()
-}
-
-func (c *formerCopy) flush() error {
-	if len(c.chunk) == 0 {
-		return nil
-	}
-	err := c.to.Append(c.chunk)
-	c.chunk, c.bytes = nil, 0
+	s, err := Open(o)
 	if err != nil {
-		return fmt.Errorf("log store: upgrade: %w", err)
+		return 0, 0, err
 	}
-	return nil
+	from, to = s.log.Bounds()
+	term := s.log.Term(to)
+	if err := cmp.Or(s.writeFormerDatabase(from, to), s.Close()); err != nil {
+		return 0, 0, err
+	}
+	if s.lock, err = lockDir(o.Dir, s.opts.LockTimeout); err != nil {
+		return 0, 0, err
+	}
+	defer s.lock.Close()
+	return from, to, s.becomeFormer(to, term)
+}
+
+// writeFormerDatabase writes the database of the former format, with the log in it, under another name.
+func (s *Store) writeFormerDatabase(from, to uint64) error {
+	t, err := readTreeOf(s.path)
+	if err != nil {
+		return err
+	}
+	t.conf[formerCleanKey] = []byte("1")
+	return s.writeDatabase(t.conf, func(b *boltdb.BoltStore) error {
+		return copyLog(from, to, func(index uint64, l *raft.Log) error {
+			err := s.log.Read(index, l)
+			seal(l)
+			return err
+		}, b.StoreLogs)
+	})
+}
+
+// becomeFormer puts the database in its place and then the mark, with which the directory is one of the former format.
+func (s *Store) becomeFormer(last, term uint64) error {
+	if err := os.Remove(filepath.Join(s.opts.Dir, stableMark)); err != nil {
+		return fmt.Errorf("log store: downgrade: %w", err)
+	}
+	if err := wal.Rename(filepath.Join(s.opts.Dir, newFile), s.path); err != nil {
+		return err
+	}
+	if err := s.writeFormerMark(last, term); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(s.opts.Dir, logDir)); err != nil {
+		return fmt.Errorf("log store: downgrade: %w", err)
+	}
+	return wal.SyncDir(s.opts.Dir)
 }
 
 // readFormerMark reads the last index that was known to be in the log, and its term (0: not known).
 func readFormerMark(path string) (index, term uint64, err error) {
 	b, err := os.ReadFile(path)
 	switch {
-	case err != nil && !errors.Is(err, io.EOF):
+	case err != nil:
 		return 0, 0, fmt.Errorf("log store: %w", err)
 	case len(b) == 0 || len(b) == formerMarkLen && [formerMarkLen]byte(b) == [formerMarkLen]byte{}:
 		return 0, 0, nil // its first write never reached the disk
@@ -219,10 +270,10 @@ func (s *Store) writeFormerMark(index, term uint64) error {
 		return fmt.Errorf("log store: high-water mark: %w", err)
 	}
 	_, err = f.Write(b)
-	if err = first(err, f.Sync(), f.Close()); err != nil {
+	if err = cmp.Or(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("log store: high-water mark: %w", err)
 	}
-	return replaceFile(path+".new", path)
+	return wal.Rename(path+".new", path)
 }
 
 // formerSum returns the checksum of an entry in the former format.

@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -30,22 +29,9 @@ const (
 	entryHead     = 37
 )
 
-// leftover holds the entries that an unclean end left in the journal.
-type leftover struct {
-	logs  []*raft.Log // in order, without gaps
-	epoch uint64      // the highest in the file
-}
-
-func (le *leftover) last() uint64 {
-	if le == nil || len(le.logs) == 0 {
-		return 0
-	}
-	return le.logs[len(le.logs)-1].Index
-}
-
-// readFormerJournal reads what is not yet in the database. After an orderly end there is nothing, and the file is not
-// read.
-func (s *Store) readFormerJournal(t *tree) (*leftover, error) {
+// readFormerJournal reads the entries that an unclean end left in the journal, in order and without gaps. After an orderly end
+// there are none, and the file is not read.
+func (s *Store) readFormerJournal(t *tree) ([]*raft.Log, error) {
 	if string(t.conf[formerCleanKey]) == "1" {
 		return nil, nil
 	}
@@ -66,146 +52,118 @@ func (s *Store) readFormerJournal(t *tree) (*leftover, error) {
 	case err != nil:
 		return nil, fmt.Errorf("log store: %w", err)
 	}
-	out, err := scanJournal(b, moved)
+	logs, err := scanJournal(b, moved)
 	if err != nil {
 		return nil, damaged(path, "%w", err)
 	}
-	return out, nil
+	return logs, nil
+}
+
+// journalHalf is one of the journal's halves.
+type journalHalf struct {
+	epoch, salt uint64
+	records     []byte
 }
 
 // scanJournal reads the halves whose epoch is above moved, in the order of their epochs.
-func scanJournal(b []byte, moved uint64) (*leftover, error) {
-	half := len(b) / 2
-	if half < headerRoom || len(b)%(2*journalBlock) != 0 {
+func scanJournal(b []byte, moved uint64) (logs []*raft.Log, err error) {
+	n := len(b) / 2
+	if n < headerRoom || len(b)%(2*journalBlock) != 0 {
 		return nil, fmt.Errorf("a journal cannot have %d bytes", len(b))
 	}
-	type found struct {
-		epoch, salt uint64
-		b           []byte
+	first, ok := header(b[:n])
+	second, ok2 := header(b[n:])
+	if !ok || !ok2 {
+		return nil, fmt.Errorf("both headers of a half: %w", ErrChecksum)
 	}
-	var parts []found
-	for _, b := range [][]byte{b[:half], b[half:]} {
-		epoch, salt, ok := header(b)
-		if !ok {
-			return nil, fmt.Errorf("both headers of a half: %w", ErrChecksum)
-		}
-		parts = append(parts, found{epoch, salt, b[headerRoom:]})
+	if second.epoch < first.epoch {
+		first, second = second, first
 	}
-	slices.SortFunc(parts, func(a, b found) int {
-		if a.epoch < b.epoch {
-			return -1
-		}
-		return 1
-	})
-	out := &leftover{epoch: parts[1].epoch}
-	for _, p := range parts {
-		if p.epoch <= moved {
+	for _, h := range []journalHalf{first, second} {
+		if h.epoch <= moved {
 			continue
 		}
-		if err := out.scan(p.b, p.salt); err != nil {
+		if logs, err = h.scan(logs); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return logs, nil
 }
 
-// scan reads the records of a half up to the first block that begins none. That block may be an append that was cut
-// off, and so was never acknowledged. A sound record after it proves damage instead, since each record was synced
-// before the next was begun.
-func (le *leftover) scan(b []byte, salt uint64) error {
-	at := int64(0)
-	for want := uint32(0); at < int64(len(b)); want++ {
-		seq, body, ok := record(b[at:], salt)
+// scan appends the entries of a half's records to logs, up to the first block that begins no record. That block may be an
+// append that was cut off, and so was never acknowledged. A sound record after it proves damage instead, since each record was
+// synced before the next was begun.
+func (h journalHalf) scan(logs []*raft.Log) ([]*raft.Log, error) {
+	at := 0
+	for want := uint32(0); at < len(h.records); want++ {
+		seq, body, ok := h.record(at)
 		if !ok {
 			break
 		}
 		if seq != want {
-			return fmt.Errorf("found record %d, expected record %d", seq, want)
+			return nil, fmt.Errorf("found record %d, expected record %d", seq, want)
 		}
-		if err := le.take(body); err != nil {
-			return fmt.Errorf("record %d: %w", seq, err)
+		var err error
+		if logs, err = decodeEntries(logs, body); err != nil {
+			return nil, fmt.Errorf("record %d: %w", seq, err)
 		}
-		at += blocks(recordHead + int64(len(body)))
+		at += (recordHead + len(body) + journalBlock - 1) / journalBlock * journalBlock
 	}
-	for at += journalBlock; at < int64(len(b)); at += journalBlock {
-		if seq, _, ok := record(b[at:], salt); ok {
-			return fmt.Errorf("a record before record %d: %w", seq, ErrChecksum)
+	for at += journalBlock; at < len(h.records); at += journalBlock {
+		if seq, _, ok := h.record(at); ok {
+			return nil, fmt.Errorf("a record before record %d: %w", seq, ErrChecksum)
 		}
 	}
-	return nil
+	return logs, nil
 }
 
-// take adds the entries of a record.
-func (le *leftover) take(body []byte) error {
-	for len(body) > 0 {
-		l := &raft.Log{}
-		rest, ok := decodeEntry(body, l)
-		if !ok {
-			return errors.New("an entry is longer than its record")
-		}
-		if last := le.last(); last != 0 && l.Index != last+1 {
-			return fmt.Errorf("entry %d follows entry %d", l.Index, last)
-		}
-		le.logs, body = append(le.logs, l), rest
-	}
-	return nil
-}
-
-func blocks(n int64) int64 { return (n + journalBlock - 1) / journalBlock * journalBlock }
-
-// recordSum returns the checksum of head and body without the place of the sum itself.
-func recordSum(b []byte) uint32 {
-	return crc32.Update(crc32.Checksum(b[:20], castagnoli), castagnoli, b[recordHead:])
-}
-
-// record finds the record of a salt at the beginning of b.
-func record(b []byte, salt uint64) (seq uint32, body []byte, ok bool) {
-	le := binary.LittleEndian
-	if len(b) < recordHead || le.Uint32(b) != recordMagic || le.Uint64(b[8:]) != salt {
+// record finds the record at a place.
+func (h journalHalf) record(at int) (seq uint32, body []byte, ok bool) {
+	le, b := binary.LittleEndian, h.records[at:]
+	if len(b) < recordHead || le.Uint32(b) != recordMagic || le.Uint64(b[8:]) != h.salt {
 		return 0, nil, false
 	}
 	n := int64(le.Uint32(b[4:]))
 	if n > int64(len(b))-recordHead {
 		return 0, nil, false
 	}
-	b = b[:recordHead+n]
-	return le.Uint32(b[16:]), b[recordHead:], le.Uint32(b[20:]) == recordSum(b)
+	body = b[recordHead : recordHead+n]
+	return le.Uint32(b[16:]), body, le.Uint32(b[20:]) == crc32.Update(crc32.Checksum(b[:20], castagnoli), castagnoli, body)
 }
 
-// decodeEntry reads one entry and returns the bytes after it.
-func decodeEntry(b []byte, l *raft.Log) (rest []byte, ok bool) {
-	if len(b) < entryHead {
-		return nil, false
-	}
+// decodeEntries appends the entries of a record to logs.
+func decodeEntries(logs []*raft.Log, b []byte) ([]*raft.Log, error) {
 	le := binary.LittleEndian
-	data, ext := int64(le.Uint32(b[29:])), int64(le.Uint32(b[33:]))
-	if data+ext > int64(len(b)-entryHead) {
-		return nil, false
+	for len(b) > 0 {
+		if len(b) < entryHead || int64(le.Uint32(b[29:]))+int64(le.Uint32(b[33:])) > int64(len(b)-entryHead) {
+			return nil, errors.New("an entry is longer than its record")
+		}
+		l := &raft.Log{
+			Index: le.Uint64(b), Term: le.Uint64(b[8:]), Type: raft.LogType(b[16]),
+			AppendedAt: time.Unix(int64(le.Uint64(b[17:])), int64(le.Uint32(b[25:]))).UTC(),
+		}
+		data, ext := le.Uint32(b[29:]), le.Uint32(b[33:])
+		b = b[entryHead:]
+		l.Data, b = b[:data:data], b[data:]
+		l.Extensions, b = b[:ext:ext], b[ext:]
+		if n := len(logs); n > 0 && l.Index != logs[n-1].Index+1 {
+			return nil, fmt.Errorf("entry %d follows entry %d", l.Index, logs[n-1].Index)
+		}
+		logs = append(logs, l)
 	}
-	*l = raft.Log{
-		Index: le.Uint64(b), Term: le.Uint64(b[8:]), Type: raft.LogType(b[16]),
-		AppendedAt: time.Unix(int64(le.Uint64(b[17:])), int64(le.Uint32(b[25:]))).UTC(),
-	}
-	b = b[entryHead:]
-	if data > 0 {
-		l.Data = b[:data:data]
-	}
-	if ext > 0 {
-		l.Extensions = b[data : data+ext : data+ext]
-	}
-	return b[data+ext:], true
+	return logs, nil
 }
 
 // header reads the newer of a half's two headers.
-func header(b []byte) (epoch, salt uint64, ok bool) {
-	for _, at := range []int{0, journalBlock} {
-		c := b[at:]
-		if string(c[:8]) != headerMagic || binary.LittleEndian.Uint32(c[24:]) != crc32.Checksum(c[:24], castagnoli) {
+func header(b []byte) (h journalHalf, ok bool) {
+	le := binary.LittleEndian
+	for _, c := range [][]byte{b, b[journalBlock:]} {
+		if string(c[:8]) != headerMagic || le.Uint32(c[24:]) != crc32.Checksum(c[:24], castagnoli) {
 			continue
 		}
-		if e := binary.LittleEndian.Uint64(c[8:]); !ok || e > epoch {
-			epoch, salt, ok = e, binary.LittleEndian.Uint64(c[16:]), true
+		if epoch := le.Uint64(c[8:]); !ok || epoch > h.epoch {
+			h, ok = journalHalf{epoch: epoch, salt: le.Uint64(c[16:]), records: b[headerRoom:]}, true
 		}
 	}
-	return epoch, salt, ok
+	return h, ok
 }

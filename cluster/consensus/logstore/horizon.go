@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
 // horizon sums up what the snapshots say about the log.
@@ -35,9 +37,8 @@ func horizonOf(list []Snapshot) horizon {
 	return h
 }
 
-// fit makes the log and the snapshots one history, or refuses. A damaged
-// snapshot does no harm where the log goes on from an older one and reaches
-// past it; it is then moved aside, because raft would send it to followers.
+// fit makes the log and the snapshots one history, or refuses. A damaged snapshot does no harm where the log goes on from an
+// older one and reaches past it; it is then moved aside, because raft would send it to followers.
 func (s *Store) fit(h horizon) error {
 	if !h.known {
 		return nil
@@ -59,9 +60,8 @@ func (s *Store) fit(h horizon) error {
 	return s.setAside(h.broken)
 }
 
-// stale reports whether the newest sound snapshot replaces the whole log: it is
-// ahead of it, or of another history (a crash came between the arrival of the
-// snapshot and the emptying of the log).
+// stale reports whether the newest sound snapshot replaces the whole log: it is ahead of it, or of another history (a crash
+// came between the arrival of the snapshot and the emptying of the log).
 func (s *Store) stale(h horizon) bool {
 	first, last := s.log.Bounds()
 	if last < h.index {
@@ -80,7 +80,7 @@ func (s *Store) setAside(broken []Snapshot) error {
 			return fmt.Errorf("log store: move a damaged snapshot aside: %w", err)
 		}
 		to := filepath.Join(aside, b.ID)
-		if err := errors.Join(os.RemoveAll(to), os.Rename(b.Path, to), syncDir(aside), syncDir(filepath.Dir(b.Path))); err != nil {
+		if err := errors.Join(os.RemoveAll(to), os.Rename(b.Path, to), wal.SyncDir(aside), wal.SyncDir(filepath.Dir(b.Path))); err != nil {
 			return fmt.Errorf("log store: move a damaged snapshot aside: %w", err)
 		}
 		s.opts.Logger.Error("a snapshot is damaged; the log replaces it", "moved to", to, "error", b.Damage)

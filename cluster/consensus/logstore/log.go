@@ -8,8 +8,8 @@ import (
 	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
-// IsMonotonic makes raft empty the log after it installs or restores a
-// snapshot, which also drops a follower's conflicting entries (raft issue 697).
+// IsMonotonic makes raft empty the log after it installs or restores a snapshot, which also drops a follower's conflicting
+// entries (raft issue 697).
 func (s *Store) IsMonotonic() bool { return true }
 
 // FirstIndex returns the lowest index in the log, 0 when it is empty.
@@ -18,8 +18,7 @@ func (s *Store) FirstIndex() (uint64, error) {
 	return first, err
 }
 
-// LastIndex returns the highest index in the log, 0 when it is empty. Entries of an
-// append that failed are not counted.
+// LastIndex returns the highest index in the log, 0 when it is empty. Entries of an append that failed are not counted.
 func (s *Store) LastIndex() (uint64, error) {
 	_, last, err := s.bounds()
 	return last, err
@@ -33,9 +32,8 @@ func (s *Store) bounds() (first, last uint64, err error) {
 	return first, last, nil
 }
 
-// GetLog reads the entry at index into out, from memory if it is one of the newest, or returns raft.ErrLogNotFound. An
-// entry that does not fit its checksum is never returned: the error matches
-// ErrChecksum and ErrDamaged, and the process ends.
+// GetLog reads the entry at index into out, from memory if it is one of the newest, or returns raft.ErrLogNotFound. An entry
+// that does not fit its checksum is never returned: the error matches ErrChecksum and ErrDamaged, and the process ends.
 func (s *Store) GetLog(index uint64, out *raft.Log) error {
 	if s.cache.get(index, out) {
 		return nil
@@ -50,21 +48,15 @@ func (s *Store) read(index uint64, out *raft.Log) error {
 	}
 	s.reads.enter()
 	defer s.reads.leave()
-	err := s.judge("read a log entry", s.log.Read(index, out))
-	if err == nil {
-		s.counts.reads.Add(1)
-	}
-	return err
+	return s.judge("read a log entry", s.log.Read(index, out))
 }
 
 // StoreLog stores one entry; see StoreLogs.
 func (s *Store) StoreLog(l *raft.Log) error { return s.StoreLogs([]*raft.Log{l}) }
 
-// StoreLogs appends a batch and returns when it is synced. After an error the
-// outcome is unknown: the entries may be there after a restart. An error that
-// matches ErrNoSpace leaves the store usable; after any other the process ends.
-// The entries are not changed, since the cache, the replication and the state
-// machine hold the same ones.
+// StoreLogs appends a batch and returns when it is synced. After an error the outcome is unknown: the entries may be there after
+// a restart. An error that matches ErrNoSpace leaves the store usable; after any other the process ends. The entries are not
+// changed, since the cache, the replication and the state machine hold the same ones.
 func (s *Store) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 {
 		return nil
@@ -77,7 +69,13 @@ func (s *Store) StoreLogs(logs []*raft.Log) error {
 	began := time.Now()
 	err := s.log.Append(logs)
 	failpoint.Eval(failpoint.AfterFsync)
-	s.countAppend(logs, time.Since(began), err)
+	if s.opts.Hooks.Append != nil {
+		a := Append{Entries: len(logs), Took: time.Since(began), Err: err}
+		for _, l := range logs {
+			a.Bytes += sizeOf(l)
+		}
+		s.opts.Hooks.Append(a)
+	}
 	if err != nil {
 		return s.judge("append to the log", err)
 	}
@@ -92,7 +90,6 @@ func (s *Store) DeleteRange(from, to uint64) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	s.counts.deletes.Add(1)
 	s.writes.enter()
 	defer s.writes.leave()
 	return s.judge("delete log entries", s.retryWithRoom(func() error { return s.deleteRange(from, to) }))

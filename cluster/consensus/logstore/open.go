@@ -1,22 +1,24 @@
 package logstore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 
+	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
-// Open opens the log store in Options.Dir, or makes an empty one. It reads the
-// whole log and returns only if every value and entry is as it was
-// written; otherwise the error matches ErrDamaged (also ErrChecksum where a sum
-// does not fit) or ErrLocked, and is one line that says what, where and what to
-// do. It must return before raft starts, since it also makes durable what an
+// Open opens the log store in Options.Dir, or makes an empty one. It reads the whole log and returns only if every value and
+// entry is as it was written; otherwise the error matches ErrDamaged (also ErrChecksum where a sum does not fit) or ErrLocked,
+// and is one line that says what, where and what to do. It must return before raft starts, since it also makes durable what an
 // unclean end may have left in the page cache alone. An error that matches ErrNoSpace means that the disk is full, also without
 // the reserve, which is given up then. Open may be called again.
 func Open(o Options) (*Store, error) {
@@ -53,9 +55,7 @@ func (s *Store) abandon() {
 	if s.values != nil {
 		s.values.Close()
 	}
-	if s.file != nil {
-		s.file.Close()
-	}
+	s.file.Close() // nil is an error, not a fault
 	if s.mark != nil {
 		s.mark.Close()
 	}
@@ -67,17 +67,23 @@ func (s *Store) abandon() {
 
 func (s *Store) open() error {
 	h := horizonOf(s.opts.Snapshots)
-	if err := s.checkFormerBeginning(h); err != nil {
+	former, err := s.isFormer()
+	if err != nil {
 		return err
 	}
-	if err := s.prepareFiles(h); err != nil {
+	if former {
+		if err := s.checkFormerBeginning(h); err != nil {
+			return err
+		}
+	}
+	if err := s.prepareFiles(h, former); err != nil {
 		return err
 	}
 	t, err := readTreeOf(s.path)
 	if err != nil {
 		return err
 	}
-	if err := s.upgrade(t); err != nil {
+	if err := s.upgrade(t, former); err != nil {
 		return err
 	}
 	if t, err = readTreeOf(s.path); err != nil {
@@ -92,11 +98,12 @@ func (s *Store) open() error {
 	if err := s.openLog(); err != nil {
 		return err
 	}
-	if err := s.checkBeginning(h); err != nil {
+	first, last := s.log.Bounds()
+	if err := s.checkBeginning(h, first, last, s.log.Read); err != nil {
 		return err
 	}
 	if !s.wal.Orderly() {
-		if err := s.retryWithRoom(func() error { return s.settleMeta(t.meta) }); err != nil {
+		if err := s.retryWithRoom(func() error { return rewriteMeta(s.path, t.meta) }); err != nil {
 			return err
 		}
 	}
@@ -119,31 +126,57 @@ func (s *Store) openLog() (err error) {
 	})
 }
 
+// checkFormerBeginning does what checkBeginning does, for a log in the former format that is about to be upgraded.
+func (s *Store) checkFormerBeginning(h horizon) error {
+	if database, err := exists(s.path); err != nil || !database {
+		return err
+	}
+	t, err := readTreeOf(s.path)
+	if err != nil {
+		return err
+	}
+	f, err := s.openFormer(t)
+	if err != nil {
+		return err
+	}
+	defer f.database.Close()
+	return s.checkBeginning(h, f.first, f.last, f.read)
+}
+
+// checkBeginning shows the beginning of the log to Options.CheckEntry.
+func (s *Store) checkBeginning(h horizon, first, last uint64, read func(index uint64, l *raft.Log) error) error {
+	if s.opts.CheckEntry == nil || h.index != 0 {
+		return nil
+	}
+	for i := first; i <= last && i != 0; i++ {
+		var l raft.Log
+		if err := read(i, &l); err != nil {
+			return err
+		}
+		if l.Type != raft.LogCommand {
+			continue
+		}
+		if more, err := s.opts.CheckEntry(l.Data); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
 // prepareFiles removes what an interrupted start left, and makes the database and the log's folder if this directory never had
 // them: the folder first, so that a database without one has lost its log.
-func (s *Store) prepareFiles(h horizon) error {
+func (s *Store) prepareFiles(h horizon, former bool) error {
 	for _, name := range []string{newFile, newLogDir, formerMark + ".new"} {
 		if err := os.RemoveAll(filepath.Join(s.opts.Dir, name)); err != nil {
 			return fmt.Errorf("log store: remove the leftover: %w", err)
 		}
 	}
 	database, err := exists(s.path)
-	if err != nil {
+	log, err2 := exists(filepath.Join(s.opts.Dir, logDir, "mark"))
+	had, err3 := exists(filepath.Join(s.opts.Dir, stableMark))
+	switch err := cmp.Or(err, err2, err3); {
+	case err != nil:
 		return err
-	}
-	log, err := exists(filepath.Join(s.opts.Dir, logDir, "mark"))
-	if err != nil {
-		return err
-	}
-	had, err := exists(filepath.Join(s.opts.Dir, stableMark))
-	if err != nil {
-		return err
-	}
-	former, err := s.isFormer()
-	if err != nil {
-		return err
-	}
-	switch {
 	case database && (log || former):
 		return nil
 	case database:
@@ -167,7 +200,7 @@ func (s *Store) prepareFiles(h horizon) error {
 	if err := s.writeFormerMark(elsewhere, 0); err != nil {
 		return err
 	}
-	return s.create(nil)
+	return s.makeDatabase(nil)
 }
 
 func exists(path string) (bool, error) {
@@ -182,47 +215,34 @@ func exists(path string) (bool, error) {
 
 const newFile = dbFile + ".new"
 
-// create makes the database under another name, with values and the end
-// key, and renames it: a file named raft.db is never half made.
-func (s *Store) create(values map[string][]byte) error {
-	temp := filepath.Join(s.opts.Dir, newFile)
-	b, err := boltdb.New(boltdb.Options{Path: temp, BoltOptions: boltOptions(s.opts.LockTimeout)})
+// makeDatabase makes the database under another name and renames it: a file named raft.db is never half made.
+func (s *Store) makeDatabase(values map[string][]byte) error {
+	if err := s.writeDatabase(values, func(*boltdb.BoltStore) error { return nil }); err != nil {
+		return err
+	}
+	return wal.Rename(filepath.Join(s.opts.Dir, newFile), s.path)
+}
+
+// writeDatabase makes a database named newFile, with what fill puts there, the values, and the end key.
+func (s *Store) writeDatabase(values map[string][]byte, fill func(*boltdb.BoltStore) error) error {
+	b, err := openDatabase(filepath.Join(s.opts.Dir, newFile), boltOptions(s.opts.LockTimeout))
+	if err == nil {
+		err = fill(b)
+		for key, value := range values { // unordered: the database orders them
+			err = cmp.Or(err, b.Set([]byte(key), sealValue([]byte(key), value)))
+		}
+		err = cmp.Or(err, b.Set([]byte(endKey), sealValue([]byte(endKey), nil)), b.Close())
+	}
 	if err != nil {
 		return fmt.Errorf("log store: make %s: %w", s.path, err)
 	}
-	for key, value := range values { // unordered: the database orders them
-		err = first(err, b.Set([]byte(key), sealValue([]byte(key), value)))
-	}
-	err = first(err, b.Set([]byte(endKey), sealValue([]byte(endKey), nil)), b.Close())
-	if err != nil {
-		return fmt.Errorf("log store: make %s: %w", s.path, err)
-	}
-	return replaceFile(temp, s.path)
+	return nil
 }
 
-// replaceFile moves a finished, synced file into its place, durably.
-func replaceFile(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return fmt.Errorf("log store: %w", err)
-	}
-	return syncDir(filepath.Dir(to))
-}
-
-// settleMeta writes the database's meta records again: after a sync that failed the page cache may show what the disk does not have.
-func (s *Store) settleMeta(m meta) error {
-	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
-	if err != nil {
-		return fmt.Errorf("log store: %w", err)
-	}
-	defer f.Close()
-	return rewriteMeta(f, m)
-}
-
-// connect opens the database proper. It may have to write; if the disk is full,
-// the reserve makes room.
+// connect opens the database proper. It may have to write; if the disk is full, the reserve makes room.
 func (s *Store) connect() error {
 	err := s.retryWithRoom(func() error {
-		b, err := openDatabase(s.path, s.opts)
+		b, err := openDatabase(s.path, boltOptions(s.opts.LockTimeout))
 		if err == nil {
 			s.values = s.opts.wrap(b)
 		}
@@ -231,7 +251,7 @@ func (s *Store) connect() error {
 	switch {
 	case err == nil:
 		return nil
-	case isTimeout(err):
+	case errors.Is(err, berrors.ErrTimeout):
 		return locked(s.opts.Dir)
 	case errors.Is(err, ErrDamaged):
 		return err
@@ -240,7 +260,7 @@ func (s *Store) connect() error {
 }
 
 // openDatabase opens the database of a path.
-func openDatabase(path string, o Options) (b *boltdb.BoltStore, err error) {
+func openDatabase(path string, o *bbolt.Options) (b *boltdb.BoltStore, err error) {
 	defer catch(&err, path, debug.SetPanicOnFault(true))
-	return boltdb.New(boltdb.Options{Path: path, BoltOptions: boltOptions(o.LockTimeout)})
+	return boltdb.New(boltdb.Options{Path: path, BoltOptions: o})
 }

@@ -1,6 +1,7 @@
 package logstore
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"time"
@@ -53,14 +54,31 @@ type Options struct {
 	wrapFile func(wal.File) wal.File
 }
 
+// Hooks are called from the goroutine that did the work, often from raft's main loop: they must return at once.
+type Hooks struct {
+	// Append follows every append, also a failed one.
+	Append func(Append)
+	// Probe follows every disk probe with the time it took.
+	Probe func(took time.Duration)
+	// Free follows every look at the disk with its free and total bytes.
+	Free func(free, total uint64)
+}
+
+// Append describes one append: its entries, their data in bytes, the time until the sync was done.
+type Append struct {
+	Entries, Bytes int
+	Took           time.Duration
+	Err            error
+}
+
 func (o Options) withDefaults() (Options, error) {
 	if o.Dir == "" || o.Fatal == nil {
 		return o, errors.New("log store: Options.Dir and Options.Fatal are required")
 	}
-	o.Heartbeat = orDefault(o.Heartbeat, 500*time.Millisecond)
-	o.LockTimeout = orDefault(o.LockTimeout, 3*time.Second)
-	o.ProbeEvery = orDefault(o.ProbeEvery, time.Second)
-	o.ScrubEvery = orDefault(o.ScrubEvery, 24*time.Hour)
+	o.Heartbeat = cmp.Or(o.Heartbeat, 500*time.Millisecond)
+	o.LockTimeout = cmp.Or(o.LockTimeout, 3*time.Second)
+	o.ProbeEvery = cmp.Or(o.ProbeEvery, time.Second)
+	o.ScrubEvery = cmp.Or(o.ScrubEvery, 24*time.Hour)
 	o.Space = o.Space.withDefaults()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -74,14 +92,6 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-func orDefault[T comparable](v, d T) T {
-	var zero T
-	if v == zero {
-		return d
-	}
-	return v
-}
-
 func realTicks(every time.Duration) (<-chan time.Time, func()) {
 	t := time.NewTicker(every)
 	return t.C, t.Stop
@@ -90,9 +100,5 @@ func realTicks(every time.Duration) (<-chan time.Time, func()) {
 // boltOptions returns the database's settings. The free list is not written: it
 // grows with every burst and is part of every commit otherwise.
 func boltOptions(timeout time.Duration) *bbolt.Options {
-	return &bbolt.Options{
-		Timeout:        timeout,
-		FreelistType:   bbolt.FreelistMapType,
-		NoFreelistSync: true,
-	}
+	return &bbolt.Options{Timeout: timeout, FreelistType: bbolt.FreelistMapType, NoFreelistSync: true}
 }

@@ -2,6 +2,7 @@ package logstore
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -99,7 +100,7 @@ func (m *member) start(t *testing.T) {
 
 func (m *member) stop(t *testing.T) {
 	t.Helper()
-	if err := first(m.raft.Shutdown().Error(), m.store.Close()); err != nil {
+	if err := cmp.Or(m.raft.Shutdown().Error(), m.store.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if all := m.dead.list(); len(all) > 0 {

@@ -2,11 +2,16 @@ package logstore
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc64"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -21,10 +26,9 @@ const (
 	tempSuffix   = ".tmp"
 )
 
-// SnapshotStore is raft's file snapshot store with a header in front of each
-// state. The library sums the state only; index, term and configuration stand
-// in a JSON file without a sum, and a flipped digit there would make raft skip
-// log entries. The header repeats them, so the state's sum covers them too.
+// SnapshotStore is raft's file snapshot store with a header in front of each state. The library sums the state only; index,
+// term and configuration stand in a JSON file without a sum, and a flipped digit there would make raft skip log entries. The
+// header repeats them, so the state's sum covers them too.
 type SnapshotStore struct {
 	inner *raft.FileSnapshotStore
 	dir   string // of the snapshots
@@ -68,8 +72,7 @@ func (s *SnapshotStore) Create(version raft.SnapshotVersion, index, term uint64,
 	return &checkedSink{SnapshotSink: sink, path: filepath.Join(s.dir, sink.ID())}, nil
 }
 
-// List returns the snapshots, newest first, with the sizes of their states
-// without the header: what a reader of Open gets.
+// List returns the snapshots, newest first, with the sizes of their states without the header: what a reader of Open gets.
 func (s *SnapshotStore) List() ([]*raft.SnapshotMeta, error) {
 	list, err := s.inner.List()
 	if err != nil {
@@ -131,7 +134,9 @@ const snapshotMagic = "TRISNAP1"
 func snapshotHeader(m *raft.SnapshotMeta) []byte {
 	conf := raft.EncodeConfiguration(m.Configuration)
 	b := []byte(snapshotMagic)
-	b = appendNumbers(b, uint64(len(conf)), uint64(m.Version), m.Index, m.Term, m.ConfigurationIndex)
+	for _, n := range []uint64{uint64(len(conf)), uint64(m.Version), m.Index, m.Term, m.ConfigurationIndex} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
 	return append(b, conf...)
 }
 
@@ -152,4 +157,113 @@ func damagedSnapshot(path string, err error) error {
 	return fmt.Errorf("%w: snapshot %s: %w", ErrDamaged, path, err)
 }
 
-func isUnfinished(name string) bool { return strings.HasSuffix(name, tempSuffix) }
+// Snapshot describes one snapshot, as CheckSnapshots found it.
+type Snapshot struct {
+	ID    string // the name of its directory
+	Path  string // its directory
+	Index uint64 // the last log entry that it contains
+	Term  uint64 // that entry's term
+	// Damage is nil for a sound snapshot, and matches ErrDamaged otherwise.
+	Damage error
+}
+
+// CheckSnapshots reads every snapshot below the data directory dir whole and returns them newest first, never nil without an
+// error. Index and term come from the directory's name, so that they are known of a damaged one too. Give the result to
+// Options.Snapshots: raft itself would pass over a damaged one in silence, even where the log cannot make up for it.
+func CheckSnapshots(dir string) ([]Snapshot, error) {
+	list := []Snapshot{}
+	all, err := os.ReadDir(filepath.Join(dir, snapshotsDir))
+	if errors.Is(err, os.ErrNotExist) {
+		return list, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("snapshots: %w", err)
+	}
+	for _, d := range all {
+		if !d.IsDir() || strings.HasSuffix(d.Name(), tempSuffix) {
+			continue
+		}
+		s := Snapshot{ID: d.Name(), Path: filepath.Join(dir, snapshotsDir, d.Name())}
+		if _, err := fmt.Sscanf(s.ID, "%d-%d-", &s.Term, &s.Index); err != nil {
+			continue // not raft's, which would not find it by its name either
+		}
+		s.Damage = checkSnapshot(s.Path)
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b Snapshot) int {
+		return cmp.Or(cmp.Compare(b.Term, a.Term), cmp.Compare(b.Index, a.Index), cmp.Compare(b.ID, a.ID))
+	})
+	return list, nil
+}
+
+// Open returns the state of a sound snapshot.
+func (s Snapshot) Open() (io.ReadCloser, error) {
+	m, err := readFacts(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(filepath.Join(s.Path, stateName))
+	if err != nil {
+		return nil, fmt.Errorf("snapshots: %w", err)
+	}
+	if _, err := readHeader(f, &m.SnapshotMeta); err != nil {
+		f.Close()
+		return nil, damagedSnapshot(s.Path, err)
+	}
+	return f, nil
+}
+
+// snapshotFacts is the content of the JSON file that accompanies a state.
+type snapshotFacts struct {
+	raft.SnapshotMeta
+	CRC []byte
+}
+
+func checkSnapshot(path string) error {
+	if err := compareSnapshot(path); err != nil {
+		return damagedSnapshot(path, err)
+	}
+	return nil
+}
+
+func readFacts(path string) (m snapshotFacts, err error) {
+	b, err := os.ReadFile(filepath.Join(path, metaName))
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", metaName, err)
+	}
+	return m, nil
+}
+
+func compareSnapshot(path string) error {
+	m, err := readFacts(path)
+	if err != nil {
+		return err
+	}
+	if m.ID != filepath.Base(path) {
+		return fmt.Errorf("%s says that it is %q", metaName, m.ID)
+	}
+	f, err := os.Open(filepath.Join(path, stateName))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := crc64.New(crc64.MakeTable(crc64.ECMA))
+	in := io.TeeReader(f, sum)
+	header, err := readHeader(in, &m.SnapshotMeta)
+	if err != nil {
+		return err
+	}
+	state, err := io.Copy(io.Discard, in)
+	if err != nil {
+		return err
+	}
+	switch size := int64(header) + state; {
+	case size != m.Size:
+		return fmt.Errorf("%s has %d bytes, not %d", stateName, size, m.Size)
+	case !bytes.Equal(sum.Sum(nil), m.CRC):
+		return fmt.Errorf("%s: %w", stateName, ErrChecksum)
+	}
+	return nil
+}

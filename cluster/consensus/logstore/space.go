@@ -1,28 +1,18 @@
 package logstore
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
-
-// Level says how much room the disk has.
-type Level int32
-
-// The levels, from good to bad.
-const (
-	SpaceOK    Level = iota
-	SpaceAlarm       // below the alarm mark: tell the operator
-	SpaceLow         // below the floor: refuse writes, do not lead
-)
-
-// String names the level as metrics and logs show it.
-func (l Level) String() string {
-	return [...]string{"ok", "alarm", "low"}[l]
-}
 
 // Space says how much free disk the node wants. A bolt file never shrinks while
 // it is open, so room that is gone does not come back by itself.
@@ -39,7 +29,7 @@ type Space struct {
 const defaultReserve = 64 << 20
 
 func (s Space) withDefaults() Space {
-	s.Reserve = orDefault(s.Reserve, defaultReserve)
+	s.Reserve = cmp.Or(s.Reserve, defaultReserve)
 	if s.Statfs == nil {
 		s.Statfs = statfs
 	}
@@ -56,14 +46,13 @@ func statfs(dir string) (free, total uint64, err error) {
 
 // space watches the free space of the data directory and keeps the reserve.
 type space struct {
-	opts    Space
-	dir     string
-	onLevel func(Level)
-	onFree  func(free, total uint64)
+	opts   Space
+	dir    string
+	log    *slog.Logger
+	onFree func(free, total uint64)
 
 	free, total atomic.Uint64
-	level       atomic.Int32
-	told        atomic.Bool // that writes are refused
+	low         atomic.Bool // below the floor: writes are refused
 
 	mu      sync.Mutex
 	reserve *reserve
@@ -73,30 +62,12 @@ type space struct {
 // newSpace counts a reserve that is not there as spent, until it is made: a start must not take the room that the reserve left for
 // room above the floor.
 func newSpace(o Options) *space {
-	p := &space{
-		opts: o.Space, dir: o.Dir, onFree: o.Hooks.Free,
+	s := &space{
+		opts: o.Space, dir: o.Dir, log: o.Logger, onFree: o.Hooks.Free,
 		reserve: &reserve{path: filepath.Join(o.Dir, reserveFile), size: o.Space.Reserve},
 	}
-	p.spent = o.Space.Reserve >= 0 && !p.reserve.held()
-	p.onLevel = func(l Level) {
-		p.tell(o.Logger, l)
-		if o.Hooks.Space != nil {
-			o.Hooks.Space(l)
-		}
-	}
-	return p
-}
-
-// tell logs that writes are refused, or accepted again.
-func (s *space) tell(log *slog.Logger, l Level) {
-	free, total, _ := s.now()
-	switch {
-	case l == SpaceLow:
-		log.Warn("free disk space is below the floor: this node refuses writes, does not lead, and answers reads", "dir", s.dir, "free_bytes", free, "needed_bytes", s.needed(total))
-		s.told.Store(true)
-	case s.told.Swap(false):
-		log.Info("free disk space is above the floor again: writes are accepted", "dir", s.dir, "free_bytes", free)
-	}
+	s.spent = o.Space.Reserve >= 0 && !s.reserve.held()
+	return s
 }
 
 // Accepting returns nil while there is room for new writes, and an error that
@@ -104,16 +75,17 @@ func (s *space) tell(log *slog.Logger, l Level) {
 // proposed, gives up leadership and does not campaign. What other nodes
 // replicate to this one is still stored.
 func (s *Store) Accepting() error {
-	if Level(s.space.level.Load()) != SpaceLow {
+	if !s.space.low.Load() {
 		return nil
 	}
-	free, total, _ := s.space.now()
-	return fmt.Errorf("%w: %s has %d of %d bytes free; at least %d must be free before writes are accepted again", ErrLowSpace, s.opts.Dir, free, total, s.space.needed(total))
+	return fmt.Errorf("%w: %s has %d of %d bytes free; at least %d must be free before writes are accepted again",
+		ErrLowSpace, s.opts.Dir, s.space.free.Load(), s.space.total.Load(), s.space.needed())
 }
 
-// needed returns the number of bytes that must be free before writes are accepted again.
-func (s *space) needed(total uint64) uint64 {
-	floor := s.opts.Floor.Of(total)
+// needed returns the number of bytes that must be free before writes are accepted again: a tenth more than the floor, so that
+// a disk near it does not have them refused and accepted in turn, and room for the reserve.
+func (s *space) needed() uint64 {
+	floor := s.opts.Floor.Of(s.total.Load())
 	floor += floor / 10
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,12 +95,7 @@ func (s *space) needed(total uint64) uint64 {
 	return floor
 }
 
-func (s *space) now() (free, total uint64, level Level) {
-	return s.free.Load(), s.total.Load(), Level(s.level.Load())
-}
-
-// check looks at the disk and moves the level. A level that was low stays so
-// until there is a tenth more than the floor, so that it does not flap.
+// check looks at the disk, and has writes refused or accepted again.
 func (s *space) check() error {
 	free, total, err := s.opts.Statfs(s.dir)
 	if err != nil {
@@ -139,45 +106,27 @@ func (s *space) check() error {
 	if s.onFree != nil {
 		s.onFree(free, total)
 	}
-	s.restoreReserve(free, total)
-	s.setLevel(s.judge(free, total))
+	floor := s.opts.Floor.Of(total)
+	more := floor + floor/10
+	s.mu.Lock()
+	if s.opts.Reserve >= 0 && !s.reserve.held() && free >= more+uint64(s.opts.Reserve) && s.reserve.make() == nil {
+		s.spent = false
+	}
+	spent := s.spent
+	s.mu.Unlock()
+	s.setLow(spent || free < floor || s.low.Load() && free < more)
 	return nil
 }
 
-func (s *space) judge(free, total uint64) Level {
-	s.mu.Lock()
-	spent := s.spent
-	s.mu.Unlock()
-	floor := s.opts.Floor.Of(total)
-	if Level(s.level.Load()) == SpaceLow {
-		floor += floor / 10
-	}
-	switch {
-	case free < floor || spent:
-		return SpaceLow
-	case free < s.opts.Floor.Alarm(total):
-		return SpaceAlarm
-	}
-	return SpaceOK
-}
-
-func (s *space) setLevel(l Level) {
-	if Level(s.level.Swap(int32(l))) != l && s.onLevel != nil {
-		s.onLevel(l)
-	}
-}
-
-// restoreReserve makes the reserve when the disk has room for it above the
-// floor.
-func (s *space) restoreReserve(free, total uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	floor := s.opts.Floor.Of(total)
-	if s.opts.Reserve < 0 || s.reserve.held() || free < floor+floor/10+uint64(s.opts.Reserve) {
-		return
-	}
-	if s.reserve.make() == nil {
-		s.spent = false
+// setLow has writes refused or accepted, and logs a change.
+func (s *space) setLow(low bool) {
+	switch free := s.free.Load(); {
+	case s.low.Swap(low) == low:
+	case low:
+		s.log.Warn("free disk space is below the floor: this node refuses writes, does not lead, and answers reads",
+			"dir", s.dir, "free_bytes", free, "needed_bytes", s.needed())
+	default:
+		s.log.Info("free disk space is above the floor again: writes are accepted", "dir", s.dir, "free_bytes", free)
 	}
 }
 
@@ -188,6 +137,91 @@ func (s *space) releaseReserve() bool {
 	released := s.reserve.release()
 	s.spent = s.spent || released
 	s.mu.Unlock()
-	s.setLevel(SpaceLow)
+	s.setLow(true)
 	return released
 }
+
+// Floor is the free space of a disk below which writes are refused. The zero value is the default: 5 % of the disk, and
+// 8 GiB of a disk larger than 160 GiB, since what a node writes does not grow with its disk.
+type Floor struct {
+	// Bytes is a fixed number of bytes; 0 means by Share.
+	Bytes uint64
+	// Share is a share of the disk, from 0 to 1; 0 means the default.
+	Share float64
+}
+
+const (
+	defaultFloorShare = 0.05
+	defaultFloorMost  = 8 << 30
+	// alarmFloors is the number of floors that must be free for a disk not to raise the alarm.
+	alarmFloors = 4
+)
+
+// Of returns the floor of a disk of total bytes.
+func (f Floor) Of(total uint64) uint64 {
+	switch {
+	case f.Bytes != 0:
+		return f.Bytes
+	case f.Share != 0:
+		return uint64(f.Share * float64(total))
+	}
+	return min(uint64(defaultFloorShare*float64(total)), defaultFloorMost)
+}
+
+// Alarm returns the free space below which the operator should act: four floors.
+func (f Floor) Alarm(total uint64) uint64 {
+	return alarmFloors * f.Of(total)
+}
+
+const reserveFile = "raft.reserve"
+
+// reserve is a file of real blocks that exists to be deleted.
+type reserve struct {
+	path string
+	size int64
+}
+
+// held reports whether the file is there with all its blocks.
+func (r *reserve) held() bool {
+	st, err := os.Stat(r.path)
+	if err != nil || st.Size() != r.size {
+		return false
+	}
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	return !ok || sys.Blocks*512 >= r.size
+}
+
+// make allocates the file, or leaves none.
+func (r *reserve) make() error {
+	f, err := os.OpenFile(r.path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("reserve file: %w", err)
+	}
+	if err = r.allocate(f); err == nil {
+		err = f.Sync()
+	}
+	if err = cmp.Or(err, f.Close()); err != nil {
+		os.Remove(r.path)
+		return fmt.Errorf("reserve file: %w", err)
+	}
+	return nil
+}
+
+func (r *reserve) allocate(f *os.File) error {
+	err := wal.Allocate(f, r.size)
+	if !errors.Is(err, syscall.EOPNOTSUPP) {
+		return err
+	}
+	zeros := make([]byte, 1<<20)
+	for left := r.size; left > 0; {
+		n, err := f.Write(zeros[:min(left, int64(len(zeros)))])
+		if err != nil {
+			return err
+		}
+		left -= int64(n)
+	}
+	return nil
+}
+
+// release deletes the file and says whether there was one.
+func (r *reserve) release() bool { return os.Remove(r.path) == nil }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,8 +12,8 @@ import (
 
 // disk is a data directory whose free space the test sets.
 type disk struct {
-	free   uint64
-	levels []Level
+	free uint64
+	said bytes.Buffer // its log
 	*space
 }
 
@@ -22,56 +21,58 @@ func newDisk(t *testing.T, opts Space) *disk {
 	d := &disk{free: 1000}
 	opts.Statfs = func(string) (uint64, uint64, error) { return d.free, 1000, nil }
 	dir := t.TempDir()
-	d.space = &space{opts: opts.withDefaults(), dir: dir, onLevel: func(l Level) { d.levels = append(d.levels, l) },
+	d.space = &space{opts: opts.withDefaults(), dir: dir, log: slog.New(slog.NewTextHandler(&d.said, nil)),
 		reserve: &reserve{path: filepath.Join(dir, reserveFile), size: opts.Reserve}}
 	return d
 }
 
-func (d *disk) at(t *testing.T, free uint64, want Level) {
+// at checks whether writes are refused with so much space free.
+func (d *disk) at(t *testing.T, free uint64, refused bool) {
 	t.Helper()
 	d.free = free
 	if err := d.check(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, l := d.now(); l != want {
-		t.Fatalf("%d free: level %v, want %v", free, l, want)
+	if got := d.low.Load(); got != refused {
+		t.Fatalf("%d free: writes are refused: %v, want %v", free, got, refused)
 	}
 }
 
 func TestLevelsOfSpace(t *testing.T) {
 	d := newDisk(t, Space{Reserve: -1})
-	d.at(t, 1000, SpaceOK)
-	d.at(t, 199, SpaceAlarm)
-	d.at(t, 50, SpaceAlarm)
-	d.at(t, 49, SpaceLow)
-	d.at(t, 54, SpaceLow) // not yet a tenth above the floor
-	d.at(t, 55, SpaceAlarm)
-	d.at(t, 50, SpaceAlarm)
-	d.at(t, 200, SpaceOK)
-	if want := []Level{SpaceAlarm, SpaceLow, SpaceAlarm, SpaceOK}; !slices.Equal(d.levels, want) {
-		t.Fatalf("hook saw %v, want %v", d.levels, want)
+	d.at(t, 1000, false)
+	d.at(t, 199, false)
+	d.at(t, 50, false)
+	d.at(t, 49, true)
+	d.at(t, 54, true) // not yet a tenth above the floor
+	d.at(t, 55, false)
+	d.at(t, 50, false)
+	d.at(t, 200, false)
+	said := d.said.String()
+	if low, ok := strings.Index(said, "refuses writes"), strings.Index(said, "writes are accepted"); low < 0 || ok < low || strings.Count(said, "\n") != 2 {
+		t.Fatalf("it says %q, want that writes are refused, and then that they are accepted", said)
 	}
 }
 
 func TestFloorInBytes(t *testing.T) {
 	d := newDisk(t, Space{Reserve: -1, Floor: Floor{Bytes: 200}})
-	d.at(t, 799, SpaceAlarm)
-	d.at(t, 199, SpaceLow)
-	d.at(t, 800, SpaceOK)
+	d.at(t, 799, false)
+	d.at(t, 199, true)
+	d.at(t, 800, false)
 }
 
 func TestReserveIsSpentAndComesBack(t *testing.T) {
 	d := newDisk(t, Space{Reserve: 200})
-	d.at(t, 1000, SpaceOK)
+	d.at(t, 1000, false)
 	if !d.reserve.held() {
 		t.Fatal("no reserve")
 	}
 	if !d.releaseReserve() || d.reserve.held() || d.releaseReserve() {
 		t.Fatal("the reserve was not released, or twice")
 	}
-	d.at(t, 240, SpaceLow) // above the floor, but not with the reserve
-	d.at(t, 254, SpaceLow)
-	d.at(t, 255, SpaceOK)
+	d.at(t, 240, true) // above the floor, but not with the reserve
+	d.at(t, 254, true)
+	d.at(t, 255, false)
 	if !d.reserve.held() {
 		t.Fatal("the reserve is not back")
 	}
@@ -157,7 +158,10 @@ func TestStoreRefusesBelowTheFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	store(t, s, 1, 3, 1) // what others replicate is still stored
-	if st := s.Stats(); st.FreeBytes != 10 || st.TotalBytes != 1000 || st.Level != SpaceLow || st.Entries != 3 {
-		t.Fatalf("%+v", st)
+	if last, err := s.LastIndex(); last != 3 || err != nil {
+		t.Fatalf("the log ends at %d, want 3: %v", last, err)
+	}
+	if at := s.space; at.free.Load() != 10 || at.total.Load() != 1000 || !at.low.Load() {
+		t.Fatalf("%d of %d bytes are free, writes are refused: %v", at.free.Load(), at.total.Load(), at.low.Load())
 	}
 }

@@ -1,6 +1,7 @@
 package logstore
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -45,7 +46,6 @@ type Store struct {
 	cache   *cache
 
 	reads, writes gauge // calls under way, for the watchdog
-	counts        counters
 	space         *space
 	tasks         tasks
 
@@ -59,9 +59,8 @@ var (
 	_ raft.MonotonicLogStore = (*Store)(nil)
 )
 
-// Close ends the background work, notes the orderly end on the disk and lets go
-// of the directory. Raft must have been shut down. After a failure it notes
-// nothing, so that the next Open treats the end as unclean.
+// Close ends the background work, notes the orderly end on the disk and lets go of the directory. Raft must have been shut
+// down. After a failure it notes nothing, so that the next Open treats the end as unclean.
 func (s *Store) Close() error {
 	if !s.closed.CompareAndSwap(false, true) {
 		return nil
@@ -74,16 +73,7 @@ func (s *Store) Close() error {
 	if err != nil {
 		err = fmt.Errorf("log store: close the log: %w", err)
 	}
-	return first(err, s.mark.Sync(), s.mark.Close(), s.file.Close(), s.values.Close(), s.lock.Close())
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(err, s.mark.Sync(), s.mark.Close(), s.file.Close(), s.values.Close(), s.lock.Close())
 }
 
 // usable reports whether calls still go through.
@@ -97,14 +87,13 @@ func (s *Store) usable() error {
 	return nil
 }
 
-// judge decides what an error means for the process, and puts it into words.
-// Answers such as "not found" pass as they are: raft compares them.
+// judge decides what an error means for the process, and puts it into words. Answers such as "not found" pass as they are: raft
+// compares them.
 func (s *Store) judge(doing string, err error) error {
 	switch severityOf(err) {
 	case harmless:
 		return err
 	case full:
-		s.counts.full.Add(1)
 		s.MakeRoom()
 		return fmt.Errorf("log store: %s: %w: %w; free space on the disk of %s", doing, ErrNoSpace, err, s.opts.Dir)
 	}
@@ -133,9 +122,8 @@ func (s *Store) MakeRoom() bool {
 	return s.space.releaseReserve() || spares
 }
 
-// retryWithRoom tries once more after a full disk, with the reserve freed:
-// raft panics when it cannot store its term, and a node must be able to shorten
-// its log. Appends do not get this: their error moves leadership elsewhere.
+// retryWithRoom tries once more after a full disk, with the reserve freed: raft panics when it cannot store its term, and a node
+// must be able to shorten its log. Appends do not get this: their error moves leadership elsewhere.
 func (s *Store) retryWithRoom(f func() error) error {
 	err := f()
 	if severityOf(err) == full && s.MakeRoom() {

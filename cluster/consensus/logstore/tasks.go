@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
 // tasks owns the store's goroutines: watchdog, disk probe, scrub.
@@ -40,7 +42,11 @@ func (s *Store) startTasks() {
 	}
 	s.every(ctx, spaceEvery, func(time.Time) { s.checkSpace() })
 	if s.opts.ScrubEvery > 0 {
-		s.every(ctx, s.opts.ScrubEvery, func(time.Time) { s.scrub(ctx) })
+		s.every(ctx, s.opts.ScrubEvery, func(time.Time) {
+			if err := s.scrub(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				s.opts.Logger.Error("scrub of the log", "error", err)
+			}
+		})
 	}
 	s.every(ctx, watchEvery, func(now time.Time) {
 		if err := dog.tick(now); err != nil {
@@ -68,27 +74,24 @@ func (s *Store) every(ctx context.Context, d time.Duration, f func(now time.Time
 const (
 	probeFile = "raft.probe"
 	probeLen  = 4096
+	// spaceEvery is the time between two looks at the free space.
+	spaceEvery = time.Second
+	// scrubStep is the number of entries that are read before a scrubPause.
+	scrubStep  = 256
+	scrubPause = 5 * time.Millisecond
 )
 
-// probe writes and syncs one block, so that a stalled disk is also seen on a
-// node that has nothing to write.
+// probe writes and syncs one block, so that a stalled disk is also seen on a node that has nothing to write.
 func (s *Store) probe(calls *gauge) {
 	calls.enter()
 	defer calls.leave()
 	began := time.Now()
 	if err := probeDisk(s.opts.Dir); err != nil {
-		s.counts.probeFailures.Add(1)
 		s.opts.Logger.Warn("disk probe failed", "dir", s.opts.Dir, "error", err)
-	} else {
-		took := time.Since(began)
-		s.counts.lastProbe.Store(int64(took))
-		if s.opts.Hooks.Probe != nil {
-			s.opts.Hooks.Probe(took)
-		}
+	} else if s.opts.Hooks.Probe != nil {
+		s.opts.Hooks.Probe(time.Since(began))
 	}
 }
-
-const spaceEvery = time.Second
 
 func (s *Store) checkSpace() {
 	if err := s.space.check(); err != nil {
@@ -96,8 +99,7 @@ func (s *Store) checkSpace() {
 	}
 }
 
-// probeDisk overwrites the same block each time: the disk is tried, the file
-// system's journal is not burdened.
+// probeDisk overwrites the same block each time, which does not burden the file system's journal.
 func probeDisk(dir string) error {
 	f, err := os.OpenFile(filepath.Join(dir, probeFile), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -108,29 +110,12 @@ func probeDisk(dir string) error {
 	if _, err := f.WriteAt(block[:], 0); err != nil {
 		return err
 	}
-	for {
-		if err := sysDatasync(f); !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
+	return wal.Datasync(f)
 }
 
-const (
-	scrubStep  = 256
-	scrubPause = 5 * time.Millisecond
-)
-
-// scrub reads the whole log once and ends the process if an entry is damaged,
-// so that a fault is found while the other nodes still have the entry.
-func (s *Store) scrub(ctx context.Context) {
-	if err := s.Scrub(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		s.opts.Logger.Error("scrub of the log", "error", err)
-	}
-}
-
-// Scrub reads every entry of the log and checks its sum, with pauses. Damage
-// ends the process as it does for any reader.
-func (s *Store) Scrub(ctx context.Context) error {
+// scrub reads every entry of the log and checks its sum, with pauses. Damage ends the process as it does for any reader, so
+// that it is found while the other nodes still have the entry.
+func (s *Store) scrub(ctx context.Context) error {
 	first, last, err := s.bounds()
 	if err != nil || last == 0 {
 		return err
@@ -151,6 +136,68 @@ func (s *Store) Scrub(ctx context.Context) error {
 		case <-time.After(scrubPause):
 		}
 	}
-	s.counts.scrubs.Add(1)
+	return nil
+}
+
+// ErrStalled is the reason given to Options.Fatal when a call on the disk does not come back. A leader in that state goes on
+// sending heartbeats for ever, so only the end of its process lets the others elect.
+var ErrStalled = errors.New("disk stalled")
+
+const (
+	watchEvery = 100 * time.Millisecond
+	// watchGap is the longest time between two ticks that still counts. A longer one means that this process itself stood still.
+	watchGap = 500 * time.Millisecond
+	minStall = 2 * time.Second
+)
+
+// gauge counts the calls of one kind that are under way and those that have returned.
+type gauge struct {
+	pending atomic.Int64
+	done    atomic.Uint64
+}
+
+func (g *gauge) enter() { g.pending.Add(1) }
+
+func (g *gauge) leave() {
+	g.done.Add(1)
+	g.pending.Add(-1)
+}
+
+// watchdog counts, tick by tick, for how long each kind of call has been pending without one coming back. Kinds are counted
+// apart: reads that are served from memory must not hide a write that is stuck.
+type watchdog struct {
+	limit time.Duration
+	kinds []*watched
+	last  time.Time
+}
+
+type watched struct {
+	name  string
+	calls *gauge
+	done  uint64
+	stuck time.Duration
+}
+
+// stallLimit returns the default of Options.Stall.
+func stallLimit(heartbeat time.Duration) time.Duration { return max(minStall, 4*heartbeat) }
+
+func (w *watchdog) add(name string, g *gauge) {
+	w.kinds = append(w.kinds, &watched{name: name, calls: g})
+}
+
+// tick checks the calls once. Only ticks that were seen count, each for the nominal time between two.
+func (w *watchdog) tick(now time.Time) error {
+	gap := now.Sub(w.last)
+	w.last = now
+	for _, k := range w.kinds {
+		done := k.calls.done.Load()
+		if gap > watchGap || done != k.done || k.calls.pending.Load() == 0 {
+			k.done, k.stuck = done, 0
+			continue
+		}
+		if k.stuck += watchEvery; k.stuck >= w.limit {
+			return fmt.Errorf("%w: no %s came back for %v; check the disk", ErrStalled, k.name, k.stuck)
+		}
+	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (w *WAL) Append(batches ...Batch) error {
 	if err := w.follow(batches); err != nil {
 		return err
 	}
-	size := room(batches)
+	size, copied := sizes(batches)
 	if size > mostRecord {
 		return fmt.Errorf("%w: %d bytes, at most %d fit", errTooLarge, size, int64(mostRecord))
 	}
@@ -26,7 +26,7 @@ func (w *WAL) Append(batches ...Batch) error {
 		return err
 	}
 	r := &w.record
-	r.begin(copied(batches), s.salt)
+	r.begin(copied, s.salt)
 	w.spans = w.spans[:0]
 	for _, b := range batches {
 		for _, e := range b.Entries {
@@ -50,12 +50,12 @@ func (w *WAL) follow(batches []Batch) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	for _, b := range batches {
-		last, term := b.Log.last(), uint64(0)
-		if last != 0 {
-			term = b.Log.termAt(last)
-		}
-		if err := follows(last, term, b.Entries); err != nil {
-			return err
+		last, term := b.Log.end()
+		for _, e := range b.Entries {
+			if err := follows(last, term, e.Index, e.Term); err != nil {
+				return err
+			}
+			last, term = e.Index, e.Term
 		}
 	}
 	return nil
@@ -82,9 +82,7 @@ func (w *WAL) write(s *segment, publish func()) error {
 	w.mu.Lock()
 	s.end += r.length
 	s.last = w.number
-	if publish != nil {
-		publish()
-	}
+	publish()
 	w.mu.Unlock()
 	if s.end > s.size/2 {
 		w.wakeAhead()
@@ -137,15 +135,20 @@ type record struct {
 	sum    uint32 // of the record
 }
 
-// room returns the most bytes that a record of these batches takes.
-func room(batches []Batch) int64 {
-	n := int64(recordHead)
+// sizes returns the bytes that a record of these batches takes, and how many of them it copies into its own memory.
+func sizes(batches []Batch) (size int64, copied int) {
+	size, copied = recordHead, recordHead
 	for _, b := range batches {
 		for _, l := range b.Entries {
-			n += itemHead + int64(len(l.Data)) + int64(len(l.Extensions))
+			size, copied = size+itemHead, copied+itemHead
+			for _, data := range [][]byte{l.Data, l.Extensions} {
+				if size += int64(len(data)); len(data) <= copiedData {
+					copied += len(data)
+				}
+			}
 		}
 	}
-	return n
+	return size, copied
 }
 
 // begin makes an empty record for a segment. Its memory must have room for everything that is copied, because parts point into it.
@@ -157,22 +160,6 @@ func (r *record) begin(copied int, salt uint64) {
 	r.memory, r.parts = r.memory[:recordHead], r.parts[:0]
 	r.from, r.length, r.seed = 0, recordHead, saltSum(salt)
 	r.heads = r.seed
-}
-
-// copied counts the bytes that a record of entries copies into its own memory.
-func copied(batches []Batch) int {
-	n := recordHead
-	for _, b := range batches {
-		for _, l := range b.Entries {
-			n += itemHead
-			for _, data := range [][]byte{l.Data, l.Extensions} {
-				if len(data) <= copiedData {
-					n += len(data)
-				}
-			}
-		}
-	}
-	return n
 }
 
 // add appends an item, and returns where in the record it begins and how long it is.

@@ -22,10 +22,13 @@ type File interface {
 // diskFile is a File on the disk.
 type diskFile struct{ *os.File }
 
-// Datasync syncs the data and the length, not the times.
-func (f diskFile) Datasync() error {
+// Datasync syncs the file.
+func (f diskFile) Datasync() error { return Datasync(f.File) }
+
+// Datasync makes durable what was written to a file: the data and the length, not the times. Its error is the bare errno.
+func Datasync(f *os.File) error {
 	for {
-		if err := sysDatasync(f.File); !errors.Is(err, syscall.EINTR) {
+		if err := sysDatasync(f); !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}
@@ -44,8 +47,8 @@ func (f diskFile) WriteParts(parts [][]byte, at int64) error {
 	return nil
 }
 
-// syncDir makes the names in a folder durable.
-func syncDir(dir string) error {
+// SyncDir makes the names in a folder durable.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return fmt.Errorf("wal: %w", err)
@@ -57,10 +60,10 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// rename gives a file its name, durably.
-func rename(from, to string) error {
+// Rename gives a file, or a folder, its name, durably.
+func Rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return fmt.Errorf("wal: %w", err)
 	}
-	return syncDir(filepath.Dir(to))
+	return SyncDir(filepath.Dir(to))
 }

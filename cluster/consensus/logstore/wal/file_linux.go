@@ -13,6 +13,9 @@ const mostParts = 1024
 
 func sysDatasync(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
 
+// Allocate gives an empty file size bytes of real blocks.
+func Allocate(f *os.File, size int64) error { return unix.Fallocate(int(f.Fd()), 0, 0, size) }
+
 // writeParts writes parts by few system calls and copies none.
 func writeParts(f *os.File, parts [][]byte, at int64) error {
 	for len(parts) > 0 {

@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -36,6 +37,11 @@ func (l *Log) last() uint64 {
 	return l.first + uint64(len(l.spans)) - 1
 }
 
+// has reports whether an entry is there; the lock is held.
+func (l *Log) has(index uint64) bool {
+	return len(l.spans) > 0 && index >= l.first && index <= l.last()
+}
+
 // Bounds returns the indexes of the first and the last entry, 0 and 0 of an empty log.
 func (l *Log) Bounds() (first, last uint64) {
 	l.w.mu.RLock()
@@ -50,7 +56,7 @@ func (l *Log) Bounds() (first, last uint64) {
 func (l *Log) Term(index uint64) uint64 {
 	l.w.mu.RLock()
 	defer l.w.mu.RUnlock()
-	if len(l.spans) == 0 || index < l.first || index > l.last() {
+	if !l.has(index) {
 		return 0
 	}
 	return l.termAt(index)
@@ -58,15 +64,7 @@ func (l *Log) Term(index uint64) uint64 {
 
 // termAt returns the term of an entry that is there; the lock is held.
 func (l *Log) termAt(index uint64) uint64 {
-	i, found := slices.BinarySearchFunc(l.terms, index, func(r termRun, index uint64) int {
-		switch {
-		case r.from < index:
-			return -1
-		case r.from > index:
-			return 1
-		}
-		return 0
-	})
+	i, found := slices.BinarySearchFunc(l.terms, index, func(r termRun, index uint64) int { return cmp.Compare(r.from, index) })
 	if !found {
 		i--
 	}
@@ -79,7 +77,7 @@ func (l *Log) Read(index uint64, out *raft.Log) error {
 	w := l.w
 	w.mu.RLock() // until the entry is read, so that its segment is not used again meanwhile
 	defer w.mu.RUnlock()
-	if len(l.spans) == 0 || index < l.first || index > l.last() {
+	if !l.has(index) {
 		return raft.ErrLogNotFound
 	}
 	at := l.spans[index-l.first]
@@ -99,30 +97,28 @@ func (l *Log) Read(index uint64, out *raft.Log) error {
 func (l *Log) Append(entries []*raft.Log) error { return l.w.Append(Batch{l, entries}) }
 
 // Cut drops the entry at an index and all later ones, durably.
-func (l *Log) Cut(from uint64) error {
-	return l.w.note(cut, l, from)
-}
+func (l *Log) Cut(from uint64) error { return l.w.note(cut, l, from) }
 
 // Trim drops the entries before an index, durably. The log may be empty then, and goes on at any index.
-func (l *Log) Trim(to uint64) error {
-	return l.w.note(trim, l, to)
+func (l *Log) Trim(to uint64) error { return l.w.note(trim, l, to) }
+
+// end returns the index and the term of the last entry, 0 and 0 of an empty log; the lock is held.
+func (l *Log) end() (last, term uint64) {
+	if last = l.last(); last != 0 {
+		term = l.termAt(last)
+	}
+	return last, term
 }
 
-// errOrder says that entries do not follow each other.
-var errOrder = fmt.Errorf("wal: entries out of order")
-
-// follows reports whether entries may be appended to a log that ends at an index of a term.
-func follows(last, term uint64, entries []*raft.Log) error {
-	for _, e := range entries {
-		switch {
-		case e.Index == 0:
-			return fmt.Errorf("%w: entry 0 cannot be", errOrder)
-		case last != 0 && e.Index != last+1:
-			return fmt.Errorf("%w: entry %d follows entry %d", errOrder, e.Index, last)
-		case e.Term < term:
-			return fmt.Errorf("%w: entry %d of term %d follows one of term %d", errOrder, e.Index, e.Term, term)
-		}
-		last, term = e.Index, e.Term
+// follows refuses an entry that does not follow the last one of a log, at an index of a term.
+func follows(last, term, index, newTerm uint64) error {
+	switch {
+	case index == 0:
+		return fmt.Errorf("%w: entry 0 cannot be", errOrder)
+	case last != 0 && index != last+1:
+		return fmt.Errorf("%w: entry %d follows entry %d", errOrder, index, last)
+	case newTerm < term:
+		return fmt.Errorf("%w: entry %d of term %d follows one of term %d", errOrder, index, newTerm, term)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -69,7 +70,7 @@ func (m *Mark) Raise(number uint64) {
 
 // Align writes the mark durably.
 func (m *Mark) Align(number uint64) error {
-	if err := first(m.write(number), m.Sync()); err != nil {
+	if err := cmp.Or(m.write(number), m.Sync()); err != nil {
 		return fmt.Errorf("wal: high-water mark: %w", err)
 	}
 	m.number = number

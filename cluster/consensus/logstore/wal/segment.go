@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 )
 
 const (
@@ -76,8 +79,8 @@ func (w *WAL) makeSegment(number uint32, size int64) (*segment, error) {
 	if from == "" {
 		err = fill(s.f, size)
 	}
-	if err = first(err, s.f.WriteParts([][]byte{encodeHeader(number, s.salt)}, 0), s.f.Datasync()); err == nil {
-		err = rename(temp, s.path)
+	if err = cmp.Or(err, s.f.WriteParts([][]byte{encodeHeader(number, s.salt)}, 0), s.f.Datasync()); err == nil {
+		err = Rename(temp, s.path)
 	}
 	if err != nil {
 		s.f.Close()
@@ -127,9 +130,9 @@ func (w *WAL) retire(segments []*segment) error {
 		w.mu.Unlock()
 		var err error
 		if keep {
-			err = rename(s.path, spare)
+			err = Rename(s.path, spare)
 		} else {
-			err = first(os.Remove(s.path), syncDir(w.opts.Dir))
+			err = cmp.Or(os.Remove(s.path), SyncDir(w.opts.Dir))
 		}
 		if err != nil {
 			return fmt.Errorf("wal: drop a segment: %w", err)
@@ -189,4 +192,85 @@ func files(dir string, size int64) (numbers []uint32, spares []string, err error
 		}
 	}
 	return numbers, spares, nil
+}
+
+// ahead makes the next segment before it is needed, since making one takes many writes.
+type ahead struct {
+	mu     sync.Mutex // held while a segment is made
+	ready  []*segment // empty, in order
+	made   uint32     // number of the newest segment
+	failed time.Time  // when making one failed last
+
+	wake, quit chan struct{}
+	wg         sync.WaitGroup
+}
+
+// failedPause is the pause between two tries to make a segment ahead of time on a disk without room.
+const failedPause = time.Second
+
+func (w *WAL) startAhead() {
+	a := &w.ahead
+	a.wake, a.quit = make(chan struct{}, 1), make(chan struct{})
+	a.wg.Go(func() {
+		for {
+			select {
+			case <-a.quit:
+				return
+			case <-a.wake:
+			}
+			if err := w.makeAhead(); err != nil { // an append that needs it meets the error
+				w.opts.Logger.Warn("the next segment of the log could not be made yet", "error", err)
+			}
+		}
+	})
+}
+
+func (w *WAL) stopAhead() {
+	close(w.ahead.quit)
+	w.ahead.wg.Wait()
+}
+
+func (w *WAL) wakeAhead() {
+	select {
+	case w.ahead.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (w *WAL) makeAhead() error {
+	a := &w.ahead
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.ready) > 0 || time.Since(a.failed) < failedPause {
+		return nil
+	}
+	s, err := w.makeSegment(a.made+1, w.opts.SegmentSize)
+	if err != nil {
+		a.failed = time.Now()
+		return err
+	}
+	a.made++
+	a.ready = append(a.ready, s)
+	return nil
+}
+
+// nextSegment returns the segments up to one that has room for n bytes after its header. Those before it stay empty.
+func (w *WAL) nextSegment(n int64) (all []*segment, err error) {
+	a := &w.ahead
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.ready) > 0 {
+		s := a.ready[0]
+		all, a.ready = append(all, s), a.ready[1:]
+		if s.end+n <= s.size {
+			return all, nil
+		}
+	}
+	s, err := w.makeSegment(a.made+1, max(w.opts.SegmentSize, headerRoom+n))
+	if err != nil {
+		a.ready = all // for the next try
+		return nil, err
+	}
+	a.made++
+	return append(all, s), nil
 }

@@ -1,6 +1,9 @@
 package wal
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"slices"
@@ -35,12 +38,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.SegmentSize == 0 {
-		o.SegmentSize = segmentSize
-	}
-	if o.Spares == 0 {
-		o.Spares = spares
-	}
+	o.SegmentSize, o.Spares = cmp.Or(o.SegmentSize, segmentSize), cmp.Or(o.Spares, spares)
 	if o.Wrap == nil {
 		o.Wrap = func(f File) File { return f }
 	}
@@ -127,12 +125,8 @@ func (w *WAL) control(k kind, l *Log, index uint64) error {
 	if err != nil {
 		return err
 	}
-	id := uint32(0)
-	if l != nil {
-		id = l.id
-	}
 	w.record.begin(recordHead+itemHead, s.salt)
-	w.record.add(k, id, &raft.Log{Index: index})
+	w.record.add(k, l.id, &raft.Log{Index: index})
 	return w.write(s, func() {
 		switch k {
 		case cut:
@@ -164,7 +158,7 @@ func (w *WAL) Close(orderly bool) error {
 	w.stopAhead()
 	var err error
 	if orderly {
-		if err = w.control(closed, nil, 0); err == nil {
+		if err = w.control(closed, &Log{}, 0); err == nil {
 			err = w.mark.Sync()
 		}
 	}
@@ -173,9 +167,9 @@ func (w *WAL) Close(orderly bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range slices.Concat(w.segments, w.ahead.ready) {
-		err = first(err, s.f.Close())
+		err = cmp.Or(err, s.f.Close())
 	}
-	return first(err, w.mark.Close(), w.oldest.Close())
+	return cmp.Or(err, w.mark.Close(), w.oldest.Close())
 }
 
 // Records counts the records that were written since the folder was made.
@@ -185,19 +179,29 @@ func (w *WAL) Records() uint64 {
 	return w.number
 }
 
-// Stats are the sizes of the files now, in bytes.
-type Stats struct {
-	Segments int64 // of segments with records
-	Spares   int64 // of files that wait to be used
+var (
+	// ErrDamaged says that the files hold something else than what was appended.
+	ErrDamaged = errors.New("damaged")
+	// ErrChecksum is the kind of damage where a checksum does not fit. It always comes together with ErrDamaged.
+	ErrChecksum = errors.New("checksum mismatch")
+	// errTooLarge says that entries do not fit a record.
+	errTooLarge = errors.New("wal: entries too large")
+	// errOrder says that entries do not follow each other.
+	errOrder = errors.New("wal: entries out of order")
+)
+
+// damageError is damage of a file.
+type damageError struct {
+	path string
+	err  error
 }
 
-// Stats returns the sizes of the files.
-func (w *WAL) Stats() Stats {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	st := Stats{Spares: int64(len(w.spares)) * w.opts.SegmentSize}
-	for _, s := range w.segments {
-		st.Segments += s.size
-	}
-	return st
+func damaged(path, format string, args ...any) error {
+	return &damageError{path, fmt.Errorf(format, args...)}
 }
+
+// Error names the file and what is wrong with it.
+func (e *damageError) Error() string { return e.path + ": " + e.err.Error() }
+
+// Unwrap returns what is wrong, and that it is damage.
+func (e *damageError) Unwrap() []error { return []error{ErrDamaged, e.err} }
