@@ -64,7 +64,7 @@
 //
 // A follower whose connection to the leader's process ends, whose new dial is refused and who has the consent of a
 // majority campaigns at once; see package failover. So does one that hears nothing of the leader for a heartbeat timeout,
-// as during a partition, if a majority hears nothing either (consensus/silence.go).
+// as during a partition, if a majority hears nothing either (consensus/timeouts.go).
 //
 // Package cmd/trireme opens a Node; httpapi, resp and scheduler use it through the interfaces of package fsm.
 package cluster

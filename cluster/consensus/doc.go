@@ -11,13 +11,12 @@
 //
 //	replication      entries leave before the leader's disk has them; pipelines answer with early answers
 //	logstore         the log, its cache, term and vote, snapshots, a watchdog of the disk
-//	failover         campaigns with the consent of a majority; votes asked again over a new connection
-//	transport.go     raft's transport, with a channel for calls of this node's own
+//	failover         campaigns with the consent of a majority
+//	transport.go     raft's transport, with a channel for calls of this node's own; votes asked again over a new connection
 //	commitindex.go   followers learn of commits without waiting for the next append
 //	readindex.go     confirmation of a leader by answers to questions that were asked after the read
 //	election.go      campaigns
-//	timeouts.go      timeouts that follow the delays of the machine
-//	silence.go       leaders that nobody hears
+//	timeouts.go      timeouts that follow the delays of the machine; leaders that nobody hears
 //	statemachine.go  the state machine is told of changes of the servers
 //
 // # Invariants

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/trireme-dev/trireme/cluster/consensus/failover"
+	"github.com/trireme-dev/trireme/cluster/consensus/replication"
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
@@ -40,24 +41,10 @@ func (r *Replica) watchLeader() *failover.Watcher {
 // TimeoutNow, which a leader sends to its successor: nothing else makes raft campaign before its timer has ended. The other
 // voters vote although they have a leader, so only a node with their consent may call it.
 func (r *Replica) Campaign() error {
-	answer := make(chan raft.RPCResponse, 1)
-	timer := time.NewTimer(campaignTimeout)
-	defer timer.Stop()
-	select {
-	case r.transport.toRaft <- raft.RPC{Command: &raft.TimeoutNowRequest{RPCHeader: header(r.c.ID, r.c.Mux.Addr().String())}, RespChan: answer}:
-	case <-timer.C:
-		return errNoCampaign
-	case <-r.ctx.Done():
-		return ErrShutdown
-	}
-	select {
-	case a := <-answer:
-		return a.Error
-	case <-timer.C:
-		return errNoCampaign
-	case <-r.ctx.Done():
-		return ErrShutdown
-	}
+	ctx, cancel := context.WithTimeoutCause(r.ctx, campaignTimeout, errNoCampaign)
+	defer cancel()
+	_, err := replication.Call(ctx, r.transport.toRaft, &raft.TimeoutNowRequest{RPCHeader: r.transport.sender.Header()})
+	return err
 }
 
 // askConsent asks another voter to agree to a campaign.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster/consensus/failover"
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
-	"github.com/trireme-dev/trireme/cluster/consensus/replication"
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
@@ -95,8 +94,7 @@ func (r *Replica) Bootstrap(voters []Server) error {
 	for _, s := range voters {
 		first.Servers = append(first.Servers, raft.Server{Suffrage: raft.Voter, ID: raft.ServerID(s.ID), Address: raft.ServerAddress(s.Addr)})
 	}
-	c := r.c
-	if err := raft.BootstrapCluster(r.config(), c.Store, c.Store, c.Snapshots, r.transport, first); err != nil {
+	if err := raft.BootstrapCluster(r.config(), r.c.Store, r.c.Store, r.c.Snapshots, r.transport, first); err != nil {
 		return fmt.Errorf("cluster: bootstrap: %w", err)
 	}
 	return nil
@@ -204,17 +202,4 @@ func (r *Replica) change(set func(*raft.ReloadableConfig)) error {
 	c := r.raft.ReloadableConfig()
 	set(&c)
 	return r.raft.ReloadConfig(c)
-}
-
-// header names a server as the one that makes a call.
-func header(id, addr string) raft.RPCHeader {
-	return raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(id), Addr: []byte(addr)}
-}
-
-// newSender carries this node's entries to its followers while it leads.
-func newSender(c Config) *replication.Sender {
-	h := header(c.ID, c.Mux.Addr().String())
-	return &replication.Sender{
-		Kind: c.Calls.Append, Unknown: c.Calls.Unknown, Dial: c.Mux.DialAppends, Header: func() raft.RPCHeader { return h },
-	}
 }

@@ -30,13 +30,9 @@ func (r *Replica) Servers() []Server {
 	list := r.raft.GetConfiguration().Configuration().Servers
 	all := make([]Server, len(list))
 	for i, s := range list {
-		all[i] = serverOf(s)
+		all[i] = Server{ID: string(s.ID), Addr: string(s.Address), Voter: s.Suffrage == raft.Voter}
 	}
 	return all
-}
-
-func serverOf(s raft.Server) Server {
-	return Server{ID: string(s.ID), Addr: string(s.Address), Voter: s.Suffrage == raft.Voter}
 }
 
 // Voters returns the other voters, slow ones last, and how many of them make a majority with this node.

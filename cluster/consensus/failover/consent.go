@@ -80,11 +80,7 @@ func (w *Watcher) Answer(q Ask) Answer {
 		if q.Silent { // a process that is stopped, or on a lost host, can't be found dead
 			return no("hears the leader")
 		}
-		dead, conn := w.dead(raft.Server{ID: id, Address: addr}, q.Term)
-		if conn != nil {
-			conn.Close()
-		}
-		if !dead {
+		if !w.foundDead(raft.Server{ID: id, Address: addr}, q.Term) {
 			return no("leader is alive")
 		}
 	}

@@ -16,7 +16,7 @@
 //
 //   - A connection that was never established proves nothing: only a leader that could be reached can be found dead.
 //   - Never on EOF, a timeout or late heartbeats of one node alone; never by a leader, a candidate or a non-voter.
-//   - At most Config.Budget campaigns in ten seconds.
+//   - At most five campaigns (budget) in ten seconds.
 //
 // Consent is needed because such a campaign skips the pre-vote, and its RequestVote makes peers vote although they have a
 // leader, and makes a live leader step down before it has compared logs.

@@ -1,9 +1,11 @@
 package failover
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -16,6 +18,9 @@ const (
 	dialTime = 20 * time.Millisecond // a dead port on a live host refuses within a round trip
 	poll     = 5 * time.Millisecond
 	promise  = 100 * time.Millisecond // how long a voter that agreed does not campaign itself
+	budget   = 5                      // most campaigns in budgetTime
+
+	budgetTime = 10 * time.Second
 )
 
 // Config describes one node.
@@ -24,17 +29,15 @@ type Config struct {
 	ID   raft.ServerID
 	// Campaign makes this node a candidate of the next term, whatever its state.
 	Campaign func() error
-	// Ask puts a question to another node, whose Watcher.Answer replies, within
-	// 100 ms. Without consent half the elections split: measured, docs/design/failover.md.
+	// Ask puts a question to another node, whose Watcher.Answer replies, within 100 ms.
 	Ask func(raft.Server, Ask) (Answer, error)
-	// Watch opens an idle connection to a cluster port, which that port keeps open
-	// until its process ends. A refused dial must be recognizable as ECONNREFUSED.
+	// Watch opens an idle connection to a cluster port, which that port keeps open until its process ends. A refused dial must
+	// be recognizable as ECONNREFUSED.
 	Watch func(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error)
 	// Silent reports whether this node hears nothing from the leader that it follows, for as long as raft would wait at
 	// least. With nil only dead leaders are replaced.
 	Silent func() bool
 	Jitter time.Duration // longest random pause between two tries; 40 ms
-	Budget int           // most campaigns in 10 s; 5
 	Log    func(string)
 }
 
@@ -51,7 +54,6 @@ type Watcher struct {
 	wg    sync.WaitGroup
 
 	mu     sync.Mutex
-	conn   net.Conn
 	quiet  time.Time // until then a promise forbids to campaign
 	firing time.Time // until then this node campaigns and promises nothing
 	fired  []time.Time
@@ -59,12 +61,7 @@ type Watcher struct {
 
 // Start begins to watch.
 func Start(c Config) *Watcher {
-	if c.Jitter == 0 {
-		c.Jitter = 40 * time.Millisecond
-	}
-	if c.Budget == 0 {
-		c.Budget = 5
-	}
+	c.Jitter = cmp.Or(c.Jitter, 40*time.Millisecond)
 	if c.Log == nil {
 		c.Log = func(string) {}
 	}
@@ -76,17 +73,7 @@ func Start(c Config) *Watcher {
 // Stop ends the watch; call it before the raft node is shut down.
 func (w *Watcher) Stop() {
 	close(w.stop)
-	w.Break()
 	w.wg.Wait()
-}
-
-// Break closes the watched connection from this side; for tests.
-func (w *Watcher) Break() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.conn != nil {
-		w.conn.Close()
-	}
 }
 
 func (w *Watcher) run() {
@@ -124,8 +111,8 @@ func (w *Watcher) follows(leader raft.ServerAddress, term uint64) bool {
 	return addr != "" && addr == leader && id != w.c.ID && r.State() == raft.Follower && r.CurrentTerm() == term
 }
 
-// leaderless reports whether this node has no leader but that one: it follows it, or
-// another node's campaign has ended its term and no node has won so far.
+// leaderless reports whether this node has no leader but that one: it follows it, or another node's campaign has ended its term
+// and no node has won so far.
 func (w *Watcher) leaderless(leader raft.ServerAddress) bool {
 	addr, _ := w.c.Raft.LeaderWithID()
 	return w.c.Raft.State() == raft.Follower && (addr == "" || addr == leader)
@@ -134,9 +121,6 @@ func (w *Watcher) leaderless(leader raft.ServerAddress) bool {
 // watch blocks on the connection until it ends or the leader is another.
 func (w *Watcher) watch(conn net.Conn, leader raft.Server, term uint64) {
 	for again := poll; conn != nil; again = min(2*again, time.Second) {
-		w.mu.Lock()
-		w.conn = conn
-		w.mu.Unlock()
 		ended := make(chan struct{})
 		go func() {
 			b := make([]byte, 1)
@@ -233,7 +217,7 @@ func (w *Watcher) campaign(leader raft.Server, term uint64, silent bool) {
 	}
 	for range 8 {
 		addr, _ := r.LeaderWithID()
-		if r.State() != raft.Follower || (addr != "" && addr != leader.Address) || !w.voter() || silent && !w.silent() {
+		if !w.leaderless(leader.Address) || !w.voter() || silent && !w.silent() {
 			return
 		}
 		if r.CurrentTerm() != term {
@@ -262,12 +246,10 @@ func (w *Watcher) fire(leader raft.Server, watched, term uint64, silent bool) bo
 	}
 	w.mu.Lock()
 	now := time.Now()
-	for len(w.fired) > 0 && now.Sub(w.fired[0]) > 10*time.Second {
+	for len(w.fired) > 0 && now.Sub(w.fired[0]) > budgetTime {
 		w.fired = w.fired[1:]
 	}
-	addr, _ := w.c.Raft.LeaderWithID()
-	if now.Before(w.quiet) || len(w.fired) >= w.c.Budget || w.c.Raft.State() != raft.Follower ||
-		w.c.Raft.CurrentTerm() != term || (addr != "" && addr != leader.Address) {
+	if now.Before(w.quiet) || len(w.fired) >= budget || w.c.Raft.CurrentTerm() != term || !w.leaderless(leader.Address) {
 		w.mu.Unlock()
 		w.Stats.Vetoed.Add(1)
 		return false
@@ -287,20 +269,21 @@ func (w *Watcher) gone(leader raft.Server, watched uint64, silent bool) bool {
 	if silent {
 		return w.silent()
 	}
-	dead, conn := w.dead(leader, watched)
+	return w.foundDead(leader, watched)
+}
+
+// foundDead does what dead does, and keeps no connection.
+func (w *Watcher) foundDead(leader raft.Server, term uint64) bool {
+	dead, conn := w.dead(leader, term)
 	if conn != nil {
 		conn.Close()
 	}
 	return dead
 }
 
-// voter reports whether this node may be elected. Config.Campaign does not ask: a
-// nonvoter that campaigns disturbs the cluster for nothing.
+// voter reports whether this node may be elected. A nonvoter that campaigns disturbs the cluster for nothing.
 func (w *Watcher) voter() bool {
-	for _, s := range w.c.Raft.GetConfiguration().Configuration().Servers {
-		if s.ID == w.c.ID {
-			return s.Suffrage == raft.Voter
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.c.Raft.GetConfiguration().Configuration().Servers, func(s raft.Server) bool {
+		return s.ID == w.c.ID && s.Suffrage == raft.Voter
+	})
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// errGap says that the entries of an append don't follow one another; raft makes no such append.
-var errGap = errors.New("cluster: entries of an append don't follow one another")
-
-// errCutOff says that an append or its answer ends too early.
-var errCutOff = errors.New("cluster: an append is cut off")
+var (
+	// errGap says that the entries of an append don't follow one another; raft makes no such append.
+	errGap = errors.New("cluster: entries of an append don't follow one another")
+	// errCutOff says that an append or its answer ends too early.
+	errCutOff = errors.New("cluster: an append is cut off")
+)
 
 // leastEntry is the least that an entry takes: term, type, seconds, nanoseconds and two lengths.
 const leastEntry = 6
@@ -65,18 +66,28 @@ func DecodeRequest(b []byte) (*raft.AppendEntriesRequest, error) {
 			l.Term = r.Uvarint()
 			l.Type = raft.LogType(r.Fixed(1)[0])
 			l.AppendedAt = readTime(r)
-			l.Extensions = optional(r.Bytes())
+			if l.Extensions = r.Bytes(); len(l.Extensions) == 0 {
+				l.Extensions = nil // as entries without extensions have it
+			}
 			l.Data = r.Bytes()
 			q.Entries[i] = l
 		}
 	}
-	if !r.Bool() && r.Err() == nil {
-		return nil, errCutOff
-	}
-	if err := r.Done(); err != nil {
-		return nil, fmt.Errorf("cluster: an append: %w", err)
+	if err := done(r); err != nil {
+		return nil, err
 	}
 	return q, nil
+}
+
+// done reads the mark of the end.
+func done(r *wire.Reader) error {
+	if !r.Bool() && r.Err() == nil {
+		return errCutOff
+	}
+	if err := r.Done(); err != nil {
+		return fmt.Errorf("cluster: an append: %w", err)
+	}
+	return nil
 }
 
 // readTime reads a point in time; the zero time stays zero.
@@ -86,14 +97,6 @@ func readTime(r *wire.Reader) time.Time {
 		return t
 	}
 	return time.Time{}
-}
-
-// optional returns b, or nil if it is empty: entries without extensions have none.
-func optional(b []byte) []byte {
-	if len(b) == 0 {
-		return nil
-	}
-	return b
 }
 
 // AppendResponse appends the format of the answer to an append to b.
@@ -111,11 +114,8 @@ func AppendResponse(b []byte, a *raft.AppendEntriesResponse) []byte {
 func DecodeResponse(b []byte, a *raft.AppendEntriesResponse) error {
 	r := wire.NewReader(b)
 	read := raft.AppendEntriesResponse{Term: r.Uvarint(), LastLog: r.Uvarint(), Success: r.Bool(), NoRetryBackoff: r.Bool()}
-	if !r.Bool() && r.Err() == nil {
-		return errCutOff
-	}
-	if err := r.Done(); err != nil {
-		return fmt.Errorf("cluster: the answer to an append: %w", err)
+	if err := done(r); err != nil {
+		return err
 	}
 	*a = read
 	return nil

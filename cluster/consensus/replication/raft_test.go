@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
-	"github.com/trireme-dev/trireme/cluster/consensus/failover"
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/cluster/consensus/replication"
 	"github.com/trireme-dev/trireme/cluster/transport"
@@ -188,7 +187,7 @@ func (m *member) start(t *testing.T, servers raft.Configuration) {
 			}
 		}
 	}()
-	tr := consumer{s.Over(failover.Transport{NetworkTransport: m.net}), m.toRaft}
+	tr := consumer{s.Over(m.net), m.toRaft}
 	c := raft.DefaultConfig()
 	c.LocalID, c.Logger = m.id, logger
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout, c.CommitTimeout = time.Second, time.Second, time.Second, 5*time.Millisecond

@@ -3,14 +3,15 @@ package replication
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
 
-	"github.com/trireme-dev/trireme/cluster/consensus/failover"
 	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
@@ -22,7 +23,7 @@ var errOlder = errors.New("cluster: the node is of an older version")
 
 // Transport is raft's transport with pipelines of this package.
 type Transport struct {
-	failover.Transport
+	*raft.NetworkTransport
 	sender *Sender
 }
 
@@ -30,7 +31,7 @@ type Transport struct {
 func (t Transport) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress) (raft.AppendPipeline, error) {
 	p, err := t.sender.open(to)
 	if errors.Is(err, errOlder) {
-		return t.Transport.AppendEntriesPipeline(id, to)
+		return t.NetworkTransport.AppendEntriesPipeline(id, to)
 	}
 	return p, err // after an error raft sends single appends, and tries again
 }
@@ -48,11 +49,11 @@ type Sender struct {
 	raft atomic.Pointer[raft.Raft]
 
 	mu        sync.Mutex
-	pipelines map[*pipeline]bool
+	pipelines map[caller]*pipeline // by their connections
 }
 
 // Over returns t with the sender's pipelines.
-func (s *Sender) Over(t failover.Transport) Transport { return Transport{t, s} }
+func (s *Sender) Over(t *raft.NetworkTransport) Transport { return Transport{t, s} }
 
 // Started tells the sender its raft. Before that nothing is sent early.
 func (s *Sender) Started(r *raft.Raft) { s.raft.Store(r) }
@@ -73,39 +74,26 @@ func (s *Sender) open(to raft.ServerAddress) (raft.AppendPipeline, error) {
 		}
 		return nil, err
 	}
-	p := newPipeline(s.Kind, c, end)
+	p := newPipeline(s.Kind, c, func() {
+		s.mu.Lock()
+		delete(s.pipelines, c)
+		s.mu.Unlock()
+		end()
+	})
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.pipelines == nil {
-		s.pipelines = map[*pipeline]bool{}
+		s.pipelines = map[caller]*pipeline{}
 	}
-	s.pipelines[p] = true
-	s.mu.Unlock()
-	return tracked{p, s}, nil
+	s.pipelines[c] = p
+	return p, nil
 }
 
-// tracked is a pipeline that its sender knows.
-type tracked struct {
-	*pipeline
-	s *Sender
-}
-
-// Close ends the pipeline.
-func (t tracked) Close() error {
-	t.s.mu.Lock()
-	delete(t.s.pipelines, t.pipeline)
-	t.s.mu.Unlock()
-	return t.pipeline.Close()
-}
-
-// all returns the open pipelines, in no order.
+// all returns the open pipelines, in no order: each is another follower's.
 func (s *Sender) all() []*pipeline {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]*pipeline, 0, len(s.pipelines))
-	for p := range s.pipelines { // unordered: each is another follower's
-		list = append(list, p)
-	}
-	return list
+	return slices.Collect(maps.Values(s.pipelines))
 }
 
 // Answer passes an append to this node's raft, and answers with its result. It returns only then, so that the appends of a
@@ -116,26 +104,26 @@ func Answer(ctx context.Context, toRaft chan<- raft.RPC, payload []byte, answer 
 		answer(nil, err)
 		return
 	}
-	responses := make(chan raft.RPCResponse, 1)
-	select {
-	case toRaft <- raft.RPC{Command: q, RespChan: responses}:
-	case <-ctx.Done():
-		answer(nil, ctx.Err())
+	a, err := Call(ctx, toRaft, q)
+	if err != nil {
+		answer(nil, err)
 		return
 	}
+	answer(AppendResponse(nil, a.(*raft.AppendEntriesResponse)), nil)
+}
+
+// Call passes a command to this node's raft and returns its answer, or the cause of ctx's end.
+func Call(ctx context.Context, toRaft chan<- raft.RPC, command any) (any, error) {
+	answered := make(chan raft.RPCResponse, 1)
 	select {
-	case r := <-responses:
-		if r.Error != nil {
-			answer(nil, r.Error)
-			return
-		}
-		a, ok := r.Response.(*raft.AppendEntriesResponse)
-		if !ok {
-			answer(nil, errClosed)
-			return
-		}
-		answer(AppendResponse(nil, a), nil)
+	case toRaft <- raft.RPC{Command: command, RespChan: answered}:
 	case <-ctx.Done():
-		answer(nil, ctx.Err())
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case a := <-answered:
+		return a.Response, a.Error
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }

@@ -1,4 +1,4 @@
-package failover_test
+package consensus
 
 import (
 	"io"
@@ -8,8 +8,11 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"github.com/trireme-dev/trireme/cluster/consensus/failover"
+	"github.com/trireme-dev/trireme/cluster/consensus/replication"
 )
+
+// limit bounds what the peers of a test take.
+const limit = time.Minute
 
 // voting listens on an address and grants every vote, until it is stopped as the end of its process would.
 func voting(t *testing.T, addr string) (at raft.ServerAddress, stop func()) {
@@ -50,13 +53,15 @@ func voting(t *testing.T, addr string) (at raft.ServerAddress, stop func()) {
 // TestVotesOfRestartedPeersAreAskedAgain: the connections that raft's transport keeps to a peer are dead once the peer has
 // restarted. A vote that is asked over one is asked again, so raft does not count the peer as one that refuses.
 func TestVotesOfRestartedPeersAreAskedAgain(t *testing.T) {
-	failover.RetryWithin(t, limit) // however busy the machine is
+	before := retryWithin
+	retryWithin = limit // however busy the machine is
+	t.Cleanup(func() { retryWithin = before })
 	own, err := raft.NewTCPTransport("127.0.0.1:0", nil, 3, limit, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer own.Close()
-	candidate := failover.Transport{NetworkTransport: own}
+	candidate := &ownTransport{Transport: replication.Transport{NetworkTransport: own}}
 	addr, stop := voting(t, "127.0.0.1:0")
 	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}
 	for _, ask := range []func() (bool, error){
