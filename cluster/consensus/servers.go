@@ -8,14 +8,12 @@ import (
 )
 
 const (
-	// changeTimeout bounds one change of the servers.
-	changeTimeout = 10 * time.Second
+	changeTimeout = 10 * time.Second // for one change of the servers
+	slowFor       = time.Second      // for which a voter that answered late is asked last
 	// votersTTL bounds how long the voters are cached. A change of the servers can begin only after the last one was
 	// applied, which drops the cache. So the cache is never more than one change old, and majorities of neighbouring
 	// configurations have a node in common.
 	votersTTL = 50 * time.Millisecond
-	// slowFor is the time for which a voter that answered late is asked last.
-	slowFor = time.Second
 )
 
 // voters caches the voters of the configuration.

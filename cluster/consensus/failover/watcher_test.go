@@ -242,16 +242,21 @@ func (n *nodes) kill(id string) {
 	}()
 }
 
+// awaitWatched waits until a member's port has so many connections.
+func (n *nodes) awaitWatched(id string, count int) {
+	m := n.all[id]
+	n.await("the leader's port is watched", func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return len(m.conns) >= count
+	})
+}
+
 // TestDeadLeaderIsReplaced: with timeouts of ten minutes a follower leads soon after the leader's process has died.
 func TestDeadLeaderIsReplaced(t *testing.T) {
 	n := start(t, 3)
 	n.watch("n2", "n3")
-	n.await("the leader's port is watched", func() bool {
-		m := n.all["n1"]
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return len(m.conns) >= 2
-	})
+	n.awaitWatched("n1", 2)
 	n.kill("n1")
 	n.await("a successor", func() bool {
 		return n.all["n2"].raft.State() == raft.Leader || n.all["n3"].raft.State() == raft.Leader
@@ -372,12 +377,7 @@ func TestNonvoterNeverCampaigns(t *testing.T) {
 	}
 	configs.Store(n.all["n2"], config)
 	n.watch("n2", "n3")
-	n.await("the leader's port is watched", func() bool {
-		m := n.all["n1"]
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return len(m.conns) >= 2
-	})
+	n.awaitWatched("n1", 2)
 	n.kill("n1")
 	w := n.all["n2"].watching()
 	n.await("the leader is found dead, and the watcher is through with it", func() bool { return w.Stats.Refused.Load() > 0 && watched.Load() > 1 })
@@ -392,12 +392,7 @@ func TestNonvoterNeverCampaigns(t *testing.T) {
 func TestNoMajorityNoCampaign(t *testing.T) {
 	n := start(t, 3)
 	n.watch("n2") // n3 gives no consent
-	n.await("the leader's port is watched", func() bool {
-		m := n.all["n1"]
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return len(m.conns) >= 1
-	})
+	n.awaitWatched("n1", 1)
 	n.kill("n1")
 	w := n.all["n2"].watching()
 	n.await("peers were asked", func() bool { return w.Stats.Denied.Load() > 2 })
@@ -422,14 +417,9 @@ func TestOnlyRefusalProvesDeath(t *testing.T) {
 	}
 	w := failover.Start(config)
 	n.all["n2"].setWatcher(w)
-	m := n.all["n1"]
-	n.await("the leader's port is watched", func() bool {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return len(m.conns) >= 1
-	})
+	n.awaitWatched("n1", 1)
 	close(broken)
-	m.closeConns()
+	n.all["n1"].closeConns()
 	n.await("the dial is tried again", func() bool { return w.Stats.Unknown.Load() > 1 })
 	if w.Stats.Refused.Load() != 0 || w.Stats.Fired.Load() != 0 {
 		t.Errorf("found dead %d times, campaigned %d times", w.Stats.Refused.Load(), w.Stats.Fired.Load())

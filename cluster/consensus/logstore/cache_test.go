@@ -1,7 +1,6 @@
 package logstore
 
 import (
-	"cmp"
 	"errors"
 	"os"
 	"runtime"
@@ -13,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A store reads like one without a cache, and its cache stays within its limits, whatever is appended, deleted and read.
+// TestCachedStoreAnswersAsOneWithout: a store reads like one without a cache, and its cache stays within its limits, whatever
+// is appended, deleted and read.
 func TestCachedStoreAnswersAsOneWithout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := raft.NewInmemStore()
@@ -31,7 +31,7 @@ func TestCachedStoreAnswersAsOneWithout(t *testing.T) {
 		s.cache = c
 		next, term := uint64(1), uint64(1)
 		cut := func(t *rapid.T, from, to uint64) {
-			if err := cmp.Or(s.DeleteRange(from, to), want.DeleteRange(from, to)); err != nil {
+			if err := errors.Join(s.DeleteRange(from, to), want.DeleteRange(from, to)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -39,7 +39,7 @@ func TestCachedStoreAnswersAsOneWithout(t *testing.T) {
 			"append": func(t *rapid.T) {
 				k := rapid.Uint64Range(1, 15).Draw(t, "count")
 				list := entries(next, next+k-1, term)
-				if err := cmp.Or(s.StoreLogs(list), want.StoreLogs(list)); err != nil {
+				if err := errors.Join(s.StoreLogs(list), want.StoreLogs(list)); err != nil {
 					t.Fatal(err)
 				}
 				next += k

@@ -76,13 +76,22 @@ func trial(t *testing.T, dir, what string) (refused bool) {
 	return false
 }
 
+// trialDatabase runs trial on a copy of a node with other bytes in the place of its database.
+func trialDatabase(t *testing.T, node string, database []byte, what string) (refused bool) {
+	t.Helper()
+	dir := copyNode(t, node)
+	if err := os.WriteFile(dbPath(dir), database, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return trial(t, dir, what)
+}
+
 func TestFlippedBitsAreSeen(t *testing.T) {
 	node := closedNode(t)
 	good, err := os.ReadFile(dbPath(node))
 	if err != nil {
 		t.Fatal(err)
 	}
-	work := copyNode(t, node)
 	rng := rand.New(rand.NewSource(1))
 	found, err := readTreeOf(dbPath(node))
 	if err != nil {
@@ -98,11 +107,7 @@ func TestFlippedBitsAreSeen(t *testing.T) {
 			at = int(r[0] + rng.Int63n(r[1]-r[0]))
 		}
 		bad[at] ^= 1 << rng.Intn(8)
-		restore(t, node, work)
-		if err := os.WriteFile(dbPath(work), bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if trial(t, work, "flip") {
+		if trialDatabase(t, node, bad, "flip") {
 			refused++
 		}
 	}
@@ -110,19 +115,6 @@ func TestFlippedBitsAreSeen(t *testing.T) {
 		t.Fatal("no flip was ever noticed")
 	}
 	t.Logf("%d flips, %d refused, the rest in free pages", n, refused)
-}
-
-func restore(t *testing.T, from, to string) {
-	t.Helper()
-	for _, name := range []string{dbFile, stableMark} {
-		b, err := os.ReadFile(filepath.Join(from, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, name), b, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // Every bit of the shape of every page in use, and of the meta records: the
@@ -192,7 +184,6 @@ func TestCutAndZeroedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work := copyNode(t, node)
 	rng := rand.New(rand.NewSource(2))
 	refused := 0
 	for i := range 40 {
@@ -211,11 +202,7 @@ func TestCutAndZeroedFiles(t *testing.T) {
 			clear(bad[at : at+4096])
 			what = "zeroed block"
 		}
-		restore(t, node, work)
-		if err := os.WriteFile(dbPath(work), bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if trial(t, work, what) {
+		if trialDatabase(t, node, bad, what) {
 			refused++
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/raft"
@@ -42,7 +41,7 @@ const elsewhere = math.MaxUint64
 
 // isFormer reports whether the directory is in the former format.
 func (s *Store) isFormer() (bool, error) {
-	index, _, err := readFormerMark(filepath.Join(s.opts.Dir, formerMark))
+	index, _, err := readFormerMark(s.opts.in(formerMark))
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -59,7 +58,11 @@ type formerLog struct {
 }
 
 // openFormer opens the former log and changes nothing.
-func (s *Store) openFormer(t *tree) (*formerLog, error) {
+func (s *Store) openFormer() (*formerLog, error) {
+	t, err := readTreeOf(s.path)
+	if err != nil {
+		return nil, err
+	}
 	journal, err := s.readFormerJournal(t)
 	if err != nil {
 		return nil, err
@@ -120,17 +123,17 @@ func copyLog(first, last uint64, read func(index uint64, l *raft.Log) error, wri
 // the former version may have gone on meanwhile; after a crash later only the rest is done.
 func (s *Store) upgrade(t *tree, former bool) error {
 	if former {
-		if err := os.RemoveAll(filepath.Join(s.opts.Dir, logDir)); err != nil {
+		if err := os.RemoveAll(s.opts.in(logDir)); err != nil {
 			return fmt.Errorf("log store: upgrade: %w", err)
 		}
-		if err := s.upgradeLog(t); err != nil {
+		if err := s.upgradeLog(); err != nil {
 			return err
 		}
 		if err := s.writeFormerMark(elsewhere, 0); err != nil {
 			return err
 		}
 	}
-	left, err := exists(filepath.Join(s.opts.Dir, formerJournal))
+	left, err := exists(s.opts.in(formerJournal))
 	if err != nil {
 		return err
 	}
@@ -144,7 +147,7 @@ func (s *Store) upgrade(t *tree, former bool) error {
 		return err
 	}
 	for _, name := range []string{formerJournal, formerJournal + ".new", dbFile + ".compact"} {
-		if err := os.Remove(filepath.Join(s.opts.Dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(s.opts.in(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("log store: upgrade: %w", err)
 		}
 	}
@@ -152,12 +155,12 @@ func (s *Store) upgrade(t *tree, former bool) error {
 }
 
 // upgradeLog writes the former log into segments.
-func (s *Store) upgradeLog(t *tree) error {
-	markIndex, markTerm, err := readFormerMark(filepath.Join(s.opts.Dir, formerMark))
+func (s *Store) upgradeLog() error {
+	markIndex, markTerm, err := readFormerMark(s.opts.in(formerMark))
 	if err != nil {
 		return err
 	}
-	f, err := s.openFormer(t)
+	f, err := s.openFormer()
 	if err != nil {
 		return err
 	}
@@ -165,7 +168,7 @@ func (s *Store) upgradeLog(t *tree) error {
 	if f.last < markIndex {
 		return damaged(s.path, "the log ends at entry %d, but had reached %d", f.last, markIndex)
 	}
-	dir := filepath.Join(s.opts.Dir, newLogDir)
+	dir := s.opts.in(newLogDir)
 	w, err := wal.Open(wal.Options{Dir: dir, SegmentSize: s.opts.SegmentSize, Logger: s.opts.Logger})
 	if err != nil {
 		return err
@@ -185,7 +188,7 @@ func (s *Store) upgradeLog(t *tree) error {
 		return fmt.Errorf("log store: upgrade: %w", err)
 	}
 	s.opts.Logger.Info("the log was upgraded to segments", "first", f.first, "last", f.last)
-	return wal.Rename(dir, filepath.Join(s.opts.Dir, logDir))
+	return wal.Rename(dir, s.opts.in(logDir))
 }
 
 // WriteFormer brings a directory that no process has open into the format of version 0.2.0, so that a node can go back to it while
@@ -229,16 +232,16 @@ func (s *Store) writeFormerDatabase(from, to uint64) error {
 
 // becomeFormer puts the database in its place and then the mark, with which the directory is one of the former format.
 func (s *Store) becomeFormer(last, term uint64) error {
-	if err := os.Remove(filepath.Join(s.opts.Dir, stableMark)); err != nil {
+	if err := os.Remove(s.opts.in(stableMark)); err != nil {
 		return fmt.Errorf("log store: downgrade: %w", err)
 	}
-	if err := wal.Rename(filepath.Join(s.opts.Dir, newFile), s.path); err != nil {
+	if err := wal.Rename(s.opts.in(newFile), s.path); err != nil {
 		return err
 	}
 	if err := s.writeFormerMark(last, term); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(filepath.Join(s.opts.Dir, logDir)); err != nil {
+	if err := os.RemoveAll(s.opts.in(logDir)); err != nil {
 		return fmt.Errorf("log store: downgrade: %w", err)
 	}
 	return wal.SyncDir(s.opts.Dir)
@@ -264,7 +267,7 @@ func (s *Store) writeFormerMark(index, term uint64) error {
 	b = binary.LittleEndian.AppendUint64(b, index)
 	b = binary.LittleEndian.AppendUint64(b, term)
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	path := filepath.Join(s.opts.Dir, formerMark)
+	path := s.opts.in(formerMark)
 	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("log store: high-water mark: %w", err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -35,7 +34,7 @@ func (s *Store) readFormerJournal(t *tree) ([]*raft.Log, error) {
 	if string(t.conf[formerCleanKey]) == "1" {
 		return nil, nil
 	}
-	path := filepath.Join(s.opts.Dir, formerJournal)
+	path := s.opts.in(formerJournal)
 	var moved uint64
 	if v := t.conf[formerJournalKey]; v != nil {
 		if len(v) != 8 {

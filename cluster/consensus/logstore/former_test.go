@@ -30,16 +30,22 @@ func checkFormer(t *testing.T, s *Store) {
 	}
 }
 
+// openFormer opens a directory of version 0.2.0, checks it, and closes it in order.
+func openFormer(t *testing.T, dir string) {
+	t.Helper()
+	s := open(t, dir)
+	checkFormer(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestFormerDirectoriesAreUpgraded opens directories of version 0.2.0: everything is there, the former files are gone, and the log goes on.
 func TestFormerDirectoriesAreUpgraded(t *testing.T) {
 	for _, kind := range []string{"orderly", "crashed"} {
 		dir := former(t, kind)
 		for range 2 {
-			s := open(t, dir)
-			checkFormer(t, s)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			openFormer(t, dir)
 		}
 		if there, err := exists(filepath.Join(dir, formerJournal)); there || err != nil {
 			t.Errorf("%s: the journal is still there (%v)", kind, err)
@@ -112,11 +118,7 @@ func TestWriteFormer(t *testing.T) {
 	for _, kind := range []string{"orderly", "crashed"} {
 		dir := former(t, kind)
 		for range 2 {
-			s := open(t, dir)
-			checkFormer(t, s)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			openFormer(t, dir)
 			first, last, err := WriteFormer(quiet(dir, &deaths{}))
 			if err != nil || first != 21 || last != 205 {
 				t.Fatalf("%s: entries %d..%d, %v; want 21..205", kind, first, last, err)

@@ -49,7 +49,7 @@ func (s *Store) fit(h horizon) error {
 	case h.lost != nil && (gap || last < h.lost.Index):
 		return fmt.Errorf("%w; the log (%d..%d) cannot replace it; %s", h.lost.Damage, first, last, wayOut)
 	case gap:
-		return damaged(filepath.Join(s.opts.Dir, logDir), "the log begins at entry %d, but the newest snapshot ends at %d", first, h.index)
+		return damaged(s.opts.in(logDir), "the log begins at entry %d, but the newest snapshot ends at %d", first, h.index)
 	}
 	if last != 0 && s.stale(h) {
 		s.opts.Logger.Info("the newest snapshot replaces the log; emptying it", "first", first, "last", last, "snapshot", h.index)
@@ -75,7 +75,7 @@ const asideDir = "damaged"
 // setAside moves damaged snapshots out of raft's sight, and keeps them.
 func (s *Store) setAside(broken []Snapshot) error {
 	for _, b := range broken {
-		aside := filepath.Join(s.opts.Dir, asideDir)
+		aside := s.opts.in(asideDir)
 		if err := os.MkdirAll(aside, 0o700); err != nil {
 			return fmt.Errorf("log store: move a damaged snapshot aside: %w", err)
 		}

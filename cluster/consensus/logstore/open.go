@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 
 	"github.com/hashicorp/raft"
@@ -89,7 +88,7 @@ func (s *Store) open() error {
 	if t, err = readTreeOf(s.path); err != nil {
 		return err
 	}
-	if s.mark, err = wal.OpenMark(filepath.Join(s.opts.Dir, stableMark)); err != nil {
+	if s.mark, err = wal.OpenMark(s.opts.in(stableMark)); err != nil {
 		return err
 	}
 	if t.meta.txid < s.mark.Number() {
@@ -118,7 +117,7 @@ func (s *Store) open() error {
 
 func (s *Store) openLog() (err error) {
 	return s.retryWithRoom(func() (err error) {
-		s.wal, err = wal.Open(wal.Options{Dir: filepath.Join(s.opts.Dir, logDir), SegmentSize: s.opts.SegmentSize, Wrap: s.opts.wrapFile, Logger: s.opts.Logger})
+		s.wal, err = wal.Open(wal.Options{Dir: s.opts.in(logDir), SegmentSize: s.opts.SegmentSize, Wrap: s.opts.wrapFile, Logger: s.opts.Logger})
 		if err == nil {
 			s.log = s.wal.Log(raftLog)
 		}
@@ -131,11 +130,7 @@ func (s *Store) checkFormerBeginning(h horizon) error {
 	if database, err := exists(s.path); err != nil || !database {
 		return err
 	}
-	t, err := readTreeOf(s.path)
-	if err != nil {
-		return err
-	}
-	f, err := s.openFormer(t)
+	f, err := s.openFormer()
 	if err != nil {
 		return err
 	}
@@ -167,20 +162,20 @@ func (s *Store) checkBeginning(h horizon, first, last uint64, read func(index ui
 // them: the folder first, so that a database without one has lost its log.
 func (s *Store) prepareFiles(h horizon, former bool) error {
 	for _, name := range []string{newFile, newLogDir, formerMark + ".new"} {
-		if err := os.RemoveAll(filepath.Join(s.opts.Dir, name)); err != nil {
+		if err := os.RemoveAll(s.opts.in(name)); err != nil {
 			return fmt.Errorf("log store: remove the leftover: %w", err)
 		}
 	}
 	database, err := exists(s.path)
-	log, err2 := exists(filepath.Join(s.opts.Dir, logDir, "mark"))
-	had, err3 := exists(filepath.Join(s.opts.Dir, stableMark))
+	log, err2 := exists(s.opts.in(logDir, "mark"))
+	had, err3 := exists(s.opts.in(stableMark))
 	switch err := cmp.Or(err, err2, err3); {
 	case err != nil:
 		return err
 	case database && (log || former):
 		return nil
 	case database:
-		return damaged(filepath.Join(s.opts.Dir, logDir), "the log's files are missing")
+		return damaged(s.opts.in(logDir), "the log's files are missing")
 	case had:
 		return damaged(s.path, "the file is missing, but there is its high-water mark")
 	case h.any:
@@ -220,12 +215,12 @@ func (s *Store) makeDatabase(values map[string][]byte) error {
 	if err := s.writeDatabase(values, func(*boltdb.BoltStore) error { return nil }); err != nil {
 		return err
 	}
-	return wal.Rename(filepath.Join(s.opts.Dir, newFile), s.path)
+	return wal.Rename(s.opts.in(newFile), s.path)
 }
 
 // writeDatabase makes a database named newFile, with what fill puts there, the values, and the end key.
 func (s *Store) writeDatabase(values map[string][]byte, fill func(*boltdb.BoltStore) error) error {
-	b, err := openDatabase(filepath.Join(s.opts.Dir, newFile), boltOptions(s.opts.LockTimeout))
+	b, err := openDatabase(s.opts.in(newFile), boltOptions(s.opts.LockTimeout))
 	if err == nil {
 		err = fill(b)
 		for key, value := range values { // unordered: the database orders them

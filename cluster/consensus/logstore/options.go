@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -96,6 +97,9 @@ func realTicks(every time.Duration) (<-chan time.Time, func()) {
 	t := time.NewTicker(every)
 	return t.C, t.Stop
 }
+
+// in returns the path of a file, or a folder, of the store.
+func (o Options) in(names ...string) string { return filepath.Join(o.Dir, filepath.Join(names...)) }
 
 // boltOptions returns the database's settings. The free list is not written: it
 // grows with every burst and is part of every commit otherwise.

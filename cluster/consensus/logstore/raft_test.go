@@ -228,17 +228,21 @@ func TestUnderRaft(t *testing.T) {
 	})
 
 	c.restore()
-	for _, m := range c.ms {
-		m.stop(t)
-	}
+	c.stop()
 	for _, m := range c.ms { // Shutdown has cut the links
 		c.link(m, true)
 		m.start(t)
 	}
 	c.mustApply(c.leader(nil), 10)
 	c.same()
+	c.stop()
+}
+
+// stop stops all nodes.
+func (c *testCluster) stop() {
+	c.t.Helper()
 	for _, m := range c.ms {
-		m.stop(t)
+		m.stop(c.t)
 	}
 }
 
@@ -285,7 +289,5 @@ func TestRestartOverADamagedSnapshot(t *testing.T) {
 	lead.start(t)
 	c.mustApply(c.leader(nil), 5)
 	c.same()
-	for _, m := range c.ms {
-		m.stop(t)
-	}
+	c.stop()
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -64,7 +63,7 @@ type space struct {
 func newSpace(o Options) *space {
 	s := &space{
 		opts: o.Space, dir: o.Dir, log: o.Logger, onFree: o.Hooks.Free,
-		reserve: &reserve{path: filepath.Join(o.Dir, reserveFile), size: o.Space.Reserve},
+		reserve: &reserve{path: o.in(reserveFile), size: o.Space.Reserve},
 	}
 	s.spent = o.Space.Reserve >= 0 && !s.reserve.held()
 	return s

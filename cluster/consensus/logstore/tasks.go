@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,7 +85,7 @@ func (s *Store) probe(calls *gauge) {
 	calls.enter()
 	defer calls.leave()
 	began := time.Now()
-	if err := probeDisk(s.opts.Dir); err != nil {
+	if err := probeDisk(s.opts.in(probeFile)); err != nil {
 		s.opts.Logger.Warn("disk probe failed", "dir", s.opts.Dir, "error", err)
 	} else if s.opts.Hooks.Probe != nil {
 		s.opts.Hooks.Probe(time.Since(began))
@@ -100,8 +99,8 @@ func (s *Store) checkSpace() {
 }
 
 // probeDisk overwrites the same block each time, which does not burden the file system's journal.
-func probeDisk(dir string) error {
-	f, err := os.OpenFile(filepath.Join(dir, probeFile), os.O_WRONLY|os.O_CREATE, 0o600)
+func probeDisk(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package replication
 import (
 	"context"
 	"errors"
-	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -49,7 +48,7 @@ type Sender struct {
 	raft atomic.Pointer[raft.Raft]
 
 	mu        sync.Mutex
-	pipelines map[caller]*pipeline // by their connections
+	pipelines []*pipeline // open ones, each to another follower
 }
 
 // Over returns t with the sender's pipelines.
@@ -76,24 +75,21 @@ func (s *Sender) open(to raft.ServerAddress) (raft.AppendPipeline, error) {
 	}
 	p := newPipeline(s.Kind, c, func() {
 		s.mu.Lock()
-		delete(s.pipelines, c)
+		s.pipelines = slices.DeleteFunc(s.pipelines, func(p *pipeline) bool { return p.conn == c })
 		s.mu.Unlock()
 		end()
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pipelines == nil {
-		s.pipelines = map[caller]*pipeline{}
-	}
-	s.pipelines[c] = p
+	s.pipelines = append(s.pipelines, p)
 	return p, nil
 }
 
-// all returns the open pipelines, in no order: each is another follower's.
+// all returns the open pipelines.
 func (s *Sender) all() []*pipeline {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Collect(maps.Values(s.pipelines))
+	return slices.Clone(s.pipelines)
 }
 
 // Answer passes an append to this node's raft, and answers with its result. It returns only then, so that the appends of a

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -168,7 +167,7 @@ func files(dir string, size int64) (numbers []uint32, spares []string, err error
 		path := filepath.Join(dir, e.Name())
 		switch filepath.Ext(e.Name()) {
 		case newSuffix:
-			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := os.Remove(path); err != nil {
 				return nil, nil, fmt.Errorf("wal: remove what was not finished: %w", err)
 			}
 		case spareSuffix:

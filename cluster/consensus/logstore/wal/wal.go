@@ -184,10 +184,9 @@ var (
 	ErrDamaged = errors.New("damaged")
 	// ErrChecksum is the kind of damage where a checksum does not fit. It always comes together with ErrDamaged.
 	ErrChecksum = errors.New("checksum mismatch")
-	// errTooLarge says that entries do not fit a record.
-	errTooLarge = errors.New("wal: entries too large")
-	// errOrder says that entries do not follow each other.
-	errOrder = errors.New("wal: entries out of order")
+
+	errTooLarge = errors.New("wal: entries too large for a record")
+	errOrder    = errors.New("wal: entries out of order")
 )
 
 // damageError is damage of a file.
