@@ -15,14 +15,12 @@ import (
 // Each test here fails if a fault that makes a read stale is injected into the function that it calls.
 
 // voter answers a confirmation with a term.
-type voter struct{ term uint64 }
+type voter struct {
+	trusting
+	term uint64
+}
 
-func (voter) Hello() transport.Hello                         { return transport.Hello{Node: "n2"} }
-func (voter) Expected(string) string                         { return "" }
-func (voter) Admit(transport.Hello, transport.Purpose) error { return nil }
-func (voter) Verify(string, time.Duration) error             { return nil }
-func (voter) Excluded(error)                                 {}
-func (voter) Rejected(net.Addr, error)                       {}
+func (voter) Hello() transport.Hello { return transport.Hello{Node: "n2"} }
 func (v voter) Handle(_ transport.Hello, _ transport.Kind, _ []byte, answer func([]byte, error)) {
 	var w wire.Writer
 	w.Uvarint(v.term)
@@ -31,7 +29,7 @@ func (v voter) Handle(_ transport.Hello, _ transport.Kind, _ []byte, answer func
 
 // TestConfirmationNamesTheTerm: a voter that is in another term confirms nothing. It may have elected a later leader.
 func TestConfirmationNamesTheTerm(t *testing.T) {
-	m, err := transport.Listen(transport.Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, voter{7})
+	m, err := transport.Listen(transport.Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, voter{term: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +68,7 @@ func TestConfirmationNeedsAMajority(t *testing.T) {
 			look := &Replica{c: Config{ID: "n1", Calls: calls}, raft: leader.raft}
 			set := &voters{taken: time.Now().Add(time.Hour), needed: (len(c.terms) + 1) / 2}
 			for i, term := range c.terms {
-				m, err := transport.Listen(transport.Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, voter{term})
+				m, err := transport.Listen(transport.Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, voter{term: term})
 				if err != nil {
 					t.Fatal(err)
 				}

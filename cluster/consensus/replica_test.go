@@ -24,10 +24,20 @@ var calls = Calls{
 	Unknown: "unknown call",
 }
 
+// trusting has the callbacks of a port that trusts everybody.
+type trusting struct{}
+
+func (trusting) Expected(string) string                         { return "any" }
+func (trusting) Admit(transport.Hello, transport.Purpose) error { return nil }
+func (trusting) Verify(string, time.Duration) error             { return nil }
+func (trusting) Excluded(error)                                 {}
+func (trusting) Rejected(net.Addr, error)                       {}
+
 // member is a node with a port and a disk of its own. It is its port's callbacks and its log's state machine. Its timeouts
 // are so long that no test lives to see them.
 type member struct {
 	*Replica
+	trusting
 	id    string
 	mux   *transport.Mux
 	store *logstore.Store
@@ -39,12 +49,7 @@ type member struct {
 	changes int    // of the servers, that were applied
 }
 
-func (m *member) Hello() transport.Hello                         { return transport.Hello{Node: m.id} }
-func (m *member) Expected(string) string                         { return "any" }
-func (m *member) Admit(transport.Hello, transport.Purpose) error { return nil }
-func (m *member) Verify(string, time.Duration) error             { return nil }
-func (m *member) Excluded(error)                                 {}
-func (m *member) Rejected(net.Addr, error)                       {}
+func (m *member) Hello() transport.Hello { return transport.Hello{Node: m.id} }
 
 func (m *member) Handle(_ transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) {
 	m.mu.Lock()

@@ -12,6 +12,58 @@ import (
 	"pgregory.net/rapid"
 )
 
+// Raft asks for the entries before the newest while it sends that: none of them comes from the disk, however large they are.
+func TestCacheKeepsTheNewestWhateverTheirSize(t *testing.T) {
+	c := newCache(16, 1000)
+	const asked = 2 // the newest, and the one before for its term
+	for i := uint64(1); i <= 20; i++ {
+		c.put([]*raft.Log{{Index: i, Term: 1, Data: make([]byte, 5000)}})
+		for k := max(i, asked) - asked + 1; k <= i; k++ {
+			var got raft.Log
+			if !c.get(k, &got) || got.Index != k {
+				t.Fatalf("entry %d of %d: got %d", k, i, got.Index)
+			}
+		}
+	}
+	if c.bytes != cacheNewest*5000 {
+		t.Errorf("%d bytes are kept", c.bytes)
+	}
+}
+
+// Entries that failed to be stored are not served, and the error keeps its kind.
+func TestCacheKeepsNothingOfAFailedAppend(t *testing.T) {
+	s, f := openFailing(t, quiet(t.TempDir(), &deaths{}))
+	store(t, s, 1, 5, 1)
+	f.fail(writeError(syscall.ENOSPC))
+	if err := s.StoreLogs(entries(6, 8, 1)); !errors.Is(err, ErrNoSpace) {
+		t.Fatal(err)
+	}
+	expectNow(t, s, 1, 5, always(1))
+	var l raft.Log
+	if err := s.GetLog(6, &l); err != raft.ErrLogNotFound {
+		t.Fatal(err)
+	}
+}
+
+// Raft's entries are parts of its futures, which hold the replies too.
+func TestCacheKeepsBytesNotEntries(t *testing.T) {
+	c := newCache(8, 1<<20)
+	future := &struct {
+		log     raft.Log
+		replies [1 << 10]byte
+	}{log: *entries(1, 1, 1)[0]}
+	held := weak.Make(future)
+	c.put([]*raft.Log{&future.log})
+	var got raft.Log
+	if !c.get(1, &got) || !sameEntry(&got, &future.log) {
+		t.Fatal(got)
+	}
+	future = nil
+	if runtime.GC(); held.Value() != nil {
+		t.Error("the future of a cached entry stays in memory")
+	}
+}
+
 // TestCachedStoreAnswersAsOneWithout: a store reads like one without a cache, and its cache stays within its limits, whatever
 // is appended, deleted and read.
 func TestCachedStoreAnswersAsOneWithout(t *testing.T) {
@@ -75,56 +127,4 @@ func TestCachedStoreAnswersAsOneWithout(t *testing.T) {
 			},
 		})
 	})
-}
-
-// Raft asks for the entries before the newest while it sends that: none of them comes from the disk, however large they are.
-func TestCacheKeepsTheNewestWhateverTheirSize(t *testing.T) {
-	c := newCache(16, 1000)
-	const asked = 2 // the newest, and the one before for its term
-	for i := uint64(1); i <= 20; i++ {
-		c.put([]*raft.Log{{Index: i, Term: 1, Data: make([]byte, 5000)}})
-		for k := max(i, asked) - asked + 1; k <= i; k++ {
-			var got raft.Log
-			if !c.get(k, &got) || got.Index != k {
-				t.Fatalf("entry %d of %d: got %d", k, i, got.Index)
-			}
-		}
-	}
-	if c.bytes != cacheNewest*5000 {
-		t.Errorf("%d bytes are kept", c.bytes)
-	}
-}
-
-// Entries that failed to be stored are not served, and the error keeps its kind.
-func TestCacheKeepsNothingOfAFailedAppend(t *testing.T) {
-	s, f := openFailing(t, quiet(t.TempDir(), &deaths{}))
-	store(t, s, 1, 5, 1)
-	f.fail(writeError(syscall.ENOSPC))
-	if err := s.StoreLogs(entries(6, 8, 1)); !errors.Is(err, ErrNoSpace) {
-		t.Fatal(err)
-	}
-	expectNow(t, s, 1, 5, always(1))
-	var l raft.Log
-	if err := s.GetLog(6, &l); err != raft.ErrLogNotFound {
-		t.Fatal(err)
-	}
-}
-
-// Raft's entries are parts of its futures, which hold the replies too.
-func TestCacheKeepsBytesNotEntries(t *testing.T) {
-	c := newCache(8, 1<<20)
-	future := &struct {
-		log     raft.Log
-		replies [1 << 10]byte
-	}{log: *entries(1, 1, 1)[0]}
-	held := weak.Make(future)
-	c.put([]*raft.Log{&future.log})
-	var got raft.Log
-	if !c.get(1, &got) || !sameEntry(&got, &future.log) {
-		t.Fatal(got)
-	}
-	future = nil
-	if runtime.GC(); held.Value() != nil {
-		t.Error("the future of a cached entry stays in memory")
-	}
 }

@@ -76,6 +76,17 @@ func trial(t *testing.T, dir, what string) (refused bool) {
 	return false
 }
 
+// closedDatabase returns a closedNode and the bytes of its database.
+func closedDatabase(t *testing.T) (node string, database []byte) {
+	t.Helper()
+	node = closedNode(t)
+	database, err := os.ReadFile(dbPath(node))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return node, database
+}
+
 // trialDatabase runs trial on a copy of a node with other bytes in the place of its database.
 func trialDatabase(t *testing.T, node string, database []byte, what string) (refused bool) {
 	t.Helper()
@@ -87,11 +98,7 @@ func trialDatabase(t *testing.T, node string, database []byte, what string) (ref
 }
 
 func TestFlippedBitsAreSeen(t *testing.T) {
-	node := closedNode(t)
-	good, err := os.ReadFile(dbPath(node))
-	if err != nil {
-		t.Fatal(err)
-	}
+	node, good := closedDatabase(t)
 	rng := rand.New(rand.NewSource(1))
 	found, err := readTreeOf(dbPath(node))
 	if err != nil {
@@ -121,12 +128,8 @@ func TestFlippedBitsAreSeen(t *testing.T) {
 // flip is refused before the database is opened, or changes nothing that the
 // database would show.
 func TestEveryBitOfTheTreeShape(t *testing.T) {
-	path := dbPath(closedNode(t))
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	look := func() (*tree, error) { return readTree(bytes.NewReader(b), int64(len(b)), path) }
+	node, b := closedDatabase(t)
+	look := func() (*tree, error) { return readTree(bytes.NewReader(b), int64(len(b)), dbPath(node)) }
 	good, err := look()
 	if err != nil {
 		t.Fatal(err)
@@ -179,11 +182,7 @@ func flip(t *testing.T, f *os.File, at int64, bit int) {
 }
 
 func TestCutAndZeroedFiles(t *testing.T) {
-	node := closedNode(t)
-	good, err := os.ReadFile(dbPath(node))
-	if err != nil {
-		t.Fatal(err)
-	}
+	node, good := closedDatabase(t)
 	rng := rand.New(rand.NewSource(2))
 	refused := 0
 	for i := range 40 {

@@ -2,11 +2,14 @@ package wal
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 
 	"github.com/hashicorp/raft"
 )
+
+var errTooLarge = errors.New("wal: entries too large for a record")
 
 // Append appends entries to one or several logs, as one record with one sync, and returns when that is done. The entries of a log follow its
 // last one; in an empty log they may begin anywhere. After an error readers see none of the entries, but the record may be there after a

@@ -2,6 +2,7 @@ package wal
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -109,6 +110,8 @@ func (l *Log) end() (last, term uint64) {
 	}
 	return last, term
 }
+
+var errOrder = errors.New("wal: entries out of order")
 
 // follows refuses an entry that does not follow the last one of a log, at an index of a term.
 func follows(last, term, index, newTerm uint64) error {

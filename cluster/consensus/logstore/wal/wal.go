@@ -23,6 +23,13 @@ const (
 	mostRecord = math.MaxUint32 - headerRoom - controlRoom
 )
 
+var (
+	// ErrDamaged says that the files hold something else than what was appended.
+	ErrDamaged = errors.New("damaged")
+	// ErrChecksum is the kind of damage where a checksum does not fit. It always comes together with ErrDamaged.
+	ErrChecksum = errors.New("checksum mismatch")
+)
+
 // Options say where the segments are. Dir is required.
 type Options struct {
 	// Dir is the folder of the segments. It is made if it is missing.
@@ -178,16 +185,6 @@ func (w *WAL) Records() uint64 {
 	defer w.writing.Unlock()
 	return w.number
 }
-
-var (
-	// ErrDamaged says that the files hold something else than what was appended.
-	ErrDamaged = errors.New("damaged")
-	// ErrChecksum is the kind of damage where a checksum does not fit. It always comes together with ErrDamaged.
-	ErrChecksum = errors.New("checksum mismatch")
-
-	errTooLarge = errors.New("wal: entries too large for a record")
-	errOrder    = errors.New("wal: entries out of order")
-)
 
 // damageError is damage of a file.
 type damageError struct {
