@@ -43,7 +43,7 @@ func (r *Replica) watchLeader() *failover.Watcher {
 func (r *Replica) Campaign() error {
 	ctx, cancel := context.WithTimeoutCause(r.ctx, campaignTimeout, errNoCampaign)
 	defer cancel()
-	_, err := replication.Call(ctx, r.transport.toRaft, &raft.TimeoutNowRequest{RPCHeader: r.transport.sender.Header()})
+	_, err := replication.Call(ctx, r.transport.toRaft, &raft.TimeoutNowRequest{RPCHeader: r.transport.sender.Header})
 	return err
 }
 

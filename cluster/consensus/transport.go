@@ -36,9 +36,8 @@ func newTransport(c Config) *ownTransport {
 	network := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: stream{c.Mux}, MaxPool: 3, Timeout: raftTimeout, Logger: c.RaftLog, MaxRPCsInFlight: 4,
 	})
-	h := header(c.ID, c.Mux.Addr().String())
 	sender := &replication.Sender{
-		Kind: c.Calls.Append, Unknown: c.Calls.Unknown, Dial: c.Mux.DialAppends, Header: func() raft.RPCHeader { return h },
+		Kind: c.Calls.Append, Unknown: c.Calls.Unknown, Dial: c.Mux.DialAppends, Header: header(c.ID, c.Mux.Addr().String()),
 	}
 	return &ownTransport{Transport: sender.Over(network), sender: sender, toRaft: make(chan raft.RPC)}
 }

@@ -43,7 +43,7 @@ type Config struct {
 
 // Stats counts what a watcher saw and did.
 type Stats struct {
-	Closed, Alive, Unknown, Refused, Silent, Denied, Vetoed, Fired atomic.Int64
+	Closed, Alive, Unknown, Refused, Silent, Denied, Fired atomic.Int64
 }
 
 // Watcher watches the leader for one node.
@@ -238,10 +238,10 @@ func (w *Watcher) campaign(leader raft.Server, term uint64, silent bool) {
 	}
 }
 
-// fire makes this node a candidate, unless anything has changed meanwhile.
+// fire makes this node a candidate, unless anything has changed meanwhile: the leader of term watched must still be dead, or
+// silent if that is all that was known.
 func (w *Watcher) fire(leader raft.Server, watched, term uint64, silent bool) bool {
-	if !w.gone(leader, watched, silent) {
-		w.Stats.Vetoed.Add(1)
+	if silent && !w.silent() || !silent && !w.foundDead(leader, watched) {
 		return false
 	}
 	w.mu.Lock()
@@ -251,7 +251,6 @@ func (w *Watcher) fire(leader raft.Server, watched, term uint64, silent bool) bo
 	}
 	if now.Before(w.quiet) || len(w.fired) >= budget || w.c.Raft.CurrentTerm() != term || !w.leaderless(leader.Address) {
 		w.mu.Unlock()
-		w.Stats.Vetoed.Add(1)
 		return false
 	}
 	w.firing = now.Add(promise)
@@ -262,14 +261,6 @@ func (w *Watcher) fire(leader raft.Server, watched, term uint64, silent bool) bo
 		w.c.Log("a majority hears nothing of the leader " + string(leader.ID) + ", campaigning")
 	}
 	return w.c.Campaign() == nil
-}
-
-// gone reports whether the leader of term watched is still dead, or silent if that is all that was known.
-func (w *Watcher) gone(leader raft.Server, watched uint64, silent bool) bool {
-	if silent {
-		return w.silent()
-	}
-	return w.foundDead(leader, watched)
 }
 
 // foundDead does what dead does, and keeps no connection.

@@ -16,8 +16,7 @@ const (
 )
 
 // cache keeps the newest entries in memory for replication and apply, above the checks of the Store: what raft and the state machine
-// read from it are the very entries that were appended. Raft's own LogCache counts entries only (1,024 of 10 MiB are 10 GiB), forgets
-// everything whenever the log is shortened, and puts errors into text, where errors.Is no longer finds them.
+// read from it are the very entries that were appended. docs/design/logstore.md says why it is not raft's own.
 //
 // It shares the entries' bytes with its callers, who may not write to them. It does not share the entries themselves: raft has
 // them inside its futures, which would keep every reply of the last thousand entries in memory too.

@@ -333,7 +333,7 @@ func (s *Sender) early(store raft.LogStore, logs []*raft.Log) {
 		return
 	}
 	payload, err := AppendRequest(make([]byte, 0, size+64*(len(logs)+2)), &raft.AppendEntriesRequest{
-		RPCHeader: s.Header(), Term: logs[0].Term, PrevLogEntry: first - 1, PrevLogTerm: previous.Term,
+		RPCHeader: s.Header, Term: logs[0].Term, PrevLogEntry: first - 1, PrevLogTerm: previous.Term,
 		Entries: logs, LeaderCommitIndex: r.CommitIndex(),
 	})
 	if err != nil {

@@ -175,7 +175,7 @@ func (m *member) start(t *testing.T, servers raft.Configuration) {
 	logger := hclog.NewNullLogger()
 	m.net = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{Stream: stream{m.mux}, MaxPool: 3, Timeout: 10 * time.Second, Logger: logger, MaxRPCsInFlight: 4})
 	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(m.id), Addr: []byte(m.mux.Advertise())}
-	s := &replication.Sender{Kind: kind, Unknown: "unknown call", Dial: m.mux.DialAppends, Header: func() raft.RPCHeader { return header }}
+	s := &replication.Sender{Kind: kind, Unknown: "unknown call", Dial: m.mux.DialAppends, Header: header}
 	m.log = &gate{LogStore: raft.NewInmemStore()}
 	go func() {
 		for {

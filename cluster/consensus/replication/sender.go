@@ -43,7 +43,7 @@ type Sender struct {
 	// Dial opens a connection for calls to the server at an address, once it is known which process that is.
 	Dial func(addr string, timeout time.Duration) (net.Conn, error)
 	// Header names this node as leader.
-	Header func() raft.RPCHeader
+	Header raft.RPCHeader
 
 	raft atomic.Pointer[raft.Raft]
 
