@@ -14,9 +14,8 @@ import (
 // observes: how late its timers are, and how long it was without contact although the same leader goes on. Package
 // failover finds the death of the leader's process, whatever the timeout is.
 //
-// The leader's lease is as long as the shortest heartbeat timeout, which raft demands. It protects nothing: reads are
-// confirmed by a majority, and a leader without one commits nothing. It only ends the leadership of a node that is cut
-// off.
+// The leader's lease is as long as the shortest heartbeat timeout, which raft demands. It protects nothing: reads are confirmed
+// by a majority, and a leader without one commits nothing. It only ends the leadership of a node that is cut off.
 
 const (
 	// delayInterval is the interval at which delays are observed.

@@ -156,8 +156,7 @@ func (w *Watcher) watch(conn net.Conn, leader raft.Server, term uint64) {
 	}
 }
 
-// suspect is called when the connection ended. It campaigns if the leader is dead, and returns a new connection if it
-// is not.
+// suspect is called when the connection ended. It campaigns if the leader is dead, and returns a new connection if it is not.
 func (w *Watcher) suspect(leader raft.Server, term uint64) net.Conn {
 	for w.leaderless(leader.Address) {
 		switch dead, conn := w.dead(leader, term); {

@@ -10,8 +10,7 @@ const (
 	cacheEntries = 1024
 	cacheBytes   = 8 << 20
 	// cacheNewest is the number of the newest entries that stay whatever their size. Raft asks for the entry before the one
-	// that it sends, for its term alone, once for each follower; otherwise large entries would be read from the disk for
-	// that.
+	// that it sends, for its term alone, once for each follower; otherwise large entries would be read from the disk for that.
 	cacheNewest = 4
 )
 

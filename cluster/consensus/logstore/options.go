@@ -17,14 +17,11 @@ import (
 type Options struct {
 	// Dir holds the log, raft.db and the store's small files. It is made if it is missing.
 	Dir string
-	// Fatal is called once, from any goroutine, when the process must end:
-	// damage, a failed sync, a stalled disk. It must not wait for the store or
-	// for raft: both may be blocked. If it returns, every later call of the
-	// store answers ErrFailed.
+	// Fatal is called once, from any goroutine, when the process must end: damage, a failed sync, a stalled disk. It must not
+	// wait for the store or for raft: both may be blocked. If it returns, every later call of the store answers ErrFailed.
 	Fatal func(reason error)
-	// Snapshots are the snapshots on this node's disk, as CheckSnapshots
-	// returned them. They say how far the log must reach back, whether it is
-	// older than the newest snapshot, and which damaged ones it can replace.
+	// Snapshots are the snapshots on this node's disk, as CheckSnapshots returned them. They say how far the log must reach
+	// back, whether it is older than the newest snapshot, and which damaged ones it can replace.
 	Snapshots []Snapshot
 	// CheckEntry, if set, is given the data of the log's commands, from the first on, until more is false. It is not called
 	// if there is a sound snapshot. Its error refuses the directory before Open changes anything there.
@@ -41,8 +38,7 @@ type Options struct {
 	SegmentSize int64
 	// ProbeEvery is the time between disk probes: 1 s. Negative: no probe.
 	ProbeEvery time.Duration
-	// ScrubEvery is the time between two readings of the whole log: 24 h.
-	// Negative: no scrub.
+	// ScrubEvery is the time between two readings of the whole log: 24 h. Negative: no scrub.
 	ScrubEvery time.Duration
 	// Hooks observe; nil ones are skipped.
 	Hooks Hooks

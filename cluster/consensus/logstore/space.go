@@ -20,8 +20,7 @@ type Space struct {
 	Floor Floor
 	// Reserve is the size of the reserve file in bytes, 0 = defaultReserve. Negative: none.
 	Reserve int64
-	// Statfs returns the bytes that this process may still use in dir, and all
-	// of them. Nil asks the operating system.
+	// Statfs returns the bytes that this process may still use in dir, and all of them. Nil asks the operating system.
 	Statfs func(dir string) (free, total uint64, err error)
 }
 
@@ -69,10 +68,9 @@ func newSpace(o Options) *space {
 	return s
 }
 
-// Accepting returns nil while there is room for new writes, and an error that
-// matches ErrLowSpace otherwise: the caller then refuses writes before they are
-// proposed, gives up leadership and does not campaign. What other nodes
-// replicate to this one is still stored.
+// Accepting returns nil while there is room for new writes, and an error that matches ErrLowSpace otherwise: the caller then
+// refuses writes before they are proposed, gives up leadership and does not campaign. What other nodes replicate to this one is
+// still stored.
 func (s *Store) Accepting() error {
 	if !s.space.low.Load() {
 		return nil

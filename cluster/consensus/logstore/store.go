@@ -47,7 +47,7 @@ type Store struct {
 
 	reads, writes gauge // calls under way, for the watchdog
 	space         *space
-	tasks         tasks
+	stopTasks     func() // ends the background work and waits for it
 
 	failed atomic.Pointer[error]
 	closed atomic.Bool
@@ -66,7 +66,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.cache.forget(0, math.MaxUint64)
-	s.tasks.stop()
+	s.stopTasks()
 	s.setting.Lock()
 	defer s.setting.Unlock()
 	err := s.wal.Close(s.failed.Load() == nil)

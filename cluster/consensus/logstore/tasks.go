@@ -15,57 +15,44 @@ import (
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 )
 
-// tasks owns the store's goroutines: watchdog, disk probe, scrub.
-type tasks struct {
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
-}
-
-func (t *tasks) stop() {
-	if t.cancel != nil {
-		t.cancel()
-		t.wg.Wait()
-	}
-}
-
+// startTasks starts the background work: watchdog, disk probe, scrub, looks at the free space.
 func (s *Store) startTasks() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.tasks.cancel = cancel
+	var tasks sync.WaitGroup
+	s.stopTasks = func() { cancel(); tasks.Wait() }
+	every := func(d time.Duration, f func(now time.Time)) {
+		c, stop := s.opts.ticks(d)
+		tasks.Go(func() {
+			defer stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case now := <-c:
+					f(now)
+				}
+			}
+		})
+	}
 	dog := &watchdog{limit: cmp.Or(s.opts.Stall, stallLimit(s.opts.Heartbeat)), last: time.Now()}
 	dog.add("write", &s.writes)
 	dog.add("read", &s.reads)
 	probes := &gauge{}
 	if s.opts.ProbeEvery > 0 {
 		dog.add("disk probe", probes)
-		s.every(ctx, s.opts.ProbeEvery, func(time.Time) { s.probe(probes) })
+		every(s.opts.ProbeEvery, func(time.Time) { s.probe(probes) })
 	}
-	s.every(ctx, spaceEvery, func(time.Time) { s.checkSpace() })
+	every(spaceEvery, func(time.Time) { s.checkSpace() })
 	if s.opts.ScrubEvery > 0 {
-		s.every(ctx, s.opts.ScrubEvery, func(time.Time) {
+		every(s.opts.ScrubEvery, func(time.Time) {
 			if err := s.scrub(ctx); err != nil && !errors.Is(err, context.Canceled) {
 				s.opts.Logger.Error("scrub of the log", "error", err)
 			}
 		})
 	}
-	s.every(ctx, watchEvery, func(now time.Time) {
+	every(watchEvery, func(now time.Time) {
 		if err := dog.tick(now); err != nil {
 			s.fail(err)
-		}
-	})
-}
-
-// every runs f on each tick until ctx ends.
-func (s *Store) every(ctx context.Context, d time.Duration, f func(now time.Time)) {
-	c, stop := s.opts.ticks(d)
-	s.tasks.wg.Go(func() {
-		defer stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case now := <-c:
-				f(now)
-			}
 		}
 	})
 }

@@ -163,9 +163,8 @@ func (w *WAL) scanSegment(number uint32) (*found, error) {
 	return out, nil
 }
 
-// read reads the records up to the first that does not fit. That one may be an append that was cut off, and so was
-// never acknowledged. A sound record after it proves damage instead, since each record is synced before the next is
-// begun.
+// read reads the records up to the first that does not fit. That one may be an append that was cut off, and so was never
+// acknowledged. A sound record after it proves damage instead, since each record is synced before the next is begun.
 func (f *found) read(b []byte) {
 	s := f.segment
 	for {
