@@ -18,8 +18,8 @@ const (
 	dialTime = 20 * time.Millisecond // a dead port on a live host refuses within a round trip
 	poll     = 5 * time.Millisecond
 	promise  = 100 * time.Millisecond // how long a voter that agreed does not campaign itself
-	budget   = 5                      // most campaigns in budgetTime
 
+	budget     = 5 // most campaigns in budgetTime
 	budgetTime = 10 * time.Second
 )
 

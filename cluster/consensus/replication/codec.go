@@ -85,7 +85,7 @@ func done(r *wire.Reader) error {
 		return errCutOff
 	}
 	if err := r.Done(); err != nil {
-		return fmt.Errorf("cluster: an append: %w", err)
+		return fmt.Errorf("cluster: an append or its answer: %w", err)
 	}
 	return nil
 }
