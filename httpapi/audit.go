@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -87,4 +88,19 @@ func (c *call) auditFailure(f *failure) {
 		text = "UNKNOWN " + text
 	}
 	c.s.audit.Unanswered(c.caller(), c.rows, reply.Error(text))
+}
+
+// readAudit answers with the administrative acts that this node has recorded since it started, the newest first;
+// ?count=N limits their number.
+func (s *Server) readAudit(g *gin.Context) {
+	count := audit.Recent
+	if text, given := g.GetQuery("count"); given {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > audit.Recent {
+			s.refuseOps(g, http.StatusBadRequest, "ERR count is 1 to "+strconv.Itoa(audit.Recent))
+			return
+		}
+		count = n
+	}
+	g.JSON(http.StatusOK, gin.H{"records": s.audit.Newest(count)})
 }

@@ -74,7 +74,7 @@ func (s *Server) adminRoutes() []route {
 	row := func(method, path, act string, serve gin.HandlerFunc) route {
 		return route{method: method, path: "/admin" + path, act: act, serve: gin.HandlersChain{serve}}
 	}
-	messages, workflows := s.messageSettings(), s.workflowSettings()
+	cluster, messages, workflows := s.clusterSettings(), s.messageSettings(), s.workflowSettings()
 	list := []route{
 		row(get, "/openapi.json", "", describe),
 		row(get, "/audit", "", s.readAudit),
@@ -103,8 +103,8 @@ func (s *Server) adminRoutes() []route {
 		return list
 	}
 	return append(list,
-		row(get, "/settings", "", s.settings),
-		row(post, "/settings", "change settings", s.configure),
+		row(get, "/settings", "", cluster.answer),
+		row(post, "/settings", "change settings", cluster.configure),
 		row(get, "/history", "", s.readHistory),
 		row(get, "/cluster", "", s.cluster),
 		row(post, "/cluster/transfer-leader", "transfer leader", s.transferLeader),

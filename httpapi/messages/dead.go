@@ -35,29 +35,19 @@ func renderDead(d *queue.DeadInfo, trim int) *deadLetter {
 	return n
 }
 
-func noDeadLetter(id string) *Error {
-	return &Error{http.StatusNotFound, "dlq message " + id + " not found"}
-}
+func noDeadLetter(id string) *Error { return NotFound("dlq message", id) }
 
 func (re *request) getDead(text string) error {
 	t, ok := queue.ParseStamp(text)
 	if !ok {
 		return noDeadLetter(text)
 	}
-	var n *deadLetter
-	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	return answerOne(re, noDeadLetter(text), func(v *fsm.View) *deadLetter {
 		if d, ok := v.Messages().DeadLetter(t); ok {
-			n = renderDead(&d, view.All)
+			return renderDead(&d, view.All)
 		}
+		return nil
 	})
-	switch {
-	case err != nil:
-		return err
-	case n == nil:
-		return noDeadLetter(text)
-	}
-	re.answer(http.StatusOK, n)
-	return nil
 }
 
 // listDead answers a page of dead letters. One read looks at a bounded number of them, so a page may take several
@@ -71,13 +61,13 @@ func (re *request) listDead() error {
 		return err
 	}
 	all, page, more, size := []*deadLetter{}, query.page, !query.none, 0
-	for more && len(all) < query.page.Limit && size < maxPageBytes {
+	for more && len(all) < query.page.Limit && size < MaxPageBytes {
 		page.Limit = query.page.Limit - len(all)
 		_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 			var list []queue.DeadInfo
 			list, page.After, more = v.Messages().DeadLetters(query.dead, &query.filter, page)
 			for i := range list {
-				if size >= maxPageBytes && len(query.dead) == 0 { // what is named has no pages
+				if size >= MaxPageBytes && len(query.dead) == 0 { // what is named has no pages
 					page.After, more = list[i-1].Stamp, true
 					break
 				}
@@ -109,11 +99,7 @@ func (re *request) deleteOne(text string) error {
 	if !ok {
 		return noDeadLetter(text)
 	}
-	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.DeleteDead, queue.DeadSelection{IDs: []queue.Stamp{t}, Strict: true}); err != nil {
-		return err
-	}
-	re.w.WriteHeader(http.StatusOK)
-	return nil
+	return perform(re, fsm.DeleteDead, queue.DeadSelection{IDs: []queue.Stamp{t}, Strict: true})
 }
 
 // deleteMany deletes one page of the dead letters that the request selects.

@@ -98,7 +98,7 @@ func parseStates(text string) ([]queue.State, error) {
 			return []queue.State{st}, nil
 		}
 	}
-	return nil, invalid("invalid state %q", text)
+	return nil, Invalid("invalid state %q", text)
 }
 
 // readEvents reads a selection of events.
@@ -108,14 +108,14 @@ func (re *request) readEvents() (c listQuery, err error) {
 		return c, err
 	}
 	c.page, c.most = queue.Page{Limit: maxEvents, Newest: true}, maxEvents
-	if c.grouped = one(values["groupBy"]) != ""; c.grouped {
+	if c.grouped = view.First(values["groupBy"]) != ""; c.grouped {
 		c.page.Limit, c.page.Last = defaultGroups, true
 	}
 	return c, c.read(values, inEvents)
 }
 
 func (lq *listQuery) readStates(_ string, list []string) error {
-	for _, text := range split(list) {
+	for _, text := range Split(list) {
 		states, err := parseStates(text)
 		if err != nil {
 			return err
@@ -126,8 +126,8 @@ func (lq *listQuery) readStates(_ string, list []string) error {
 }
 
 func (lq *listQuery) readGroupBy(name string, list []string) error {
-	if text := one(list); text != "" && text != "messageId" {
-		return invalid("invalid %s %q: expected messageId", name, text)
+	if text := view.First(list); text != "" && text != "messageId" {
+		return Invalid("invalid %s %q: expected messageId", name, text)
 	}
 	return nil
 }
@@ -170,13 +170,13 @@ func (re *request) events(logs bool) error {
 func (re *request) pageOfEvents(query *listQuery) (all []*event, groups []eventGroup, cursor string, err error) {
 	all, groups = []*event{}, []eventGroup{}
 	page, more, size := query.page, !query.none, 0
-	for more && len(all) < query.page.Limit && size < maxPageBytes {
+	for more && len(all) < query.page.Limit && size < MaxPageBytes {
 		page.Limit = query.page.Limit - len(all)
 		_, err = re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 			var list []queue.EventInfo
 			list, page.After, more = v.Messages().Events(&query.filter, page)
 			for i := range list {
-				if size >= maxPageBytes {
+				if size >= MaxPageBytes {
 					page.After, more = list[i-1].Stamp, true
 					break
 				}

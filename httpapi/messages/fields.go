@@ -28,16 +28,16 @@ func (f fields) get(name string) string {
 func (f fields) refuseBlank() error {
 	for i := range queue.Directives {
 		if name := queue.Directives[i].Name; f.isBlank(name) {
-			return invalid("invalid %s: %s", name, queue.BlankRule)
+			return Invalid("invalid %s: %s", name, queue.BlankRule)
 		}
 	}
 	for _, name := range [...]string{"callback", "failure-callback", runIDField} {
 		if f.isBlank(name) {
-			return invalid("invalid %s: %s", name, queue.BlankRule)
+			return Invalid("invalid %s: %s", name, queue.BlankRule)
 		}
 	}
 	if !queue.FitsHeader(f.get(runIDField)) {
-		return invalid("invalid %s: %s", runIDField, queue.ControlRule)
+		return Invalid("invalid %s: %s", runIDField, queue.ControlRule)
 	}
 	return nil
 }
@@ -87,11 +87,8 @@ func cutService(name, prefix string) (rest string, own bool) {
 	return name[len(prefix)+1:], true
 }
 
-// tokenParameter is the query parameter that carries a token where headers can't be set.
-const tokenParameter = "qstash_token"
-
 // TokenParameter is the query parameter that carries a token where headers can't be set.
-const TokenParameter = tokenParameter
+const TokenParameter = "qstash_token"
 
 // splitQuery separates the service's parameters of a query string from the destination's, which keep their order,
 // encoding and blanks.
@@ -104,7 +101,7 @@ func splitQuery(query string, prefixes []string) (f fields, rest string) {
 	for part := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(part, "=")
 		name = strings.ToLower(unescape(name))
-		if name == tokenParameter {
+		if name == TokenParameter {
 			continue
 		}
 		field, own := "", false

@@ -4,6 +4,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
@@ -93,12 +94,12 @@ func (re *request) listDead() (*deadPage, error) {
 		return nil, err
 	}
 	page, size, more := &deadPage{Messages: []*deadLetter{}}, 0, !s.none
-	for more && len(page.Messages) < s.limit && size < maxPageBytes {
+	for more && len(page.Messages) < s.limit && size < messages.MaxPageBytes {
 		err := re.view(func(v *fsm.View) {
 			var list []*workflow.Run
 			list, after, more = v.Workflows().DeadRuns(s.dead, &s.filter, after, s.limit-len(page.Messages))
 			for i, r := range list {
-				if size >= maxPageBytes && len(s.dead) == 0 {
+				if size >= messages.MaxPageBytes && len(s.dead) == 0 {
 					after, more = list[i-1].Dead, true
 					return
 				}

@@ -16,9 +16,7 @@ type run struct {
 	Created int64  `json:"workflowCreatedAt"`
 }
 
-func noDead(id string) error {
-	return &messages.Error{Status: http.StatusNotFound, Text: "dlq message " + id + " not found"}
-}
+func noDead(id string) error { return messages.NotFound("dlq message", id) }
 
 // readDeadSelection reads which dead letters are meant: the one of the path, or a selection.
 func (re *request) readDeadSelection(id string) (n workflow.DeadSelection, err error) {

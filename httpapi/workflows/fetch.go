@@ -8,9 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-func noRun(id string) *messages.Error {
-	return &messages.Error{Status: http.StatusNotFound, Text: "workflow run " + id + " not found"}
-}
+func noRun(id string) *messages.Error { return messages.NotFound("workflow run", id) }
 
 // fetch answers GET /v2/workflows/runs/{id}: the whole log, for an endpoint whose delivery was too large for a body. An SDK
 // that gets 404 gives up the run, so 404 is answered only when the run is over.

@@ -14,9 +14,6 @@ const (
 	maxRuns = 10
 	// maxDeadLetters is the most dead letters of a page.
 	maxDeadLetters = 100
-	// maxPageBytes bounds what one page shows, in bytes: a page that would be larger ends
-	// early, with a cursor. One element is always shown.
-	maxPageBytes = 8 << 20
 )
 
 // listQuery selects the content of a list.

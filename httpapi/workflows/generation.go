@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"context"
 	"strconv"
 	"strings"
 
@@ -45,7 +44,7 @@ func olderThan(version string, than [2]int) bool {
 
 // createdAt returns the creation time of the run that a message is meant for, among runs of the same id. It is 0 if the
 // message doesn't name it.
-func (a *API) createdAt(ctx context.Context, h *messages.Headers) int64 {
+func createdAt(h *messages.Headers) int64 {
 	created, err := strconv.ParseInt(h.Field("workflow-createdat"), 10, 64)
 	if err != nil || created <= 0 {
 		return 0

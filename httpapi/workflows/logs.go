@@ -24,7 +24,7 @@ func (re *request) logs() (*runPage, error) {
 	page := &runPage{Runs: []*runLog{}}
 	size := 0
 	cursor, err := re.eachRun(s, func(v *fsm.View, r *workflow.Run) bool {
-		if size >= maxPageBytes && len(page.Runs) > 0 {
+		if size >= messages.MaxPageBytes && len(page.Runs) > 0 {
 			return false
 		}
 		size += runSize(v.Workflows(), r, s.trim)

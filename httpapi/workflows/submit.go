@@ -71,7 +71,7 @@ func (a *API) submission(ctx context.Context, m *messages.RunItem) (n workflow.S
 	case strings.EqualFold(h.Field("workflow-calltype"), "toCallback"):
 		return n, a.readCall(ctx, &n, h)
 	}
-	n.Created = a.createdAt(ctx, h)
+	n.Created = createdAt(h)
 	n.Kind = workflow.StepSubmission
 	a.clean(&n.Options, ofStep)
 	step, err := readStep(m.Body)
@@ -171,7 +171,7 @@ func (a *API) readInvoke(n *workflow.Submission) error {
 
 // readCall reads which step asks for a call: the headers of its callback say so.
 func (a *API) readCall(ctx context.Context, n *workflow.Submission, h *messages.Headers) error {
-	n.Created = a.createdAt(ctx, h)
+	n.Created = createdAt(h)
 	n.Kind = workflow.CallSubmission
 	a.clean(&n.Options, ofCall)
 	if n.Options.Callback == nil {
