@@ -200,16 +200,9 @@ func (w *world) try(method, path string, headers map[string]string, body string)
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
-	p, err := http.DefaultClient.Do(r)
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer p.Body.Close()
-	answer, err := io.ReadAll(p.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return p.StatusCode, string(answer)
+	response, err := http.DefaultClient.Do(r)
+	reply := httpapitest.ReadReply(w, response, err)
+	return reply.Status, reply.Body
 }
 
 // ask does what try does, fails the test unless the status is want, and returns the JSON.
