@@ -19,11 +19,7 @@ var described = descriptionIn("openapi.json")
 // descriptionIn returns what reads a description, once.
 func descriptionIn(file string) func() (*httpapitest.Description, error) {
 	return sync.OnceValues(func() (*httpapitest.Description, error) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		return httpapitest.ParseDescription(text)
+		return httpapitest.ReadDescription(file)
 	})
 }
 

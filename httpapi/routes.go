@@ -38,14 +38,15 @@ func (r *route) descriptions() []string {
 func (s *Server) routes(registry *prometheus.Registry) []route {
 	list := s.healthRoutes(registry)
 	for _, one := range s.adminRoutes() {
-		one.serve = append(gin.HandlersChain{s.audited(one.act), s.adminOnly, s.knownParameters}, one.serve...)
+		one.serve = append(gin.HandlersChain{s.audited(one.act, "admin token"), s.adminOnly, s.knownParameters}, one.serve...)
 		list = append(list, one)
 	}
 	if s.messages != nil {
 		rows := s.messages.Routes()
 		for i := range rows {
 			row := &rows[i]
-			list = append(list, route{row.Method, row.Pattern(), row.Descriptions(), row.Act, gin.HandlersChain{s.auditedMessages(row.Act), s.serveMessages(row)}})
+			serve := gin.HandlersChain{s.audited(row.Act, "messages or admin token"), s.serveMessages(row)}
+			list = append(list, route{row.Method, row.Pattern(), row.Descriptions(), row.Act, serve})
 		}
 	}
 	if s.test != nil {

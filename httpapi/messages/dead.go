@@ -50,8 +50,7 @@ func (re *request) getDead(text string) error {
 	})
 }
 
-// listDead answers a page of dead letters. One read looks at a bounded number of them, so a page may take several
-// reads.
+// listDead answers a page of dead letters.
 func (re *request) listDead() error {
 	if re.ofRuns() {
 		return re.runs.ListDead(re.w, re.r, &re.Target)
@@ -60,38 +59,26 @@ func (re *request) listDead() error {
 	if err != nil {
 		return err
 	}
-	all, page, more, size := []*deadLetter{}, query.page, !query.none, 0
-	for more && len(all) < query.page.Limit && size < MaxPageBytes {
-		page.Limit = query.page.Limit - len(all)
-		_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
-			var list []queue.DeadInfo
-			list, page.After, more = v.Messages().DeadLetters(query.dead, &query.filter, page)
-			for i := range list {
-				if size >= MaxPageBytes && len(query.dead) == 0 { // what is named has no pages
-					page.After, more = list[i-1].Stamp, true
-					break
-				}
-				size += query.show().Size(len(list[i].Message.Content.Body)) + query.show().Size(list[i].Response.BodySize())
-				all = append(all, renderDead(&list[i], query.trim))
+	all, cursor := []*deadLetter{}, ""
+	if !query.none {
+		cursor, err = ReadPage(re.r.Context(), re.Engine, query.page, func(v *fsm.View, page queue.Page) ([]queue.DeadInfo, queue.Stamp, bool) {
+			return v.Messages().DeadLetters(query.dead, &query.filter, page)
+		}, func(_ *fsm.View, d *queue.DeadInfo) (queue.Stamp, int) {
+			all = append(all, renderDead(d, query.trim))
+			if len(query.dead) > 0 { // what is named has no pages
+				return d.Stamp, 0
 			}
+			return d.Stamp, query.show().Size(len(d.Message.Content.Body)) + query.show().Size(d.Response.BodySize())
 		})
-		if err != nil {
-			return err
-		}
+	}
+	if err != nil {
+		return err
 	}
 	re.answer(http.StatusOK, struct {
 		Cursor   string        `json:"cursor,omitempty"`
 		Messages []*deadLetter `json:"messages"`
-	}{cursorText(page.After, more), all})
+	}{cursor, all})
 	return nil
-}
-
-// cursorText returns the cursor of the page that follows, empty on the last one.
-func cursorText(t queue.Stamp, more bool) string {
-	if !more {
-		return ""
-	}
-	return t.String()
 }
 
 func (re *request) deleteOne(text string) error {

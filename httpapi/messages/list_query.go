@@ -1,10 +1,12 @@
 package messages
 
 import (
+	"context"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/view"
@@ -35,6 +37,44 @@ type listQuery struct {
 // MaxPageBytes bounds the bodies that one page shows, in bytes: a page that would be
 // larger ends early, with a cursor. One element is always shown.
 const MaxPageBytes = 8 << 20
+
+// ReadPage reads a page of at most page.Limit elements, and returns the cursor of the one that follows, empty after the last.
+// One read looks at a bounded number of elements, so a page may take several. next returns the elements of one read, the place
+// of the last element that it looked at, and whether more may follow. show adds an element to the answer, and returns its place
+// and the bytes of its bodies.
+func ReadPage[E any](ctx context.Context, engine fsm.Reader, page queue.Page,
+	next func(*fsm.View, queue.Page) ([]E, queue.Stamp, bool), show func(*fsm.View, *E) (at queue.Stamp, size int),
+) (cursor string, err error) {
+	shown, size, limit, more := 0, 0, page.Limit, true
+	for more && shown < limit && size < MaxPageBytes {
+		page.Limit = limit - shown
+		_, err := engine.Read(ctx, fsm.Reading{Long: true}, func(v *fsm.View) {
+			var list []E
+			last := page.After
+			list, page.After, more = next(v, page)
+			for i := range list {
+				if size >= MaxPageBytes {
+					page.After, more = last, true
+					return
+				}
+				at, n := show(v, &list[i])
+				last, size, shown = at, size+n, shown+1
+			}
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return cursorText(page.After, more), nil
+}
+
+// cursorText returns the cursor of the page that follows, empty on the last one.
+func cursorText(t queue.Stamp, more bool) string {
+	if !more {
+		return ""
+	}
+	return t.String()
+}
 
 // selection returns the choice as an operation takes it.
 func (lq *listQuery) selection() queue.DeadSelection {
@@ -125,13 +165,18 @@ func (lq *listQuery) readCount(name string, list []string) error {
 	return nil
 }
 
-func (lq *listQuery) readCursor(name string, list []string) error {
-	t, ok := queue.ParseStamp(view.First(list))
-	if !ok && view.First(list) != "" {
-		return Invalid("invalid %s %q", name, view.First(list))
+func (lq *listQuery) readCursor(name string, list []string) (err error) {
+	lq.page.After, err = ReadCursor(name, view.First(list))
+	return err
+}
+
+// ReadCursor reads the cursor of a page; an empty one is of the first.
+func ReadCursor(name, text string) (queue.Stamp, error) {
+	t, ok := queue.ParseStamp(text)
+	if !ok && text != "" {
+		return t, Invalid("invalid %s %q", name, text)
 	}
-	lq.page.After = t
-	return nil
+	return t, nil
 }
 
 func (lq *listQuery) readOrder(name string, list []string) error {

@@ -191,6 +191,8 @@ func readOf(call *ast.CallExpr) (read ast.Node, long bool) {
 		return call.Args[2], false
 	case name != nil && name.Name == "answerAll":
 		return call.Args[1], true
+	case name != nil && name.Name == "ReadPage":
+		return call.Args[3], true
 	}
 	return nil, false
 }

@@ -63,13 +63,8 @@ func (p params) dead() (n workflow.DeadSelection, err error) {
 		return n, err
 	}
 	n.Limit = int(min(count, workflow.MaxRevived))
-	if text := p.get("cursor"); text != "" {
-		var ok bool
-		if n.After, ok = queue.ParseStamp(text); !ok {
-			return n, messages.Invalid("invalid cursor %q", text)
-		}
-	}
-	return n, nil
+	n.After, err = messages.ReadCursor("cursor", p.get("cursor"))
+	return n, err
 }
 
 // revive answers resume and restart, of one dead letter or of many.

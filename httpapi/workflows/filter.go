@@ -105,12 +105,3 @@ func (re *request) readDeadQuery() (*listQuery, error) {
 	}
 	return c, nil
 }
-
-// stamp returns the cursor of a list of dead letters.
-func (lq *listQuery) stamp() (queue.Stamp, error) {
-	t, ok := queue.ParseStamp(lq.cursor)
-	if lq.cursor != "" && !ok {
-		return t, messages.Invalid("invalid cursor %q", lq.cursor)
-	}
-	return t, nil
-}

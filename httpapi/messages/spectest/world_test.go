@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -31,14 +30,11 @@ const (
 
 func startWorld(t *testing.T) *world {
 	t.Helper()
-	text, err := os.ReadFile("../openapi.yaml")
+	described, err := httpapitest.ReadDescription("../openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{sink: startSink(t)}
-	if w.described, err = httpapitest.ParseDescription(text); err != nil {
-		t.Fatal(err)
-	}
+	w := &world{described: described, sink: startSink(t)}
 	w.nodes = httpapitest.ServeDelivering(t, 3, apiToken, func(o *httpapi.Options) {
 		o.MaxRequestSize = maxBody
 		o.Messages.APIs = map[string]string{"llm": w.sink.url + "/ok/model", "mine": w.sink.url + "/ok/mine"}

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -60,11 +59,7 @@ type element struct {
 
 func startWorld(t *testing.T) *world {
 	o := &office{got: map[string][]*delivery{}, calls: map[string][]*delivery{}, ran: map[string]int{}, broken: map[string]bool{}, failures: map[string]int{}, held: map[string]chan struct{}{}, over: make(chan struct{})}
-	text, err := os.ReadFile("../../messages/openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	description, err := httpapitest.ParseDescription(text)
+	description, err := httpapitest.ReadDescription("../../messages/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
