@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"maps"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -137,14 +138,7 @@ func (f fields) over(base fields) fields {
 }
 
 // names returns the field names in order, so that equal requests read equally.
-func (f fields) names() []string {
-	all := make([]string, 0, len(f))
-	for name := range f {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
+func (f fields) names() []string { return slices.Sorted(maps.Keys(f)) }
 
 // canonical returns a header's name as it is stored and answered.
 func canonical(name string) string { return textproto.CanonicalMIMEHeaderKey(name) }

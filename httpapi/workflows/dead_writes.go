@@ -95,12 +95,17 @@ func (re *request) revive(restart bool, id string) error {
 		re.answer(http.StatusOK, all[0])
 		return nil
 	}
-	answer := map[string]any{"workflowRuns": all}
-	if out.More {
-		answer["cursor"] = out.Cursor.String()
+	re.answerPart("workflowRuns", all, out.Cursor, out.More)
+	return nil
+}
+
+// answerPart answers what was done, with a cursor if more is left to do.
+func (re *request) answerPart(name string, done any, cursor queue.Stamp, more bool) {
+	answer := map[string]any{name: done}
+	if more {
+		answer["cursor"] = cursor.String()
 	}
 	re.answer(http.StatusOK, answer)
-	return nil
 }
 
 // deleteDead answers DELETE of one dead letter or of many.
@@ -117,11 +122,7 @@ func (re *request) deleteDead(id string) error {
 		re.w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	answer := map[string]any{"deleted": out.Count}
-	if out.More {
-		answer["cursor"] = out.Cursor.String()
-	}
-	re.answer(http.StatusOK, answer)
+	re.answerPart("deleted", out.Count, out.Cursor, out.More)
 	return nil
 }
 
