@@ -243,7 +243,7 @@ func (c *conn) proposeRows(rows [][][]byte) ([]reply.Value, error) {
 	return results.Values, err
 }
 
-// batchOf returns rows as a request to the log. A single command fails as a whole.
+// batchOf returns rows as a request to the log, for which the caller names the user.
 func batchOf(rows [][][]byte) fsm.Batch {
 	if len(rows) == 1 {
 		return fsm.Batch{Origin: command.RESP, Mode: fsm.Single, Rows: rows}

@@ -62,8 +62,7 @@ func (re *request) listFlowControl() error {
 	}
 	return answerAll(re, func(v *fsm.View) []queue.FlowControlInfo {
 		return v.Messages().FlowControlKeys(values.Get("search"), v.Now())
-	},
-		func(_ *fsm.View, info *queue.FlowControlInfo) *flowControl { return renderFlowControl(info) })
+	}, func(_ *fsm.View, info *queue.FlowControlInfo) *flowControl { return renderFlowControl(info) })
 }
 
 // named returns the parameters of the query string; only the given names are allowed.
