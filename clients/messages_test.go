@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"testing"
 	"time"
 
@@ -39,11 +38,7 @@ func TestMessagesClient(t *testing.T) {
 	model := httptest.NewServer(http.HandlerFunc(languageModel))
 	t.Cleanup(model.Close)
 	nodes := httpapitest.ServeDelivering(t, 3, "", func(o *httpapi.Options) { o.Messages.APIs = map[string]string{"llm": model.URL} })
-	text, err := os.ReadFile("../httpapi/messages/openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	description, err := httpapitest.ParseDescription(text)
+	description, err := httpapitest.ReadDescription("../httpapi/messages/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

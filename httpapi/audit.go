@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -13,28 +14,26 @@ import (
 // reasonKey is the name under which a handler leaves the text of its refusal.
 const reasonKey = "audit.reason"
 
-// audited records an act under /admin with its outcome. It runs before the token is checked, so that denied requests
-// are recorded too.
-func (s *Server) audited(act string) gin.HandlerFunc {
+// audited records an act with its outcome; who is the owner of the token that it needs. It runs before the token is checked, so
+// that denied requests are recorded too.
+func (s *Server) audited(act, who string) gin.HandlerFunc {
 	return func(g *gin.Context) {
-		if act != "" && s.audit != nil {
-			g.Next()
-			s.recordAct(g, act)
+		if act == "" || s.audit == nil {
+			return
 		}
+		g.Next()
+		r := g.Request
+		one := audit.Record{
+			Act: act, Target: audit.Text(g.Param("id") + g.Param("name")), Detail: g.GetString(detailKey), Who: who,
+			From: r.RemoteAddr, Forwarded: forwarded(r), Request: givenID(r), Reason: audit.Text(g.GetString(reasonKey)),
+			Session: console.SessionOf(r.Context()),
+		}
+		if query := r.URL.RawQuery; query == "force=true" {
+			one.Detail = query
+		}
+		s.setOutcome(&one, g.Writer.Status(), g.Writer.Header())
+		s.audit.Write(one)
 	}
-}
-
-func (s *Server) recordAct(g *gin.Context, act string) {
-	r := audit.Record{
-		Act: act, Target: audit.Text(g.Param("id") + g.Param("name")), Detail: g.GetString(detailKey), Who: "admin token",
-		From: g.Request.RemoteAddr, Forwarded: forwarded(g.Request), Request: givenID(g.Request), Reason: audit.Text(g.GetString(reasonKey)),
-		Session: console.SessionOf(g.Request.Context()),
-	}
-	if query := g.Request.URL.RawQuery; query == "force=true" {
-		r.Detail = query
-	}
-	s.setOutcome(&r, g.Writer.Status(), g.Writer.Header())
-	s.audit.Write(r)
 }
 
 // setOutcome sets the outcome of an act from its reply.
@@ -52,20 +51,6 @@ func (s *Server) setOutcome(r *audit.Record, status int, header http.Header) {
 		r.Outcome = audit.Unknown
 	default:
 		r.Outcome = audit.Failed
-	}
-}
-
-// auditedMessages records an act of the API of messages.
-func (s *Server) auditedMessages(act string) gin.HandlerFunc {
-	return func(g *gin.Context) {
-		if act == "" || s.audit == nil {
-			return
-		}
-		g.Next()
-		r := g.Request
-		one := audit.Record{Act: act, Who: "messages or admin token", From: r.RemoteAddr, Forwarded: forwarded(r), Request: givenID(r), Session: console.SessionOf(r.Context())}
-		s.setOutcome(&one, g.Writer.Status(), g.Writer.Header())
-		s.audit.Write(one)
 	}
 }
 
@@ -87,4 +72,19 @@ func (c *call) auditFailure(f *failure) {
 		text = "UNKNOWN " + text
 	}
 	c.s.audit.Unanswered(c.caller(), c.rows, reply.Error(text))
+}
+
+// readAudit answers with the administrative acts that this node has recorded since it started, the newest first;
+// ?count=N limits their number.
+func (s *Server) readAudit(g *gin.Context) {
+	count := audit.Recent
+	if text, given := g.GetQuery("count"); given {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > audit.Recent {
+			s.refuseOps(g, http.StatusBadRequest, "ERR count is 1 to "+strconv.Itoa(audit.Recent))
+			return
+		}
+		count = n
+	}
+	g.JSON(http.StatusOK, gin.H{"records": s.audit.Newest(count)})
 }

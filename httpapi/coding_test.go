@@ -210,24 +210,14 @@ func TestPackedReplies(t *testing.T) {
 // coded asks and leaves the reply as it came.
 func (g *gateway) coded(t testing.TB, method, target, body string, header ...string) answer {
 	t.Helper()
-	r, err := http.NewRequest(method, g.URL+target, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := httpapitest.NewRequest(t, method, g.URL+target, body)
+	r.Header.Del("Authorization")
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
 		r.Header.Set(name, value)
 	}
 	res, err := g.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{res.StatusCode, res.Header, string(b)}
+	return read(t, res, err)
 }
 
 func unpacked(t testing.TB, body string) string {

@@ -27,11 +27,7 @@ func length(full, short int) int {
 // TestCrowd sends mixed requests of 64 clients, in all forms and formats, each to a random node of three: every correct
 // one gets a 2xx and its own reply.
 func TestCrowd(t *testing.T) {
-	nodes := httpapitest.ServeNodes(t, 3, nil)
-	var gateways []*gateway
-	for _, addr := range nodes.Addrs {
-		gateways = append(gateways, gatewayAt(t, addr))
-	}
+	gateways, _ := threeNodes(t)
 	const clients = 64
 	requests := length(200, 40)
 	var all sync.WaitGroup
@@ -97,11 +93,7 @@ func (m *parallelMember) request(t *testing.T) {
 // transaction that reads all accounts sees the same total.
 func TestBank(t *testing.T) {
 	const accounts, each, clients = 8, 1000, 8
-	nodes := httpapitest.ServeNodes(t, 3, nil)
-	var gateways []*gateway
-	for _, addr := range nodes.Addrs {
-		gateways = append(gateways, gatewayAt(t, addr))
-	}
+	gateways, nodes := threeNodes(t)
 	var open []string
 	for i := range accounts {
 		open = append(open, fmt.Sprintf(`["SET","acc%d",%d]`, i, each))

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 )
 
@@ -61,16 +60,6 @@ func deadLetters(p *office) []map[string]any {
 	return listOf(p.until("/v2/dlq", long("messages", 3)), "messages")
 }
 
-// labels returns the labels of dead letters.
-func labels(list []map[string]any) string {
-	var all []string
-	for _, m := range list {
-		label, _ := m["label"].(string)
-		all = append(all, label)
-	}
-	return strings.Join(all, " ")
-}
-
 // TestDeadLetterPages: section 11.2, the oldest first, no cursor on the last page.
 func TestDeadLetterPages(t *testing.T) {
 	p := startOffice(t)
@@ -85,7 +74,7 @@ func TestDeadLetterPages(t *testing.T) {
 		"label=1&count=1": "1", "count=3": "1 2 3",
 	} {
 		got := p.object(p.want(200, "", "GET", "/v2/dlq?"+query, ""))
-		if labels(listOf(got, "messages")) != want || got["cursor"] != nil || got["messages"] == nil {
+		if members(listOf(got, "messages"), "label") != want || got["cursor"] != nil || got["messages"] == nil {
 			t.Errorf("%s: %v", query, got)
 		}
 	}
@@ -100,7 +89,7 @@ func TestDeadLetterPages(t *testing.T) {
 			}
 			cursor = "&cursor=" + next
 		}
-		if got := labels(seen); got != "1 2 3" && order == "" || got != "3 2 1" && order != "" {
+		if got := members(seen, "label"); got != "1 2 3" && order == "" || got != "3 2 1" && order != "" {
 			t.Errorf("%s: %s", order, got)
 		}
 	}

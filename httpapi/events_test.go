@@ -9,12 +9,12 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// states returns the states of a list of events.
-func states(list []map[string]any) string {
+// members returns a member of each object of a list that is a string, joined by blanks.
+func members(list []map[string]any, name string) string {
 	var all []string
 	for _, v := range list {
-		state, _ := v["state"].(string)
-		all = append(all, state)
+		text, _ := v[name].(string)
+		all = append(all, text)
 	}
 	return strings.Join(all, " ")
 }
@@ -25,10 +25,10 @@ func TestEvents(t *testing.T) {
 	id := p.publish("/bad", "hello", "Svc-Retries", "1", "Svc-Retry-Delay", "retried * 10 + 1", "Svc-Label", "l,m", "Svc-Forward-X-Mine", "m", "Svc-Timeout", "30s",
 		"Svc-Flow-Control-Key", "k", "Svc-Flow-Control-Value", "parallelism=3", "Svc-Callback", p.url+"/ok/told", "Svc-Callback-Forward-A", "b")
 	query := "/v2/events?messageId=" + id
-	got := p.until(query+"&order=earliestFirst", func(a map[string]any) bool { return strings.HasSuffix(states(listOf(a, "events")), "FAILED") })
+	got := p.until(query+"&order=earliestFirst", func(a map[string]any) bool { return strings.HasSuffix(members(listOf(a, "events"), "state"), "FAILED") })
 	list := listOf(got, "events")
-	if want := "CREATED ACTIVE ERROR RETRY ACTIVE ERROR FAILED"; states(list) != want || got["cursor"] != nil {
-		t.Fatalf("%s, want %s", states(list), want)
+	if want := "CREATED ACTIVE ERROR RETRY ACTIVE ERROR FAILED"; members(list, "state") != want || got["cursor"] != nil {
+		t.Fatalf("%s, want %s", members(list, "state"), want)
 	}
 	for _, v := range list {
 		_, told := v["responseStatus"]
@@ -61,7 +61,7 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	latest := p.object(p.want(200, "", "GET", "/v2/logs?messageIds="+id, ""))
-	if states(listOf(latest, "logs")) != "FAILED ERROR ACTIVE RETRY ERROR ACTIVE CREATED" || !reflect.DeepEqual(latest["logs"], latest["events"]) {
+	if members(listOf(latest, "logs"), "state") != "FAILED ERROR ACTIVE RETRY ERROR ACTIVE CREATED" || !reflect.DeepEqual(latest["logs"], latest["events"]) {
 		t.Errorf("%v", latest)
 	}
 }
@@ -101,8 +101,8 @@ func TestEventFilters(t *testing.T) {
 	} {
 		got := p.object(p.want(200, "", "GET", "/v2/events?"+query, ""))
 		list := listOf(got, "events")
-		if states(list) != want || got["cursor"] != nil || got["events"] == nil {
-			t.Errorf("%s: %s, cursor %v", query, states(list), got["cursor"])
+		if members(list, "state") != want || got["cursor"] != nil || got["events"] == nil {
+			t.Errorf("%s: %s, cursor %v", query, members(list, "state"), got["cursor"])
 		}
 	}
 	for _, query := range []string{"", "&order=earliestFirst", "&messageIds=" + first + "," + second} {
@@ -136,8 +136,8 @@ func TestEventsInTheSpecificationsForm(t *testing.T) {
 	id := p.publish("/later", "", "Svc-Delay", "1h")
 	p.want(202, "", "DELETE", "/v2/messages/"+id, "")
 	list := listOf(p.object(p.want(200, "", "GET", "/v2/events", "")), "events")
-	if states(list) != "CANCELLED CANCEL_REQUESTED CREATED" {
-		t.Error(states(list))
+	if members(list, "state") != "CANCELLED CANCEL_REQUESTED CREATED" {
+		t.Error(members(list, "state"))
 	}
 	for _, v := range list {
 		if text, ok := v["time"].(string); !ok || len(text) != 13 {

@@ -1,9 +1,7 @@
 package httpapi_test
 
 import (
-	"io"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/trireme-dev/trireme/httpapi"
@@ -56,25 +54,26 @@ func (g *gateway) ask(t testing.TB, method, target, body string, header ...strin
 // send does what ask does, for requests whose replies need not be described.
 func (g *gateway) send(t testing.TB, method, target, body string, header ...string) answer {
 	t.Helper()
-	r, err := http.NewRequest(method, g.URL+target, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+	res, err := g.client.Do(httpapitest.NewRequest(t, method, g.URL+target, body, header...))
+	return read(t, res, err)
+}
+
+// read reads a reply to its end.
+func read(t testing.TB, res *http.Response, err error) answer {
+	t.Helper()
+	r := httpapitest.ReadReply(t, res, err)
+	return answer{r.Status, r.Header, r.Body}
+}
+
+// threeNodes returns the servers of three nodes, and the nodes.
+func threeNodes(t *testing.T) ([]*gateway, *httpapitest.Nodes) {
+	t.Helper()
+	nodes := httpapitest.ServeNodes(t, 3, nil)
+	var gateways []*gateway
+	for _, addr := range nodes.Addrs {
+		gateways = append(gateways, gatewayAt(t, addr))
 	}
-	r.Header.Set("Authorization", "Bearer "+httpapitest.Token)
-	for _, line := range header {
-		name, value, _ := strings.Cut(line, ":")
-		r.Header.Set(name, strings.TrimSpace(value))
-	}
-	res, err := g.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{res.StatusCode, res.Header, string(b)}
+	return gateways, nodes
 }
 
 func TestFirstSlice(t *testing.T) {

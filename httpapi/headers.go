@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"crypto/rand"
 	"net/http"
 	"net/textproto"
 	"strconv"
@@ -61,6 +62,7 @@ func set(h http.Header, names []string, value string) {
 var (
 	jsonType   = []string{"application/json"}
 	binaryType = []string{"application/octet-stream"}
+	linesType  = []string{"application/x-ndjson"}
 	methods    = []string{"HEAD, GET, POST, PUT"}
 	postOnly   = []string{"POST"}
 	trueValue  = []string{"true"}
@@ -77,4 +79,32 @@ func (c *call) setAgeHeaders() {
 	set(h, n.index, strconv.FormatUint(c.at.Index, 10))
 	set(h, n.clock, strconv.FormatInt(c.at.Now, 10))
 	set(h, n.age, strconv.FormatInt(c.at.AgeMillis, 10))
+}
+
+// requestIDHeader names a request in logs. It has no meaning for the store.
+const requestIDHeader = "X-Request-Id"
+
+// maxRequestID is the most bytes of an id that a client may give.
+const maxRequestID = 128
+
+// requestID returns the id that the client gave, if it is fit for a log line, or else a new one. Only a request that is
+// logged, or whose answer names it, needs an id.
+func requestID(r *http.Request) string {
+	if given := givenID(r); given != "" {
+		return given
+	}
+	return rand.Text()
+}
+
+func givenID(r *http.Request) string {
+	list := r.Header[requestIDHeader]
+	if len(list) == 0 || len(list[0]) > maxRequestID {
+		return ""
+	}
+	for i := range len(list[0]) {
+		if c := list[0][i]; c <= ' ' || c > '~' {
+			return ""
+		}
+	}
+	return list[0]
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // A client that lost the answer asks again under its id and gets the first answer.
@@ -79,11 +78,7 @@ func TestRequestIdForm(t *testing.T) {
 // Copies of one request, sent to three nodes at once while leadership moves, are applied
 // once and answer alike.
 func TestRequestIdOnThreeNodes(t *testing.T) {
-	nodes := httpapitest.ServeNodes(t, 3, nil)
-	var gateways []*gateway
-	for _, addr := range nodes.Addrs {
-		gateways = append(gateways, gatewayAt(t, addr))
-	}
+	gateways, nodes := threeNodes(t)
 	const rounds = 20
 	for i := range rounds {
 		header := fmt.Sprint("Svc-Request-Id: round ", i)

@@ -160,15 +160,7 @@ func (g *gateway) dial(t *testing.T, text string) net.Conn {
 func readAnswer(t *testing.T, c net.Conn) answer {
 	t.Helper()
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{res.StatusCode, res.Header, string(body)}
+	return read(t, res, err)
 }
 
 func TestConnectionsAreLimited(t *testing.T) {

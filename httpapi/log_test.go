@@ -37,6 +37,13 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
+// String returns what was logged since the last take.
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
 // take returns what was logged since the last call.
 func (l *lines) take() string {
 	l.mu.Lock()

@@ -6,14 +6,11 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // mayTest reports whether a request bears a token that may use the API under /test.
@@ -170,6 +167,12 @@ func (s *Server) snapshot(g *gin.Context) {
 	s.respond(g, status, err)
 }
 
+// drain makes clients leave this node before it is stopped, and answers when the time for that is over.
+func (s *Server) drain(g *gin.Context) {
+	err := s.admin.Drain(g.Request.Context())
+	s.respond(g, gin.H{"result": "OK"}, err)
+}
+
 func (s *Server) transferLeader(g *gin.Context) {
 	var asked struct {
 		To string `json:"to"`
@@ -225,81 +228,18 @@ func (s *Server) respond(g *gin.Context, v any, err error) {
 	g.JSON(http.StatusOK, v)
 }
 
-// limits are fsm.Settings as /admin/settings shows them; 0 = unlimited.
-type limits struct {
-	MaxMemory         int64 `json:"maxMemory"`
-	DailyRequestLimit int64 `json:"dailyRequestLimit"`
-	MaxKeySize        int64 `json:"maxKeySize"`
-	MaxRecordSize     int64 `json:"maxRecordSize"`
-	MaxPending        int64 `json:"maxPending"`
-	MaxRequestWork    int64 `json:"maxRequestWork"`
-	MaxScriptSteps    int64 `json:"maxScriptSteps"`
-	// MaxMemoryPolicy says which keys make room at MaxMemory, by Redis's names.
-	MaxMemoryPolicy string `json:"maxMemoryPolicy"`
-	// TenantWorkPercent and TenantScriptPercent are the parts of MaxRequestWork and MaxScriptSteps that a request may use
-	// if it writes to a database other than default.
-	TenantWorkPercent   int64 `json:"tenantWorkPercent"`
-	TenantScriptPercent int64 `json:"tenantScriptPercent"`
-	// TenantMemoryPercent is the part of MaxMemory that a database other than default may use if it has no limit of its own.
-	TenantMemoryPercent int64 `json:"tenantMemoryPercent"`
-}
-
-func limitsOf(s fsm.Settings) limits {
-	work, script := s.TenantWork()
-	return limits{s.MaxMemory, s.DailyLimit, s.MaxKey, s.MaxRecord, s.MaxPending, s.WorkSetting(), s.ScriptSetting(), s.Policy.String(), work, script, s.TenantMemory()}
-}
-
-func (l limits) tenantPercents() [3]int64 {
-	return [3]int64{l.TenantWorkPercent, l.TenantScriptPercent, l.TenantMemoryPercent}
-}
-
-func (l limits) settings() fsm.Settings {
-	bounds := command.Limits{MaxKey: l.MaxKeySize, MaxRecord: l.MaxRecordSize, MaxPending: l.MaxPending}
-	bounds.SetWork(l.MaxRequestWork, l.MaxScriptSteps)
-	policy, _ := keyspace.ParsePolicy(l.MaxMemoryPolicy)
-	s := fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit, Policy: policy, Limits: bounds}
-	s.SetTenantWork(l.TenantWorkPercent, l.TenantScriptPercent)
-	s.SetTenantMemory(l.TenantMemoryPercent)
-	return s
-}
-
-func (s *Server) settings(g *gin.Context) {
-	now, err := s.readLimits(g)
-	s.respond(g, now, err)
-}
-
-func (s *Server) readLimits(g *gin.Context) (l limits, err error) {
-	_, err = s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { l = limitsOf(v.Settings()) })
-	return l, err
-}
-
-// configure changes the limits named in the body and leaves the others. Of two changes at the same moment the later may
-// undo the earlier.
-func (s *Server) configure(g *gin.Context) {
-	l, err := s.readLimits(g)
-	if err != nil {
-		s.failOps(g, err, false)
+// readHistory answers with the rates and latencies of this node's last hours, or with ?of=cluster with those of all nodes together.
+func (s *Server) readHistory(g *gin.Context) {
+	if s.history == nil {
+		s.refuseOps(g, http.StatusNotFound, "ERR this node keeps no history")
 		return
 	}
-	if !s.accept(g, &l) {
-		return
+	switch of := g.Query("of"); of {
+	case "", "node":
+		g.JSON(http.StatusOK, s.history.Read())
+	case "cluster":
+		g.JSON(http.StatusOK, s.admin.History(g.Request.Context()))
+	default:
+		s.refuseOps(g, http.StatusBadRequest, "ERR of is node or cluster, got "+strconv.Quote(of))
 	}
-	if _, known := keyspace.ParsePolicy(l.MaxMemoryPolicy); !known {
-		s.refuseOps(g, http.StatusBadRequest, "ERR maxMemoryPolicy must be one of "+keyspace.PolicyNames)
-		return
-	}
-	if percents := l.tenantPercents(); slices.Min(percents[:]) < 1 || slices.Max(percents[:]) > 100 {
-		s.refuseOps(g, http.StatusBadRequest, "ERR tenantWorkPercent, tenantScriptPercent and tenantMemoryPercent must be from 1 to 100")
-		return
-	}
-	if text := negative(l); text != "" {
-		s.refuseOps(g, http.StatusBadRequest, text)
-		return
-	}
-	now, err := fsm.Do(g.Request.Context(), s.engine, fsm.Configure, l.settings())
-	if err != nil {
-		s.failOps(g, err, true)
-		return
-	}
-	g.JSON(http.StatusOK, limitsOf(now))
 }

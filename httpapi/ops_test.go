@@ -336,23 +336,34 @@ func TestAdministration(t *testing.T) {
 	}
 }
 
-func TestAdministrationFailures(t *testing.T) {
+// adminFailure is an error of Admin, and the reply that tells of it.
+type adminFailure struct {
+	err               error
+	status            int
+	outcome, contains string
+}
+
+// answersFailures sends a request once for each error that it fails with. No reply has a secret.
+func answersFailures(t *testing.T, method, target, body string, list []adminFailure) {
+	t.Helper()
 	a := &admin{}
 	g := newGateway(t, func(o *httpapi.Options) { o.Admin = a })
-	for _, c := range []struct {
-		err    error
-		status int
-	}{
-		{&httpapi.AdminError{Status: 404, Text: "ERR no node n9"}, 404},
-		{fsm.ErrNoLeader, 503},
-		{errors.New("secret detail"), 500},
-	} {
+	for _, c := range list {
 		a.err = c.err
-		got := g.ask(t, "GET", "/admin/cluster", "", asAdmin)
-		if got.status != c.status || strings.Contains(got.body, "secret") || got.header.Get("Svc-Outcome") == "" {
+		got := g.ask(t, method, target, body, asAdmin)
+		if got.status != c.status || got.header.Get("Svc-Outcome") != c.outcome || !strings.Contains(got.body, c.contains) || strings.Contains(got.body, "secret") {
 			t.Errorf("%v: %+v", c.err, got)
 		}
 	}
+}
+
+func TestAdministrationFailures(t *testing.T) {
+	answersFailures(t, "GET", "/admin/cluster", "", []adminFailure{
+		{&httpapi.AdminError{Status: 404, Text: "ERR no node n9"}, 404, "not-applied", ""},
+		{fsm.ErrNoLeader, 503, "not-applied", ""},
+		{errors.New("secret detail"), 500, "not-applied", ""},
+	})
+	g := newGateway(t, func(o *httpapi.Options) { o.Admin = &admin{} })
 	g.engine.FailWrites(fsm.ErrUnknown, true)
 	if got := g.ask(t, "POST", "/admin/settings", `{"maxMemory":9}`, asAdmin); got.status != 503 || got.header.Get("Svc-Outcome") != "unknown" {
 		t.Errorf("%+v", got)

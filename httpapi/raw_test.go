@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
@@ -18,14 +17,8 @@ import (
 // raw sends bytes as they are over a connection of its own and returns the first reply.
 func (g *gateway) raw(t *testing.T, request string) answer {
 	t.Helper()
-	c, err := net.Dial("tcp", g.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := g.dial(t, "")
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
 	go func() { _, _ = io.WriteString(c, request) }() // ends with the connection
 	method, _, _ := strings.Cut(request, " ")
 	res, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
@@ -160,14 +153,8 @@ func TestReplyThatLooksLikeARefusal(t *testing.T) {
 // empty first one is not sent.
 func (g *gateway) lastReply(t *testing.T, before, request string) (last answer) {
 	t.Helper()
-	c, err := net.Dial("tcp", g.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := g.dial(t, "")
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
 	in := bufio.NewReader(c)
 	for _, r := range []string{before, request} {
 		if r == "" {

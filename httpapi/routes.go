@@ -38,14 +38,15 @@ func (r *route) descriptions() []string {
 func (s *Server) routes(registry *prometheus.Registry) []route {
 	list := s.healthRoutes(registry)
 	for _, one := range s.adminRoutes() {
-		one.serve = append(gin.HandlersChain{s.audited(one.act), s.adminOnly, s.knownParameters}, one.serve...)
+		one.serve = append(gin.HandlersChain{s.audited(one.act, "admin token"), s.adminOnly, s.knownParameters}, one.serve...)
 		list = append(list, one)
 	}
 	if s.messages != nil {
 		rows := s.messages.Routes()
 		for i := range rows {
 			row := &rows[i]
-			list = append(list, route{row.Method, row.Pattern(), row.Descriptions(), row.Act, gin.HandlersChain{s.auditedMessages(row.Act), s.serveMessages(row)}})
+			serve := gin.HandlersChain{s.audited(row.Act, "messages or admin token"), s.serveMessages(row)}
+			list = append(list, route{row.Method, row.Pattern(), row.Descriptions(), row.Act, serve})
 		}
 	}
 	if s.test != nil {
@@ -74,7 +75,7 @@ func (s *Server) adminRoutes() []route {
 	row := func(method, path, act string, serve gin.HandlerFunc) route {
 		return route{method: method, path: "/admin" + path, act: act, serve: gin.HandlersChain{serve}}
 	}
-	messages, workflows := s.messageSettings(), s.workflowSettings()
+	cluster, messages, workflows := s.clusterSettings(), s.messageSettings(), s.workflowSettings()
 	list := []route{
 		row(get, "/openapi.json", "", describe),
 		row(get, "/audit", "", s.readAudit),
@@ -103,8 +104,8 @@ func (s *Server) adminRoutes() []route {
 		return list
 	}
 	return append(list,
-		row(get, "/settings", "", s.settings),
-		row(post, "/settings", "change settings", s.configure),
+		row(get, "/settings", "", cluster.answer),
+		row(post, "/settings", "change settings", cluster.configure),
 		row(get, "/history", "", s.readHistory),
 		row(get, "/cluster", "", s.cluster),
 		row(post, "/cluster/transfer-leader", "transfer leader", s.transferLeader),

@@ -16,21 +16,12 @@ import (
 // A request under way when the node stops is answered; new connections are not taken.
 func TestShutdownFinishesRequests(t *testing.T) {
 	engine := httpapitest.New()
-	s, err := httpapi.New(httpapi.Options{Engine: engine})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
+	s, addr, served := httpapitest.Start(t, httpapi.Options{Engine: engine})
 	proceed := testgate.New(t)
 	engine.BeforeRead(proceed.Wait)
 	replied := make(chan string, 1)
 	go func() {
-		res, err := http.Post("http://"+l.Addr().String()+"/?_token="+httpapitest.Token, "", strings.NewReader(`["PING"]`))
+		res, err := http.Post("http://"+addr+"/?_token="+httpapitest.Token, "", strings.NewReader(`["PING"]`))
 		if err != nil {
 			replied <- err.Error()
 			return
@@ -45,7 +36,7 @@ func TestShutdownFinishesRequests(t *testing.T) {
 	if err := testgate.Receive(t, "the end of the server", served); err != nil {
 		t.Errorf("serve: %v", err)
 	}
-	if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
+	if c, err := net.Dial("tcp", addr); err == nil {
 		c.Close()
 		t.Error("a stopping node took a connection")
 	}
@@ -61,21 +52,12 @@ func TestShutdownFinishesRequests(t *testing.T) {
 // A request that does not end in time is cut off.
 func TestShutdownEndsWithItsContext(t *testing.T) {
 	engine := httpapitest.New()
-	s, err := httpapi.New(httpapi.Options{Engine: engine})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
+	s, addr, served := httpapitest.Start(t, httpapi.Options{Engine: engine})
 	proceed := testgate.New(t)
 	engine.BeforeRead(proceed.Wait)
 	replied := make(chan error, 1)
 	go func() {
-		res, err := http.Get("http://" + l.Addr().String() + "/ping?_token=" + httpapitest.Token)
+		res, err := http.Get("http://" + addr + "/ping?_token=" + httpapitest.Token)
 		if err == nil {
 			res.Body.Close()
 		}

@@ -29,17 +29,8 @@ type listener struct {
 func (g *gateway) listen(t testing.TB, method, target string, header ...string) *listener {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	r, err := http.NewRequestWithContext(ctx, method, g.URL+target, strings.NewReader("[]"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+httpapitest.Token)
-	r.Header.Set("Accept", "text/event-stream")
-	for _, line := range header {
-		name, value, _ := strings.Cut(line, ":")
-		r.Header.Set(name, strings.TrimSpace(value))
-	}
-	res, err := g.client.Do(r)
+	r := httpapitest.NewRequest(t, method, g.URL+target, "[]", append([]string{"Accept: text/event-stream"}, header...)...)
+	res, err := g.client.Do(r.WithContext(ctx))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,3 +84,64 @@ func TestTopicDefaults(t *testing.T) {
 	}
 	m.want(202, `{"cancelled":4}`, "DELETE", "/v2/messages?topicName=t", "")
 }
+
+// TestRunNowOverHTTP: the status depends on what the message waits for.
+func TestRunNowOverHTTP(t *testing.T) {
+	m := startMail(t)
+	publish := func(path string, header ...string) string {
+		t.Helper()
+		id, _ := m.object(m.want(200, "", "POST", path+"http://example.com/", "x", header...))["messageId"].(string)
+		return "/v2/messages/" + id
+	}
+	id := publish("/v2/publish/", "Upstash-Delay", "1h")
+	m.want(200, "", "POST", id+"/retry", "")
+	m.want(200, "", "POST", id+"/RETRY/", "")
+	x, _ := m.object(m.want(200, "", "GET", id+"?explain=true", ""))["explain"].(map[string]any)
+	if x["reason"] != "sender" {
+		t.Errorf("it waits for %v", x)
+	}
+	m.want(202, "", "DELETE", id, "")
+	m.want(404, "", "POST", id+"/retry", "")
+	m.want(400, "", "POST", publish("/v2/enqueue/q/", "Upstash-Delay", "1h")+"/retry", "")
+	m.want(404, `{"error":"message msg_none not found or not waiting"}`, "POST", "/v2/messages/msg_none/retry", "")
+	m.want(405, "", "GET", id+"/retry", "")
+	if m.token = "wrong"; true {
+		m.want(401, "", "POST", id+"/retry", "")
+	}
+}
+
+// TestUnknownPathsAreNotFound: a path that is served by no method is not found, whatever the method.
+func TestUnknownPathsAreNotFound(t *testing.T) {
+	m := startMail(t)
+	for _, path := range []string{
+		"/v2/queues/q/explode", "/v2/queues/q/pause/x", "/v2/queues/q/x/y", "/v2/messages/a/b", "/v2/messages/a/b/c", "/v2/messages/a/retry/c",
+		"/v2/topics/t/x", "/v2/topics/t/endpoints/x", "/v2/dlq/a/b", "/v2/dlq/retry/a/b", "/v2/keys/x", "/v2/keys/rotate/x", "/v2/events/x", "/v2/logs/x",
+		"/v2/globalParallelism/x", "/v2/nothing", "/v2/nothing/x", "/v2/waiters/e/x", "/v2/wait/e/x", "/v2/batch/x", "/v2/batch/trigger/x", "/v2/workflows",
+		"/v2/workflows/x", "/v2/workflows/runs/r/x", "/v2/workflows/runs/r/explain/x", "/v2/workflows/logs/x", "/v2/workflows/events/x",
+		"/v2/workflows/dlq/a/b", "/v2/workflows/dlq/a/b/c", "/v2/workflows/dlq/resume/a/b", "/v2/workflows/dlq/callback/a/b",
+	} {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			m.want(404, "", method, path, "")
+		}
+	}
+}
+
+// TestRunScheduleOverHTTP: a schedule publishes once more and says which message; only POST does that, and only of one that is there.
+func TestRunScheduleOverHTTP(t *testing.T) {
+	m := startMail(t)
+	m.want(200, "", "POST", "/v2/schedules/http://example.com/", "x", "Upstash-Cron", "0 3 1 1 *", "Upstash-Schedule-Id", "yearly")
+	m.want(200, "", "POST", "/v2/schedules/yearly/pause", "")
+	id, _ := m.object(m.want(200, "", "POST", "/v2/schedules/yearly/run", ""))["messageId"].(string)
+	if got := m.object(m.want(200, "", "GET", "/v2/messages/"+id, "")); got["scheduleId"] != "yearly" || got["body"] != "x" {
+		t.Errorf("the message: %v", got)
+	}
+	if s := m.object(m.want(200, "", "GET", "/v2/schedules/yearly", "")); s["isPaused"] != true || s["lastScheduleTime"] == nil {
+		t.Errorf("the schedule: %v", s)
+	}
+	m.want(404, `{"error":"schedule none not found"}`, "POST", "/v2/schedules/none/run", "")
+	m.want(405, "", "PATCH", "/v2/schedules/yearly/run", "")
+	m.want(404, "", "GET", "/v2/schedules/yearly/run", "")
+	if m.token = "wrong"; true {
+		m.want(401, "", "POST", "/v2/schedules/yearly/run", "")
+	}
+}

@@ -133,11 +133,17 @@ func TestNoEndpointCrossesTheWall(t *testing.T) {
 			}
 		}
 	}
+	w.unchanged(before, tried, 1000)
+}
+
+// unchanged fails the test if a has another state than before, or if too few requests were tried.
+func (w *wall) unchanged(before string, tried, fewest int) {
+	w.Helper()
 	if now := w.state(); now != before {
-		t.Errorf("a was changed:\n%s\nwas\n%s", now, before)
+		w.Errorf("a was changed:\n%s\nwas\n%s", now, before)
 	}
-	if tried < 1000 {
-		t.Errorf("%d requests only", tried)
+	if tried < fewest {
+		w.Errorf("%d requests were tried, want %d or more", tried, fewest)
 	}
 }
 
@@ -168,12 +174,7 @@ func TestNoCommandCrossesTheWall(t *testing.T) {
 			}
 		}
 	}
-	if now := w.state(); now != before {
-		t.Errorf("a was changed:\n%s\nwas\n%s", now, before)
-	}
-	if tried < 5000 {
-		t.Errorf("%d commands only", tried)
-	}
+	w.unchanged(before, tried, 5000)
 }
 
 // TestMessagesOfADatabase uses /v2 of a database by each way that it has.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -119,10 +118,8 @@ func (b *pipelineBatch) execute() (values []reply.Value, err error) {
 		})
 		return values, err
 	}
-	batch := fsm.Batch{As: b.as, Origin: command.RESP, Mode: fsm.Pipeline, Rows: b.rows}
-	if len(b.rows) == 1 {
-		batch.Mode = fsm.Single
-	}
+	batch := batchOf(b.rows)
+	batch.As = b.as
 	results, err := fsm.Execute(s.life, s.engine, batch)
 	if err == nil && len(results.Values) != len(b.rows) { // they can't be assigned to connections
 		err = errMiscounted

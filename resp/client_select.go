@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"time"
@@ -62,7 +61,7 @@ func (c *conn) clientList(argv [][]byte) {
 	case len(words) == 0:
 	case command.EqualFold(words[0], "TYPE") && len(words) == 2:
 		if n.kind = ascii.Lower(string(words[1])); !kinds[n.kind] {
-			c.emit(reply.Error("ERR Unknown client type '" + beforeZeroByte(words[1]) + "'"))
+			c.emit(reply.Error("ERR Unknown client type '" + oneLine(words[1]) + "'"))
 			return
 		}
 	case command.EqualFold(words[0], "ID") && len(words) >= 2:
@@ -152,11 +151,11 @@ func (c *conn) readSelection(words [][]byte) (n selection, self bool, bad *reply
 			n.ids = append(n.ids, uint64(id))
 		case "TYPE":
 			if n.kind = ascii.Lower(string(value)); !kinds[n.kind] {
-				return refuse("ERR Unknown client type '" + beforeZeroByte(value) + "'")
+				return refuse("ERR Unknown client type '" + oneLine(value) + "'")
 			}
 		case "USER":
 			if n.user = string(value); !c.hasUser(n.user) {
-				return refuse("ERR No such user '" + beforeZeroByte(value) + "'")
+				return refuse("ERR No such user '" + oneLine(value) + "'")
 			}
 		case "ADDR":
 			n.addr = string(value)
@@ -188,10 +187,4 @@ func (c *conn) hasUser(user string) (found bool) {
 	as.DB = c.as.DB
 	c.s.engine.Local(func(v *fsm.View) { found = v.User(as) != nil })
 	return found
-}
-
-// beforeZeroByte returns a word as Redis shows it in an error: up to its first zero byte, on one line.
-func beforeZeroByte(word []byte) string {
-	word, _, _ = bytes.Cut(word, []byte{0})
-	return oneLine(word)
 }

@@ -128,7 +128,7 @@ func (c *conn) rejectHTTP() {
 
 // noteCommand records the command and its time for CLIENT LIST.
 func (c *conn) noteCommand(row *command.Command) {
-	c.info.ran(row)
+	c.info.last.Store(row)
 	c.info.active.Store(time.Now().UnixMilli())
 }
 
@@ -154,7 +154,7 @@ func (c *conn) refuse(argv [][]byte) {
 // monitorOwn sends a command about the connection to the monitors, except administrative commands,
 // which Redis does not show either.
 func (c *conn) monitorOwn(row *command.Command, argv [][]byte) {
-	if c.s.hub == nil || !c.s.hub.Monitored() || row.Flags&command.Admin != 0 || !c.as.Known() {
+	if !c.monitored() || row.Flags&command.Admin != 0 || !c.as.Known() {
 		return
 	}
 	c.s.hub.Executed(c.database(), c.info.addr, argv)

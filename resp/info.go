@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"cmp"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -79,15 +80,7 @@ func (i *info) get() attributes {
 }
 
 // database names the keyspace that the connection works on.
-func (i *info) database() string {
-	if db := i.get().db; db != "" {
-		return db
-	}
-	return fsm.DefaultDB
-}
-
-// ran records the command that runs.
-func (i *info) ran(row *command.Command) { i.last.Store(row) }
+func (i *info) database() string { return cmp.Or(i.get().db, fsm.DefaultDB) }
 
 // deadline sets a deadline for reading, unless the connection has been told to stop.
 func (i *info) deadline(nc net.Conn, at time.Time) error {

@@ -56,24 +56,20 @@ const (
 )
 
 func (l *Limits) complete() {
-	defaults := []struct {
-		field *int
-		value int
-	}{{&l.RequestBytes, DefaultRequestBytes}, {&l.Rows, DefaultRows}, {&l.OutputBytes, DefaultOutputBytes}, {&l.TransactionReplyBytes, DefaultTransactionReplyBytes}, {&l.TrackedKeys, DefaultTrackedKeys},
-		{&l.UnauthenticatedBytes, DefaultUnauthenticatedBytes}}
-	for _, d := range defaults {
-		if *d.field <= 0 {
-			*d.field = d.value
-		}
-	}
-	times := []struct {
-		field *time.Duration
-		value time.Duration
-	}{{&l.CommandTime, DefaultCommandTime}, {&l.LoginTime, DefaultLoginTime}, {&l.ReplyTime, DefaultReplyTime}}
-	for _, d := range times {
-		if *d.field <= 0 {
-			*d.field = d.value
-		}
+	setDefault(&l.RequestBytes, DefaultRequestBytes)
+	setDefault(&l.Rows, DefaultRows)
+	setDefault(&l.OutputBytes, DefaultOutputBytes)
+	setDefault(&l.TransactionReplyBytes, DefaultTransactionReplyBytes)
+	setDefault(&l.UnauthenticatedBytes, DefaultUnauthenticatedBytes)
+	setDefault(&l.TrackedKeys, DefaultTrackedKeys)
+	setDefault(&l.CommandTime, DefaultCommandTime)
+	setDefault(&l.LoginTime, DefaultLoginTime)
+	setDefault(&l.ReplyTime, DefaultReplyTime)
+}
+
+func setDefault[T int | time.Duration](limit *T, value T) {
+	if *limit <= 0 {
+		*limit = value
 	}
 }
 

@@ -265,7 +265,7 @@ func (c *conn) echo(argv [][]byte) { c.emit(reply.Bulk(string(argv[1]))) }
 
 var lineBreaks = strings.NewReplacer("\r", " ", "\n", " ")
 
-// oneLine keeps an error on one line, whatever the client sent.
+// oneLine returns a word as Redis shows it in an error: up to its first zero byte, on one line.
 func oneLine(word []byte) string {
 	word, _, _ = bytes.Cut(word, []byte{0})
 	return lineBreaks.Replace(string(word))

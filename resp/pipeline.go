@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -80,9 +81,7 @@ func (c *conn) enqueue(row *command.Command, argv [][]byte) {
 
 func (p *pipeline) append(argv [][]byte) {
 	p.rows = append(p.rows, argv)
-	for _, word := range argv {
-		p.bytes += len(word)
-	}
+	p.bytes += lengthOf(argv)
 }
 
 func (p *pipeline) clear() {
@@ -240,12 +239,16 @@ func (c *conn) execOnView(v *fsm.View, rows [][][]byte, values []reply.Value, li
 
 // proposeRows runs rows through the log.
 func (c *conn) proposeRows(rows [][][]byte) ([]reply.Value, error) {
-	batch := fsm.Batch{Origin: command.RESP, Mode: fsm.Pipeline, Rows: rows}
-	if len(rows) == 1 {
-		batch.Mode = fsm.Single
-	}
-	results, err := c.propose(batch)
+	results, err := c.propose(batchOf(rows))
 	return results.Values, err
+}
+
+// batchOf returns rows as a request to the log, for which the caller names the user.
+func batchOf(rows [][][]byte) fsm.Batch {
+	if len(rows) == 1 {
+		return fsm.Batch{Origin: command.RESP, Mode: fsm.Single, Rows: rows}
+	}
+	return fsm.Batch{Origin: command.RESP, Mode: fsm.Pipeline, Rows: rows}
 }
 
 // propose runs a batch through the log as the connection's user. On fsm.ErrRevoked it authenticates
@@ -274,9 +277,4 @@ func (c *conn) propose(batch fsm.Batch) (fsm.Results, error) {
 }
 
 // database names the keyspace of the connection.
-func (c *conn) database() string {
-	if c.as.DB == "" {
-		return fsm.DefaultDB
-	}
-	return c.as.DB
-}
+func (c *conn) database() string { return cmp.Or(c.as.DB, fsm.DefaultDB) }

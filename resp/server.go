@@ -135,7 +135,7 @@ func New(o Options) (*Server, error) {
 	s.own = ownCommands(s.table)
 	s.blocked, s.tracker, s.loop = newBlockedClients(s), newTracker(s), newEventLoop(s)
 	var err error
-	if s.metrics, err = newMetrics(o.Metrics, s); err != nil {
+	if s.metrics, err = newMetrics(o.Metrics); err != nil {
 		return nil, err
 	}
 	s.intakes = newIntakes(s)

@@ -14,12 +14,10 @@ import (
 // A subscriber holds a connection's subscriptions. Its goroutine sends their messages between the
 // replies; the connection's own goroutine adds and removes names.
 type subscriber struct {
-	c      *conn
+	pump
 	sub    *pubsub.Subscription
 	proto3 atomic.Bool
-	total  atomic.Int64 // names that are subscribed to
-	stop   chan struct{}
-	done   chan struct{} // closed when the goroutine has ended
+	total  atomic.Int64  // names that are subscribed to
 	ready  chan struct{} // receives when all subscriptions asked for are confirmed
 
 	mu     sync.Mutex
@@ -81,13 +79,12 @@ func (c *conn) openSubscriber() *subscriber {
 		return c.subscriber
 	}
 	f := &subscriber{
-		c: c, sub: c.s.hub.Subscribe(c.database()), as: c.as, begun: map[channel.Ref]bool{},
-		stop: make(chan struct{}), done: make(chan struct{}), ready: make(chan struct{}, 1),
+		pump: newPump(c), sub: c.s.hub.Subscribe(c.database()), as: c.as, begun: map[channel.Ref]bool{}, ready: make(chan struct{}, 1),
 	}
 	f.proto3.Store(c.proto3)
 	c.subscriber = f
 	c.s.intakes.add(c)
-	go f.pump() // ends with stop, or with the subscription or the connection
+	go f.run() // ends with stop, or with the subscription or the connection
 	return f
 }
 
@@ -118,9 +115,9 @@ func (c *conn) moveSubscriber(before acl.Identity) {
 	}
 }
 
-// pump sends messages until it is stopped. A subscription that ends by itself ends the
+// run sends messages until it is stopped. A subscription that ends by itself ends the
 // connection: messages are missing, or the user may not have them any more.
-func (s *subscriber) pump() {
+func (s *subscriber) run() {
 	defer close(s.done)
 	for {
 		select {
@@ -138,15 +135,6 @@ func (s *subscriber) pump() {
 			s.end()
 			return
 		}
-	}
-}
-
-// end closes the connection, unless it has ended the subscription by itself.
-func (s *subscriber) end() {
-	select {
-	case <-s.stop:
-	default:
-		s.c.kill()
 	}
 }
 

@@ -203,3 +203,10 @@ func TestInvalidationsInAPipeline(t *testing.T) {
 		try(t, resptest.Dial(t, addr), resptest.Dial(t, addr))
 	})
 }
+
+// TestInvalidations holds the conversation of testdata/invalidation.txt with redis-server;
+// TestConversations holds it with a node.
+func TestInvalidations(t *testing.T) {
+	addr := resptest.RedisServer(t, "--requirepass", resptest.Token)
+	resptest.Converse(t, addr, "testdata/invalidation.txt", nil)
+}

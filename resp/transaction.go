@@ -57,22 +57,18 @@ func (c *conn) queue(row *command.Command, argv [][]byte) {
 }
 
 func (c *conn) queueable(row *command.Command, argv [][]byte) *reply.Value {
-	refuse := func(text string) *reply.Value { v := reply.Error(text); return &v }
 	if _, refusal := c.check(argv); refusal != nil {
 		return refusal
 	}
 	if !row.Queues() {
-		return refuse("ERR Command not allowed inside a transaction")
+		return refusal("ERR Command not allowed inside a transaction")
 	}
-	c.tx.bytes += len(argv) * wordCost
-	for _, word := range argv {
-		c.tx.bytes += len(word)
-	}
+	c.tx.bytes += lengthOf(argv) + len(argv)*wordCost
 	switch {
 	case len(c.tx.rows) >= c.s.limits.Rows:
-		return refuse("ERR transaction has more than " + strconv.Itoa(c.s.limits.Rows) + " commands. Setting: max-rows")
+		return refusal("ERR transaction has more than " + strconv.Itoa(c.s.limits.Rows) + " commands. Setting: max-rows")
 	case c.tx.bytes > c.s.limits.RequestBytes:
-		return refuse("ERR transaction is longer than " + strconv.Itoa(c.s.limits.RequestBytes) + " bytes. Setting: max-request-size")
+		return refusal("ERR transaction is longer than " + strconv.Itoa(c.s.limits.RequestBytes) + " bytes. Setting: max-request-size")
 	}
 	size := memoryOf(argv, wordMemory) + wordMemory
 	if err := c.charge(size); err != nil {
@@ -88,11 +84,7 @@ const wordCost = 4
 
 // copyWords copies argv out of the read buffer, into one allocation.
 func copyWords(argv [][]byte) [][]byte {
-	size := 0
-	for _, word := range argv {
-		size += len(word)
-	}
-	text := make([]byte, 0, size)
+	text := make([]byte, 0, lengthOf(argv))
 	words := make([][]byte, len(argv))
 	for i, word := range argv {
 		at := len(text)
@@ -144,10 +136,7 @@ func (c *conn) watch(argv [][]byte) {
 // watchedBytes returns the length, in bytes of a log entry, of the watched keys and of more keys. They become part of their
 // transaction's entry, so Limits.RequestBytes bounds them.
 func (c *conn) watchedBytes(more [][]byte) int {
-	n := wordCost * (len(more) + len(c.tx.watch.Keys))
-	for _, key := range more {
-		n += len(key)
-	}
+	n := lengthOf(more) + wordCost*(len(more)+len(c.tx.watch.Keys))
 	for i := range c.tx.watch.Keys {
 		n += len(c.tx.watch.Keys[i].Key)
 	}

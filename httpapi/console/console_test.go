@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -51,21 +50,14 @@ func (b *browser) ask(method, path, body string) reply {
 		r.Header.Set(name, value)
 	}
 	resp, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	got := httpapitest.ReadReply(b.t, resp, err)
 	for _, c := range resp.Cookies() {
 		b.cookie = c.Name + "=" + c.Value
 		if c.MaxAge < 0 {
 			b.cookie = ""
 		}
 	}
-	return reply{resp.StatusCode, resp.Header, string(text)}
+	return reply{got.Status, got.Header, got.Body}
 }
 
 func (b *browser) signIn(form map[string]string) reply {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -222,4 +223,16 @@ func (c *Console) dropOldest(w http.ResponseWriter, r *http.Request) {
 // cookie that it can't use.
 func overTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+}
+
+// end ends a session on every node: the log remembers the end until no cookie of the session could be valid any more.
+func (c *Console) end(ctx context.Context, s *session) error {
+	_, err := fsm.Do(ctx, c.o.Engine, fsm.EndSession, fsm.EndedSession{ID: s.ID, Until: s.Began + MaxAge.Milliseconds()})
+	return err
+}
+
+// ended reports whether a session was ended, as this node knows it.
+func (c *Console) ended(s *session) (is bool) {
+	c.o.Engine.Local(func(v *fsm.View) { is = v.SessionEnded(s.ID) })
+	return is
 }

@@ -93,17 +93,14 @@ var (
 // looked up again in a state that has everything acknowledged so far.
 func (c *Console) identify(ctx context.Context, s *session) (who identity, err error) {
 	bearer := acl.ParseBearer([]byte(s.Token))
-	look := func(v *fsm.View) { who = identityOf(v, s, &bearer) }
-	if c.o.Engine.Local(look); who.Name != "" {
-		return who, nil
+	found, err := c.find(ctx, func(v *fsm.View) bool {
+		who = identityOf(v, s, &bearer)
+		return who.Name != ""
+	})
+	if err == nil && !found {
+		err = errCredential
 	}
-	if _, err = c.o.Engine.Read(ctx, fsm.Reading{}, look); err != nil {
-		return who, err
-	}
-	if who.Name == "" {
-		return who, errCredential
-	}
-	return who, nil
+	return who, err
 }
 
 func identityOf(v *fsm.View, s *session, bearer *acl.Bearer) identity {
@@ -191,31 +188,42 @@ func (c *Console) exchange(ctx context.Context, given *signIn) (*session, error)
 		}
 		s.Token = token
 	case given.User != "":
-		found := false
-		find := func(v *fsm.View) { s.Token, s.Database, found = tokenOf(v, given) }
-		if c.o.Engine.Local(find); !found {
-			if _, err := c.o.Engine.Read(ctx, fsm.Reading{}, find); err != nil {
-				return nil, err
-			}
-		}
-		if !found {
+		found, err := c.find(ctx, func(v *fsm.View) (found bool) {
+			s.Token, s.Database, found = tokenOf(v, given)
+			return found
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case !found:
 			return nil, errCredential
 		}
 	case s.Token == "":
 		return nil, errCredential
 	case s.Database == "":
 		bearer := acl.ParseBearer([]byte(s.Token))
-		find := func(v *fsm.View) { s.Database = v.LoginBearer(&bearer).DB }
-		if c.o.Engine.Local(find); s.Database == "" {
-			if _, err := c.o.Engine.Read(ctx, fsm.Reading{}, find); err != nil {
-				return nil, err
-			}
+		_, err := c.find(ctx, func(v *fsm.View) bool {
+			s.Database = v.LoginBearer(&bearer).DB
+			return s.Database != ""
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	if s.Database == fsm.DefaultDB {
 		s.Database = ""
 	}
 	return s, nil
+}
+
+// find looks for something in the state of this node and, if it is not there, in a state that holds everything acknowledged so
+// far.
+func (c *Console) find(ctx context.Context, look func(*fsm.View) bool) (found bool, err error) {
+	see := func(v *fsm.View) { found = look(v) }
+	if c.o.Engine.Local(see); !found {
+		_, err = c.o.Engine.Read(ctx, fsm.Reading{}, see)
+	}
+	return found, err
 }
 
 // tokenOf returns the bearer token of a user's name and password. Without a database the

@@ -210,14 +210,14 @@ func (c *Console) sessionAs(ctx context.Context, role *GroupRole, who *Person) (
 		age = MaxAge
 	}
 	s := &session{ID: newID(), Database: role.DB, Began: now.UnixMilli(), Used: now.UnixMilli(), Until: now.Add(age).UnixMilli(), Person: who.Name}
-	found := false
-	make := func(v *fsm.View) { s.Token, found = role.token(v) }
-	if c.o.Engine.Local(make); !found {
-		if _, err := c.o.Engine.Read(ctx, fsm.Reading{}, make); err != nil {
-			return nil, err
-		}
-	}
-	if !found {
+	found, err := c.find(ctx, func(v *fsm.View) (found bool) {
+		s.Token, found = role.token(v)
+		return found
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
 		return nil, errCredential
 	}
 	return s, nil

@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -44,15 +43,8 @@ func (s *surfer) ask(method, to, body string) (int, string, string) {
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.Header.Set(console.AskedBy, "1")
 	resp, err := s.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return resp.StatusCode, resp.Header.Get("Location"), string(text)
+	got := httpapitest.ReadReply(s.t, resp, err)
+	return got.Status, got.Header.Get("Location"), got.Body
 }
 
 // toProvider begins a sign-in and returns the URL with which the provider sends the browser back.

@@ -29,16 +29,22 @@ func start(t *testing.T) (addr string, s *Server) {
 
 func startWith(t *testing.T, adjust func(*Server)) (addr string, s *Server) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	h := http.HandlerFunc(echo)
 	s = &Server{Handler: h, HTTP: &http.Server{Handler: h}, Plain: func(b []byte) bool { return !bytes.HasPrefix(b, []byte("/odd")) },
 		MaxHead: 8 << 10, MaxBody: 4 << 10, HeadTime: 5 * time.Second, BodyTime: 5 * time.Second, WriteTime: 5 * time.Second, IdleTime: time.Minute}
 	adjust(s)
+	return serve(t, s, func(l net.Listener) net.Listener { return l }), s
+}
+
+// serve runs a server on a loopback socket until the test ends, and returns its address. through may wrap the listener.
+func serve(t *testing.T, s *Server, through func(net.Listener) net.Listener) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(l) }()
+	go func() { ended <- s.Serve(through(l)) }()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -49,7 +55,7 @@ func startWith(t *testing.T, adjust func(*Server)) (addr string, s *Server) {
 			t.Error(err)
 		}
 	})
-	return l.Addr().String(), s
+	return l.Addr().String()
 }
 
 // talk sends raw bytes and reads n responses.

@@ -137,6 +137,16 @@ func (c *client) attach() {
 	c.t.Fatal("the connection does not attach")
 }
 
+// attachedPair starts a server, and returns it with two connections that are attached.
+func attachedPair(t *testing.T, b *together) (s *Server, one, other *client) {
+	t.Helper()
+	addr, s := startTogether(t, b)
+	one, other = connect(t, addr), connect(t, addr)
+	one.attach()
+	other.attach()
+	return s, one, other
+}
+
 // TestRequestsRunTogether sends requests over many connections at once: each gets its own reply,
 // and there are fewer batches than requests.
 func TestRequestsRunTogether(t *testing.T) {
@@ -208,10 +218,7 @@ func TestAttachedConnectionsLeave(t *testing.T) {
 // TestSlowReaderStopsNobody: a client asks for a large reply and doesn't read it: others are answered, and it gets all
 // of it later.
 func TestSlowReaderStopsNobody(t *testing.T) {
-	addr, _ := startTogether(t, &together{})
-	slow, other := connect(t, addr), connect(t, addr)
-	slow.attach()
-	other.attach()
+	_, slow, other := attachedPair(t, &together{})
 	slow.send(request("/large", ""))
 	for range 20 {
 		other.send(request("/", "quick"))
@@ -231,10 +238,7 @@ func TestSlowReaderStopsNobody(t *testing.T) {
 
 // TestBrokenReplyEndsItsConnection breaks one reply off: that connection ends, another goes on.
 func TestBrokenReplyEndsItsConnection(t *testing.T) {
-	addr, _ := startTogether(t, &together{})
-	broken, other := connect(t, addr), connect(t, addr)
-	broken.attach()
-	other.attach()
+	_, broken, other := attachedPair(t, &together{})
 	broken.send(request("/broken", ""))
 	if _, err := http.ReadResponse(broken.r, nil); err == nil {
 		t.Error("a reply that was broken off came")
@@ -246,10 +250,7 @@ func TestBrokenReplyEndsItsConnection(t *testing.T) {
 // that one gets its reply.
 func TestShutdownWithAttached(t *testing.T) {
 	b := &together{goOn: make(chan bool)}
-	addr, s := startTogether(t, b)
-	idle, busy := connect(t, addr), connect(t, addr)
-	idle.attach()
-	busy.attach()
+	s, idle, busy := attachedPair(t, b)
 	idle.attach()
 	b.blocks.Store(true)
 	before := b.batches.Load()
@@ -273,10 +274,7 @@ func TestShutdownWithAttached(t *testing.T) {
 
 // TestQuietConnectionsDetach: attached connections that have been quiet detach, and so does one whose client has gone.
 func TestQuietConnectionsDetach(t *testing.T) {
-	addr, s := startTogether(t, &together{})
-	quiet, gone := connect(t, addr), connect(t, addr)
-	quiet.attach()
-	gone.attach()
+	s, quiet, gone := attachedPair(t, &together{})
 	gone.c.Close()
 	for s.Open() > 1 {
 		time.Sleep(time.Millisecond) // until its end is noticed

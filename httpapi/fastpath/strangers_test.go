@@ -38,10 +38,6 @@ type strangersKey struct{}
 // strangersServer accepts every token as valid. Strangers may hold most bytes together.
 func strangersServer(t *testing.T, most int64) (addr string, s *Server) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			c := r.Context().Value(strangersKey{}).(net.Conn)
@@ -60,19 +56,7 @@ func strangersServer(t *testing.T, most int64) (addr string, s *Server) {
 	s = &Server{Handler: h, HTTP: &http.Server{Handler: h, ConnContext: with}, Plain: func([]byte) bool { return true }, ConnContext: with, MaxHead: 64 << 10, MaxBody: 1 << 20,
 		HeadTime: time.Minute, BodyTime: time.Minute, WriteTime: time.Minute, IdleTime: time.Minute,
 		MaxStrangers: most, Crowded: []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")}
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(knownListener{l}) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := s.Shutdown(ctx); err != nil {
-			t.Error(err)
-		}
-		if err := <-ended; err != http.ErrServerClosed {
-			t.Error(err)
-		}
-	})
-	return l.Addr().String(), s
+	return serve(t, s, func(l net.Listener) net.Listener { return knownListener{l} }), s
 }
 
 // TestStrangersShareMemory: connections without a token that send long heads hold a bounded amount of memory together,

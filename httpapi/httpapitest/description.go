@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 
@@ -17,9 +18,13 @@ import (
 // a parameter that takes one segment or more.
 type Description struct{ root map[string]any }
 
-// ParseDescription reads a document in YAML or JSON. It refuses one whose references lead
+// ReadDescription reads a document in YAML or JSON. It refuses one whose references lead
 // nowhere, or whose replies have objects that don't say which members they may have.
-func ParseDescription(text []byte) (*Description, error) {
+func ReadDescription(file string) (*Description, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("description: %w", err)
+	}
 	var m map[string]any
 	if err := yaml.Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("description: %w", err)

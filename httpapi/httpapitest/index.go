@@ -76,12 +76,13 @@ func (i *Index) SkipOpen(t testing.TB, id string) {
 	}
 }
 
-// Check compares the index with the claims that have tests here, and finds the tests that
+// CheckIndex compares an index with the claims that have tests here, and finds the tests that
 // it names elsewhere.
-func (i *Index) Check(t testing.TB, ids []string) {
+func CheckIndex[C interface{ ID() string }](t testing.TB, i *Index, claims []C) {
 	t.Helper()
 	tested := map[string]bool{}
-	for _, id := range ids {
+	for _, c := range claims {
+		id := c.ID()
 		row, ok := i.rows[id]
 		if !ok || row.Silent || row.Elsewhere != "" {
 			t.Errorf("%s has a test and no row that names it", id)

@@ -163,11 +163,11 @@ func (a *API) In(access Access) *API {
 // tokenOf returns the token of a query string, empty if there is none. Most query strings have neither a token nor an
 // escape that could hide its name.
 func tokenOf(query string) string {
-	if !strings.Contains(query, tokenParameter) && !strings.Contains(query, "%") {
+	if !strings.Contains(query, TokenParameter) && !strings.Contains(query, "%") {
 		return ""
 	}
 	values, _ := url.ParseQuery(query)
-	return values.Get(tokenParameter)
+	return values.Get(TokenParameter)
 }
 
 // HasQueryToken reports whether a raw query string carries a token.
@@ -175,7 +175,8 @@ func HasQueryToken(query string) bool { return tokenOf(query) != "" }
 
 var errNoPath = &Error{http.StatusNotFound, "this version has nothing at this path"}
 
-var errMethod = &Error{http.StatusMethodNotAllowed, "method not allowed"}
+// ErrMethod refuses a method that a path does not take.
+var ErrMethod = &Error{http.StatusMethodNotAllowed, "method not allowed"}
 
 func unescapePath(text string) string {
 	if plain, err := url.PathUnescape(text); err == nil {
@@ -292,9 +293,62 @@ func (re *request) tooLarge(limit int64) *Error {
 	return &Error{http.StatusRequestEntityTooLarge, text}
 }
 
-// callerIP returns the address of the client.
-func (re *request) callerIP() string {
-	host, _, err := net.SplitHostPort(re.r.RemoteAddr)
+// decode reads the request's body into v, a pointer to a struct. A body that is no JSON object of that form, or of which
+// complete reports false, is refused as invalid with a text.
+func (re *request) decode(v any, complete func() bool, text string) error {
+	body, err := re.json(re.MaxBody, jsonbody.Bounds{})
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal(body, v) != nil || !complete() {
+		return Invalid("%s", text)
+	}
+	return nil
+}
+
+// perform puts an operation into the log, and answers 200 without a body.
+func perform[A, R any](re *request, op *fsm.Operation[A, R], arg A) error {
+	if _, err := fsm.Do(re.r.Context(), re.Engine, op, arg); err != nil {
+		return err
+	}
+	re.w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// answerOne answers with what find returns of the state, or refuses with missing if that is nil.
+func answerOne[T any](re *request, missing *Error, find func(*fsm.View) *T) error {
+	var found *T
+	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) { found = find(v) })
+	switch {
+	case err != nil:
+		return err
+	case found == nil:
+		return missing
+	}
+	re.answer(http.StatusOK, found)
+	return nil
+}
+
+// answerAll answers with everything that list returns of the state, each as show renders it.
+func answerAll[E, T any](re *request, list func(*fsm.View) []E, show func(*fsm.View, *E) T) error {
+	var all []T
+	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
+		all = []T{}
+		elements := list(v)
+		for i := range elements {
+			all = append(all, show(v, &elements[i]))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	re.answer(http.StatusOK, all)
+	return nil
+}
+
+// CallerIP returns the address of the client.
+func CallerIP(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return ""
 	}

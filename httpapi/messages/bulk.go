@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 const (
@@ -108,7 +110,7 @@ func (a *API) ServeBulk(w http.ResponseWriter, r *http.Request, t *Target, at in
 	case preview && r.Method == http.MethodGet:
 		return q.previewBulk(k)
 	case preview:
-		return errMethod
+		return ErrMethod
 	case id == "":
 		return q.listBulk(k)
 	case r.Method == http.MethodGet:
@@ -126,21 +128,12 @@ func (re *request) previewBulk(k *Bulk) error {
 }
 
 func (re *request) getBulk(k *Bulk, id string) error {
-	var n *bulkAction
-	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
-		n = nil
+	return answerOne(re, NotFound("bulk action", id), func(v *fsm.View) *bulkAction {
 		if b := k.Table(v).Find(id); b != nil {
-			n = k.render(b)
+			return k.render(b)
 		}
+		return nil
 	})
-	switch {
-	case err != nil:
-		return err
-	case n == nil:
-		return &Error{http.StatusNotFound, "bulk action " + id + " not found"}
-	}
-	re.answer(http.StatusOK, n)
-	return nil
 }
 
 func (re *request) stopBulk(k *Bulk, id string) error {
@@ -161,17 +154,17 @@ func (re *request) listBulk(k *Bulk) error {
 	if text := values.Get("count"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 31)
 		if err != nil || n == 0 {
-			return invalid("invalid count %q: expected 1 to %d", text, maxBulkPage)
+			return Invalid("invalid count %q: expected 1 to %d", text, maxBulkPage)
 		}
 		count = min(int(n), maxBulkPage)
 	}
 	if text := values.Get("cursor"); text != "" {
 		if below, err = strconv.ParseUint(text, 10, 64); err != nil || below == 0 {
-			return invalid("invalid cursor %q", text)
+			return Invalid("invalid cursor %q", text)
 		}
 	}
 	if state != "" && state != bulkInProgress && state != bulkFinished {
-		return invalid("invalid state %q: expected %s or %s", state, bulkInProgress, bulkFinished)
+		return Invalid("invalid state %q: expected %s or %s", state, bulkInProgress, bulkFinished)
 	}
 	page := struct {
 		Actions []*bulkAction `json:"bulkActions"`
@@ -232,7 +225,7 @@ func (re *request) bulkActions() error {
 			return err
 		}
 		if query.none || len(query.filter.IDs) > 0 {
-			return invalid("invalid messageIds: a preview is of filters")
+			return Invalid("invalid messageIds: a preview is of filters")
 		}
 		f = &query.filter
 	}
@@ -243,46 +236,32 @@ func (re *request) bulkActions() error {
 func showFilter(coded []byte) map[string][]string {
 	var f queue.Filter
 	wire.NewReader(coded).Get(&f)
-	n := ShownFilter{}
-	n.Texts("url", f.URLs)
-	n.Texts("host", f.Hosts)
-	n.Texts("path", f.Paths)
-	n.Texts("topicName", f.Groups)
-	n.Texts("queueName", f.Queues)
-	n.Texts("scheduleId", f.Schedules)
-	n.Texts("label", f.Labels)
-	n.Texts("flowControlKey", f.FlowKeys)
-	n.Texts("callerIp", f.CallerIPs)
-	n.Time("fromDate", f.From)
-	n.Time("toDate", f.To)
-	return n
+	return ShowFilter(map[string][]string{
+		"url": f.URLs, "host": f.Hosts, "path": f.Paths, "topicName": f.Groups, "queueName": f.Queues, "scheduleId": f.Schedules,
+		"label": f.Labels, "flowControlKey": f.FlowKeys, "callerIp": f.CallerIPs,
+	}, map[string]int64{"fromDate": f.From, "toDate": f.To})
 }
 
-// ShownFilter is a filter as clients read it: values by the name of a parameter.
-type ShownFilter map[string][]string
-
-// Texts adds a filter that is set.
-func (sf ShownFilter) Texts(name string, values []string) {
-	if len(values) > 0 {
-		sf[name] = values
+// ShowFilter returns what is set of a filter as clients read it: the values, and the times in unix milliseconds, by the
+// names of their parameters. It changes values.
+func ShowFilter(values map[string][]string, times map[string]int64) map[string][]string {
+	maps.DeleteFunc(values, func(_ string, list []string) bool { return len(list) == 0 })
+	for name, at := range times {
+		if at != 0 {
+			values[name] = []string{strconv.FormatInt(at, 10)}
+		}
 	}
-}
-
-// Time adds a time in unix milliseconds that is set.
-func (sf ShownFilter) Time(name string, at int64) {
-	if at != 0 {
-		sf[name] = []string{strconv.FormatInt(at, 10)}
-	}
+	return values
 }
 
 // Truth reads a parameter that is true or false, as a text or, in a JSON body, as a boolean.
 func Truth(name string, values []string) (bool, error) {
-	switch text := strings.ToLower(strings.TrimSpace(one(values))); text {
+	switch text := strings.ToLower(strings.TrimSpace(view.First(values))); text {
 	case "true":
 		return true, nil
 	case "false", "":
 		return false, nil
 	default:
-		return false, invalid("invalid %s %q: expected true or false", name, text)
+		return false, Invalid("invalid %s %q: expected true or false", name, text)
 	}
 }

@@ -58,11 +58,10 @@ func (re *request) cancelMany() error {
 
 // readCancelQuery reads which messages a query string and a JSON body select.
 func readCancelQuery(query string, body []byte) (c listQuery, err error) {
-	values, err := url.ParseQuery(query)
+	values, err := queryValues(query)
 	if err != nil {
-		return c, invalid("invalid query: %s", err)
+		return c, err
 	}
-	delete(values, tokenParameter)
 	if err := readBody(body, values); err != nil {
 		return c, err
 	}
@@ -76,7 +75,7 @@ func readBody(body []byte, values url.Values) error {
 	}
 	var members map[string]any
 	if err := json.Unmarshal(body, &members); err != nil {
-		return invalid("invalid body: expected a JSON object: %s", jsonbody.Fault(err))
+		return Invalid("invalid body: expected a JSON object: %s", jsonbody.Fault(err))
 	}
 	for name, v := range members {
 		list, ok := v.([]any)
@@ -93,7 +92,7 @@ func readBody(body []byte, values url.Values) error {
 			case float64:
 				values.Add(name, strconv.FormatFloat(one, 'f', -1, 64))
 			default:
-				return invalid("invalid %s: texts or numbers are wanted", name)
+				return Invalid("invalid %s: texts or numbers are wanted", name)
 			}
 		}
 	}
@@ -103,7 +102,7 @@ func readBody(body []byte, values url.Values) error {
 func readMillis(name, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, invalid("invalid %s %q: unix milliseconds are wanted", name, text)
+		return 0, Invalid("invalid %s %q: unix milliseconds are wanted", name, text)
 	}
 	return n, nil
 }

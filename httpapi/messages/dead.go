@@ -35,33 +35,22 @@ func renderDead(d *queue.DeadInfo, trim int) *deadLetter {
 	return n
 }
 
-func noDeadLetter(id string) *Error {
-	return &Error{http.StatusNotFound, "dlq message " + id + " not found"}
-}
+func noDeadLetter(id string) *Error { return NotFound("dlq message", id) }
 
 func (re *request) getDead(text string) error {
 	t, ok := queue.ParseStamp(text)
 	if !ok {
 		return noDeadLetter(text)
 	}
-	var n *deadLetter
-	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	return answerOne(re, noDeadLetter(text), func(v *fsm.View) *deadLetter {
 		if d, ok := v.Messages().DeadLetter(t); ok {
-			n = renderDead(&d, view.All)
+			return renderDead(&d, view.All)
 		}
+		return nil
 	})
-	switch {
-	case err != nil:
-		return err
-	case n == nil:
-		return noDeadLetter(text)
-	}
-	re.answer(http.StatusOK, n)
-	return nil
 }
 
-// listDead answers a page of dead letters. One read looks at a bounded number of them, so a page may take several
-// reads.
+// listDead answers a page of dead letters.
 func (re *request) listDead() error {
 	if re.ofRuns() {
 		return re.runs.ListDead(re.w, re.r, &re.Target)
@@ -70,38 +59,26 @@ func (re *request) listDead() error {
 	if err != nil {
 		return err
 	}
-	all, page, more, size := []*deadLetter{}, query.page, !query.none, 0
-	for more && len(all) < query.page.Limit && size < maxPageBytes {
-		page.Limit = query.page.Limit - len(all)
-		_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
-			var list []queue.DeadInfo
-			list, page.After, more = v.Messages().DeadLetters(query.dead, &query.filter, page)
-			for i := range list {
-				if size >= maxPageBytes && len(query.dead) == 0 { // what is named has no pages
-					page.After, more = list[i-1].Stamp, true
-					break
-				}
-				size += query.show().Size(len(list[i].Message.Content.Body)) + query.show().Size(list[i].Response.BodySize())
-				all = append(all, renderDead(&list[i], query.trim))
+	all, cursor := []*deadLetter{}, ""
+	if !query.none {
+		cursor, err = ReadPage(re.r.Context(), re.Engine, query.page, func(v *fsm.View, page queue.Page) ([]queue.DeadInfo, queue.Stamp, bool) {
+			return v.Messages().DeadLetters(query.dead, &query.filter, page)
+		}, func(_ *fsm.View, d *queue.DeadInfo) (queue.Stamp, int) {
+			all = append(all, renderDead(d, query.trim))
+			if len(query.dead) > 0 { // what is named has no pages
+				return d.Stamp, 0
 			}
+			return d.Stamp, query.show().Size(len(d.Message.Content.Body)) + query.show().Size(d.Response.BodySize())
 		})
-		if err != nil {
-			return err
-		}
+	}
+	if err != nil {
+		return err
 	}
 	re.answer(http.StatusOK, struct {
 		Cursor   string        `json:"cursor,omitempty"`
 		Messages []*deadLetter `json:"messages"`
-	}{cursorText(page.After, more), all})
+	}{cursor, all})
 	return nil
-}
-
-// cursorText returns the cursor of the page that follows, empty on the last one.
-func cursorText(t queue.Stamp, more bool) string {
-	if !more {
-		return ""
-	}
-	return t.String()
 }
 
 func (re *request) deleteOne(text string) error {
@@ -109,11 +86,7 @@ func (re *request) deleteOne(text string) error {
 	if !ok {
 		return noDeadLetter(text)
 	}
-	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.DeleteDead, queue.DeadSelection{IDs: []queue.Stamp{t}, Strict: true}); err != nil {
-		return err
-	}
-	re.w.WriteHeader(http.StatusOK)
-	return nil
+	return perform(re, fsm.DeleteDead, queue.DeadSelection{IDs: []queue.Stamp{t}, Strict: true})
 }
 
 // deleteMany deletes one page of the dead letters that the request selects.

@@ -25,7 +25,7 @@ func (p *Parser) readDestination(raw, query string) (target, error) {
 		}
 	}
 	if ok {
-		to, err := p.readURL(withQuery(text, query))
+		to, err := p.ReadPlainURL(withQuery(text, query))
 		return target{url: to}, err
 	}
 	if name, ok := strings.CutPrefix(raw, "api/"); ok {
@@ -73,16 +73,17 @@ func isSlash(c byte) bool { return c == '/' || c == '\\' }
 func (p *Parser) readAPI(name string) (target, error) {
 	u := p.APIs[name]
 	if u == "" {
-		return target{}, invalid("api/%s is not configured: start the nodes with --api %s=URL", name, name)
+		return target{}, Invalid("api/%s is not configured: start the nodes with --api %s=URL", name, name)
 	}
 	return target{url: u, api: name}, nil
 }
 
-// readURL reads the URL of any destination, judges its host, and returns it in the form in which it is stored.
-func (p *Parser) readURL(text string) (string, error) {
+// ReadPlainURL reads the URL of any destination, without a query that follows it in a path. It judges the host, and returns
+// the URL in the form in which it is stored.
+func (p *Parser) ReadPlainURL(text string) (string, error) {
 	u, err := httpurl.Read(text, idn.ToASCII)
 	if err != nil {
-		return "", invalid("invalid destination url %q: %s", text, err)
+		return "", Invalid("invalid destination url %q: %s", text, err)
 	}
 	return u.String(), p.checkHost(&u)
 }
@@ -90,13 +91,13 @@ func (p *Parser) readURL(text string) (string, error) {
 // checkHost refuses a scheme and a host that no delivery may reach.
 func (p *Parser) checkHost(u *httpurl.URL) error {
 	if p.HTTPSOnly && strings.EqualFold(u.Scheme, "http") {
-		return invalid("invalid destination url: it is http, and this cluster delivers to https:// only (--egress-https-only)")
+		return Invalid("invalid destination url: it is http, and this cluster delivers to https:// only (--egress-https-only)")
 	}
 	if p.Allowed == nil {
 		return nil
 	}
 	if err := p.Allowed(u.Hostname()); err != nil {
-		return invalid("invalid destination url: %s", err)
+		return Invalid("invalid destination url: %s", err)
 	}
 	return nil
 }

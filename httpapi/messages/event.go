@@ -98,7 +98,7 @@ func parseStates(text string) ([]queue.State, error) {
 			return []queue.State{st}, nil
 		}
 	}
-	return nil, invalid("invalid state %q", text)
+	return nil, Invalid("invalid state %q", text)
 }
 
 // readEvents reads a selection of events.
@@ -108,14 +108,14 @@ func (re *request) readEvents() (c listQuery, err error) {
 		return c, err
 	}
 	c.page, c.most = queue.Page{Limit: maxEvents, Newest: true}, maxEvents
-	if c.grouped = one(values["groupBy"]) != ""; c.grouped {
+	if c.grouped = view.First(values["groupBy"]) != ""; c.grouped {
 		c.page.Limit, c.page.Last = defaultGroups, true
 	}
 	return c, c.read(values, inEvents)
 }
 
 func (lq *listQuery) readStates(_ string, list []string) error {
-	for _, text := range split(list) {
+	for _, text := range Split(list) {
 		states, err := parseStates(text)
 		if err != nil {
 			return err
@@ -126,8 +126,8 @@ func (lq *listQuery) readStates(_ string, list []string) error {
 }
 
 func (lq *listQuery) readGroupBy(name string, list []string) error {
-	if text := one(list); text != "" && text != "messageId" {
-		return invalid("invalid %s %q: expected messageId", name, text)
+	if text := view.First(list); text != "" && text != "messageId" {
+		return Invalid("invalid %s %q: expected messageId", name, text)
 	}
 	return nil
 }
@@ -165,34 +165,24 @@ func (re *request) events(logs bool) error {
 	return nil
 }
 
-// pageOfEvents reads a page, as events or in groups. One read looks at a bounded number of events, so a page may take
-// several reads.
+// pageOfEvents reads a page, as events or in groups.
 func (re *request) pageOfEvents(query *listQuery) (all []*event, groups []eventGroup, cursor string, err error) {
 	all, groups = []*event{}, []eventGroup{}
-	page, more, size := query.page, !query.none, 0
-	for more && len(all) < query.page.Limit && size < maxPageBytes {
-		page.Limit = query.page.Limit - len(all)
-		_, err = re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
-			var list []queue.EventInfo
-			list, page.After, more = v.Messages().Events(&query.filter, page)
-			for i := range list {
-				if size >= maxPageBytes {
-					page.After, more = list[i-1].Stamp, true
-					break
-				}
-				size += query.eventSize(&list[i])
-				all = append(all, renderEvent(&list[i], re.Parser.SpecLiteral, query.trim))
-				if query.grouped {
-					group, n := re.eventsOf(v, list[i].ID, query)
-					groups, size = append(groups, group), size+n
-				}
-			}
-		})
-		if err != nil {
-			return nil, nil, "", err
-		}
+	if query.none {
+		return all, groups, "", nil
 	}
-	return all, groups, cursorText(page.After, more), nil
+	cursor, err = ReadPage(re.r.Context(), re.Engine, query.page, func(v *fsm.View, page queue.Page) ([]queue.EventInfo, queue.Stamp, bool) {
+		return v.Messages().Events(&query.filter, page)
+	}, func(v *fsm.View, e *queue.EventInfo) (queue.Stamp, int) {
+		size := query.eventSize(e)
+		all = append(all, renderEvent(e, re.Parser.SpecLiteral, query.trim))
+		if query.grouped {
+			group, n := re.eventsOf(v, e.ID, query)
+			groups, size = append(groups, group), size+n
+		}
+		return e.Stamp, size
+	})
+	return all, groups, cursor, err
 }
 
 // eventsOf returns the events of one message, and their size in bytes.

@@ -3,7 +3,6 @@ package messages
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -147,16 +146,22 @@ func shellWord(text string) string {
 
 const plainShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@"
 
-// wantsExplanation reads the parameter explain of a read of one thing.
-func (re *request) wantsExplanation() (bool, error) {
-	values, err := url.ParseQuery(re.Query)
+// explainer reads the parameter explain of a read of one thing. It returns what renders the explanation, which is nil
+// unless one is wanted and known. id is that of a message, empty for a queue or a key.
+func (re *request) explainer(id string) (func(x queue.Explanation, known bool) *explanation, error) {
+	values, err := queryValues(re.Query)
 	if err != nil {
-		return false, invalid("invalid query: %s", err)
+		return nil, err
 	}
 	text := values.Get("explain")
-	yes, err := strconv.ParseBool(text)
+	wanted, err := strconv.ParseBool(text)
 	if text != "" && err != nil {
-		return false, invalid("invalid explain %q: true or false is wanted", text)
+		return nil, Invalid("invalid explain %q: true or false is wanted", text)
 	}
-	return yes, nil
+	return func(x queue.Explanation, known bool) *explanation {
+		if !wanted || !known {
+			return nil
+		}
+		return re.renderExplanation(&x, id)
+	}, nil
 }

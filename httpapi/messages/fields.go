@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"maps"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -28,16 +29,16 @@ func (f fields) get(name string) string {
 func (f fields) refuseBlank() error {
 	for i := range queue.Directives {
 		if name := queue.Directives[i].Name; f.isBlank(name) {
-			return invalid("invalid %s: %s", name, queue.BlankRule)
+			return Invalid("invalid %s: %s", name, queue.BlankRule)
 		}
 	}
 	for _, name := range [...]string{"callback", "failure-callback", runIDField} {
 		if f.isBlank(name) {
-			return invalid("invalid %s: %s", name, queue.BlankRule)
+			return Invalid("invalid %s: %s", name, queue.BlankRule)
 		}
 	}
 	if !queue.FitsHeader(f.get(runIDField)) {
-		return invalid("invalid %s: %s", runIDField, queue.ControlRule)
+		return Invalid("invalid %s: %s", runIDField, queue.ControlRule)
 	}
 	return nil
 }
@@ -87,11 +88,8 @@ func cutService(name, prefix string) (rest string, own bool) {
 	return name[len(prefix)+1:], true
 }
 
-// tokenParameter is the query parameter that carries a token where headers can't be set.
-const tokenParameter = "qstash_token"
-
 // TokenParameter is the query parameter that carries a token where headers can't be set.
-const TokenParameter = tokenParameter
+const TokenParameter = "qstash_token"
 
 // splitQuery separates the service's parameters of a query string from the destination's, which keep their order,
 // encoding and blanks.
@@ -104,7 +102,7 @@ func splitQuery(query string, prefixes []string) (f fields, rest string) {
 	for part := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(part, "=")
 		name = strings.ToLower(unescape(name))
-		if name == tokenParameter {
+		if name == TokenParameter {
 			continue
 		}
 		field, own := "", false
@@ -140,14 +138,7 @@ func (f fields) over(base fields) fields {
 }
 
 // names returns the field names in order, so that equal requests read equally.
-func (f fields) names() []string {
-	all := make([]string, 0, len(f))
-	for name := range f {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
+func (f fields) names() []string { return slices.Sorted(maps.Keys(f)) }
 
 // canonical returns a header's name as it is stored and answered.
 func canonical(name string) string { return textproto.CanonicalMIMEHeaderKey(name) }

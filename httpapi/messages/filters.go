@@ -36,7 +36,7 @@ type parameter struct {
 // texts sets a field of the filter that holds texts; a value may be a list, joined by commas.
 func texts(field func(*queue.Filter) *[]string) func(*listQuery, string, []string) error {
 	return func(c *listQuery, _ string, values []string) error {
-		list, to := split(values), field(&c.filter)
+		list, to := Split(values), field(&c.filter)
 		*to = append(*to, list...)
 		c.chose(len(list))
 		return nil
@@ -50,7 +50,7 @@ func (lq *listQuery) chose(values int) { lq.none = lq.none || lq.acts && values 
 // timeBound sets a bound in unix milliseconds.
 func timeBound(field func(*queue.Filter) *int64) func(*listQuery, string, []string) error {
 	return func(c *listQuery, name string, values []string) (err error) {
-		*field(&c.filter), err = readMillis(name, one(values))
+		*field(&c.filter), err = readMillis(name, view.First(values))
 		return err
 	}
 }
@@ -83,7 +83,7 @@ var parameters = []parameter{
 	{"state", inEvents, "state of the event; `IN_PROGRESS` is three of them", (*listQuery).readStates},
 	{"responseStatus", inDLQ, "status of the last answer", (*listQuery).readStatuses},
 	{"source", inDLQ, "`workflow` selects dead letters of runs instead", func(c *listQuery, _ string, values []string) error {
-		c.none = c.none || one(values) == "workflow" // this list holds plain messages only
+		c.none = c.none || view.First(values) == "workflow" // this list holds plain messages only
 		return nil
 	}},
 	{"api", inDLQ | inEvents, "taken and ignored", ignored},
@@ -106,7 +106,7 @@ func (lq *listQuery) read(values url.Values, in lists) error {
 	for name, list := range values {
 		p := parameterOf(name, in)
 		if p == nil {
-			return invalid("unknown filter %q", name)
+			return Invalid("unknown filter %q", name)
 		}
 		if err := p.set(lq, name, list); err != nil {
 			return err
@@ -124,8 +124,8 @@ func parameterOf(name string, in lists) *parameter {
 	return nil
 }
 
-// split splits values at commas.
-func split(list []string) (all []string) {
+// Split splits values at commas, and drops empty ones.
+func Split(list []string) (all []string) {
 	for _, value := range list {
 		for one := range strings.SplitSeq(value, ",") {
 			if one = strings.TrimSpace(one); one != "" {

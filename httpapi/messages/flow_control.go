@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
 // flowControl is a flow-control key as clients read it; all members are always there except the explanation, which is a
@@ -52,7 +50,7 @@ func (re *request) postFlowControl() error {
 	case !known:
 		return errNoPath
 	case i <= 0:
-		return invalid("a flow-control key is wanted")
+		return Invalid("a flow-control key is wanted")
 	}
 	return re.changeFlowControl(unescapePath(rest[:i]), act)
 }
@@ -62,27 +60,17 @@ func (re *request) listFlowControl() error {
 	if err != nil {
 		return err
 	}
-	all := []*flowControl{}
-	_, err = re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
-		list := v.Messages().FlowControlKeys(values.Get("search"), v.Now())
-		for i := range list {
-			all = append(all, renderFlowControl(&list[i]))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	re.answer(http.StatusOK, all)
-	return nil
+	return answerAll(re, func(v *fsm.View) []queue.FlowControlInfo {
+		return v.Messages().FlowControlKeys(values.Get("search"), v.Now())
+	}, func(_ *fsm.View, info *queue.FlowControlInfo) *flowControl { return renderFlowControl(info) })
 }
 
 // named returns the parameters of the query string; only the given names are allowed.
 func (re *request) named(names ...string) (url.Values, error) {
-	values, err := url.ParseQuery(re.Query)
+	values, err := queryValues(re.Query)
 	if err != nil {
-		return nil, invalid("invalid query: %s", err)
+		return nil, err
 	}
-	delete(values, tokenParameter)
 	left := len(values)
 	for _, name := range names {
 		if values.Has(name) {
@@ -90,36 +78,26 @@ func (re *request) named(names ...string) (url.Values, error) {
 		}
 	}
 	if left > 0 {
-		return nil, invalid("unknown parameters: only %s can be given here", strings.Join(names, ", "))
+		return nil, Invalid("unknown parameters: only %s can be given here", strings.Join(names, ", "))
 	}
 	return values, nil
 }
 
 func (re *request) getFlowControl() error {
 	key := unescapePath(strings.TrimSuffix(re.Rest(), "/"))
-	explain, err := re.wantsExplanation()
+	explain, err := re.explainer("")
 	if err != nil {
 		return err
 	}
-	var n *flowControl
-	_, err = re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	return answerOne(re, NotFound("flowControl", key), func(v *fsm.View) *flowControl {
 		info, ok := v.Messages().FlowControlKey(key, v.Now())
 		if !ok {
-			return
+			return nil
 		}
-		n = renderFlowControl(&info)
-		if x, ok := v.Messages().ExplainFlow(key, v.Now()); ok && explain {
-			n.Explain = re.renderExplanation(&x, "")
-		}
+		n := renderFlowControl(&info)
+		n.Explain = explain(v.Messages().ExplainFlow(key, v.Now()))
+		return n
 	})
-	switch {
-	case err != nil:
-		return err
-	case n == nil:
-		return &Error{http.StatusNotFound, "flowControl " + key + " not found"}
-	}
-	re.answer(http.StatusOK, n)
-	return nil
 }
 
 // changeFlowControl performs an act on a key, and answers with the key as it is then.
@@ -154,22 +132,22 @@ func (re *request) readPin(n *queue.FlowControlChange) error {
 	for name, to := range map[string]*int{"parallelism": &n.Parallelism, "rate": &n.Rate} {
 		if text := values.Get(name); text != "" {
 			if *to, err = strconv.Atoi(text); err != nil || *to < 1 {
-				return invalid("invalid %s %q: 1 or more is wanted", name, text)
+				return Invalid("invalid %s %q: 1 or more is wanted", name, text)
 			}
 		}
 	}
 	if text := values.Get("period"); text != "" {
 		ms, ok := queue.ParseDuration(text)
 		if !ok || ms == 0 || ms > queue.MaxPeriod {
-			return invalid("invalid period %q: seconds are wanted, at most 7 days", text)
+			return Invalid("invalid period %q: seconds are wanted, at most 7 days", text)
 		}
 		n.Period = ms
 	}
 	switch {
 	case n.Parallelism == 0 && n.Rate == 0:
-		return invalid("parallelism or rate is wanted")
+		return Invalid("parallelism or rate is wanted")
 	case n.Period > 0 && n.Rate == 0:
-		return invalid("invalid period: it needs a rate")
+		return Invalid("invalid period: it needs a rate")
 	}
 	return nil
 }
@@ -184,14 +162,14 @@ func (re *request) readUnpin(n *queue.FlowControlChange) error {
 		text := values.Get(name)
 		yes, err := strconv.ParseBool(text)
 		if text != "" && err != nil {
-			return invalid("invalid %s %q: true or false is wanted", name, text)
+			return Invalid("invalid %s %q: true or false is wanted", name, text)
 		}
 		if yes {
 			*to = 1
 		}
 	}
 	if n.Parallelism+n.Rate == 0 {
-		return invalid("parallelism=true or rate=true is wanted")
+		return Invalid("parallelism=true or rate=true is wanted")
 	}
 	return nil
 }
@@ -209,15 +187,13 @@ func (re *request) parallelism() error {
 
 // setParallelism changes the limit of deliveries. It is a Trireme extension.
 func (re *request) setParallelism() error {
-	body, err := re.json(re.MaxBody, jsonbody.Bounds{})
-	if err != nil {
-		return err
-	}
 	var asked struct {
 		ParallelismMax *int `json:"parallelismMax"`
 	}
-	if err := json.Unmarshal(body, &asked); err != nil || asked.ParallelismMax == nil || *asked.ParallelismMax < 0 {
-		return invalid("invalid body: expected an object with a parallelismMax of 0 or more (0 = unlimited)")
+	err := re.decode(&asked, func() bool { return asked.ParallelismMax != nil && *asked.ParallelismMax >= 0 },
+		"invalid body: expected an object with a parallelismMax of 0 or more (0 = unlimited)")
+	if err != nil {
+		return err
 	}
 	if _, err = fsm.Do(re.r.Context(), re.Engine, fsm.SetParallelism, queue.Parallelism{Max: *asked.ParallelismMax}); err != nil {
 		return err

@@ -1,10 +1,16 @@
 package messages
 
 import (
+	"go/ast"
+	goparser "go/parser"
+	"go/token"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
@@ -63,4 +69,135 @@ func TestParseStates(t *testing.T) {
 			t.Errorf("%q was read", text)
 		}
 	}
+}
+
+// Every parameter is documented where its row is to be: a filter is added by two rows.
+func TestParametersAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/messages.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parameters {
+		row := "| `" + p.name + "` | " + p.means + " | "
+		if !strings.Contains(string(text), row) {
+			t.Errorf("docs/messages.md lacks the row\n%s", row)
+		}
+	}
+}
+
+// listOperations are the requests that select, by what the table of filters calls them.
+var listOperations = []struct {
+	in           lists
+	path, method string
+}{
+	{inCancel, "/v2/messages", "delete"},
+	{inDead, "/v2/dlq", "delete"},
+	{inDead, "/v2/dlq/retry", "post"},
+	{inDeadList, "/v2/dlq", "get"},
+	{inEvents, "/v2/events", "get"},
+	{inEvents, "/v2/logs", "get"},
+}
+
+// TestParametersAreInOpenAPI: every filter of the table is a parameter of the requests that take it.
+func TestParametersAreInOpenAPI(t *testing.T) {
+	type reference struct {
+		Ref  string `yaml:"$ref"`
+		Name string
+	}
+	var described struct {
+		Paths      map[string]map[string]yaml.Node
+		Components struct{ Parameters map[string]reference }
+	}
+	if err := yaml.Unmarshal(openAPI, &described); err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range listOperations {
+		node := described.Paths[op.path][op.method]
+		var operation struct{ Parameters []reference }
+		if err := node.Decode(&operation); err != nil {
+			t.Fatal(err)
+		}
+		has := map[string]bool{}
+		for _, p := range operation.Parameters {
+			if name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/"); ok {
+				p = described.Components.Parameters[name]
+			}
+			has[strings.ToLower(p.Name)] = true // callerIP is another spelling of callerIp
+		}
+		if len(has) == 0 {
+			t.Errorf("%s %s has no parameters", op.method, op.path)
+		}
+		for _, p := range parameters {
+			if p.in&op.in != 0 && !has[strings.ToLower(p.name)] {
+				t.Errorf("openapi.yaml: %s %s lacks the parameter %s (%s)", op.method, op.path, p.name, p.means)
+			}
+		}
+	}
+}
+
+// listCalls are the methods of the store that look at as many records as a client has made.
+var listCalls = map[string]bool{"Events": true, "DeadLetters": true, "Queues": true, "Schedules": true, "Groups": true, "FlowControlKeys": true, "List": true, "CountMatching": true}
+
+// TestListsAreLongReads: reads of many records run on a fork, where no write waits for them, and in their database's turn.
+func TestListsAreLongReads(t *testing.T) {
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		fset := token.NewFileSet()
+		parsed, err := goparser.ParseFile(fset, f.Name(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			read, long := readOf(call)
+			if read == nil {
+				return true
+			}
+			ast.Inspect(read, func(n ast.Node) bool {
+				if call, is := n.(*ast.CallExpr); is && calls(call, listCalls) {
+					found++
+					if !long {
+						t.Errorf("%s: a list is read while writes wait: use fsm.Reading{Long: true}, or answerAll", fset.Position(call.Pos()))
+					}
+				}
+				return true
+			})
+			return true
+		})
+	}
+	if found < 6 {
+		t.Errorf("%d lists are read, want at least 6: is the test blind?", found)
+	}
+}
+
+// readOf returns the function that a call has read the state, nil for any other call, and whether that is a long read.
+func readOf(call *ast.CallExpr) (read ast.Node, long bool) {
+	name, _ := call.Fun.(*ast.Ident)
+	switch {
+	case calls(call, map[string]bool{"Read": true}) && len(call.Args) == 3:
+		reading, ok := call.Args[1].(*ast.CompositeLit)
+		return call.Args[2], !ok || len(reading.Elts) > 0
+	case name != nil && name.Name == "answerOne":
+		return call.Args[2], false
+	case name != nil && name.Name == "answerAll":
+		return call.Args[1], true
+	case name != nil && name.Name == "ReadPage":
+		return call.Args[3], true
+	}
+	return nil, false
+}
+
+func calls(call *ast.CallExpr, names map[string]bool) bool {
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && names[method.Sel.Name]
 }

@@ -51,43 +51,29 @@ func (re *request) runNow(text string) error {
 	if !ok {
 		return &Error{http.StatusNotFound, "message " + text + " not found or not waiting"}
 	}
-	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.RunNow, queue.RunNow{ID: id}); err != nil {
-		return err
-	}
-	re.w.WriteHeader(http.StatusOK)
-	return nil
+	return perform(re, fsm.RunNow, queue.RunNow{ID: id})
 }
 
-func noMessage(id string) *Error { return &Error{http.StatusNotFound, "message " + id + " not found"} }
+func noMessage(id string) *Error { return NotFound("message", id) }
 
 func (re *request) getMessage(text string) error {
 	id, ok := queue.ParseID(text)
 	if !ok {
 		return noMessage(text)
 	}
-	explain, err := re.wantsExplanation()
+	explain, err := re.explainer(text)
 	if err != nil {
 		return err
 	}
-	var m *message
-	_, err = re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
-		n, ok := v.Messages().Message(id, v.Now())
+	return answerOne(re, noMessage(text), func(v *fsm.View) *message {
+		info, ok := v.Messages().Message(id, v.Now())
 		if !ok {
-			return
+			return nil
 		}
-		m = render(id, n.Content, view.All)
-		if x, ok := v.Messages().Explain(id, v.Now()); ok && explain {
-			m.Explain = re.renderExplanation(&x, text)
-		}
+		m := render(id, info.Content, view.All)
+		m.Explain = explain(v.Messages().Explain(id, v.Now()))
+		return m
 	})
-	switch {
-	case err != nil:
-		return err
-	case m == nil:
-		return noMessage(text)
-	}
-	re.answer(http.StatusOK, m)
-	return nil
 }
 
 // readKeys answers the signing keys.

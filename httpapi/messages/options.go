@@ -32,16 +32,16 @@ func readOptions(f fields, forwarded []queue.Field) (o queue.Options, err error)
 				text = strings.Join(f[d.Name], ",")
 			}
 			if err := c.Set(d.Name, text); err != nil {
-				return o, invalid("%s", err)
+				return o, Invalid("%s", err)
 			}
 		}
 	}
 	if err := forward(c, f, forwarded); err != nil {
-		return o, invalid("%s", err)
+		return o, Invalid("%s", err)
 	}
 	p, err := c.Done()
 	if err != nil {
-		return o, invalid("%s", err)
+		return o, Invalid("%s", err)
 	}
 	o = p.Options
 	if o.Callback, err = readCallback(f, "callback"); err != nil {
@@ -68,7 +68,7 @@ func readCallback(f fields, name string) (*queue.Callback, error) {
 	}
 	u, err := httpurl.Read(target, idn.ToASCII)
 	if err != nil {
-		return nil, invalid("invalid %s url %q: %s", name, target, err)
+		return nil, Invalid("invalid %s url %q: %s", name, target, err)
 	}
 	own := f.under(name + "-")
 	for _, foreign := range []string{"callback", "failure-callback", "queue-name"} {
@@ -76,7 +76,7 @@ func readCallback(f fields, name string) (*queue.Callback, error) {
 	}
 	o, err := readOptions(own, nil)
 	if err != nil {
-		return nil, invalid("%s: %s", name, err)
+		return nil, Invalid("%s: %s", name, err)
 	}
 	return &queue.Callback{URL: u.String(), Options: o}, nil
 }

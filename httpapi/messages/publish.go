@@ -107,11 +107,11 @@ func (p *Parser) publicationTo(c *call, f fields, to target) (out queue.Publicat
 // checkCallbacks judges the hosts of callbacks like those of destinations.
 func (p *Parser) checkCallbacks(n *queue.Publication) error {
 	if n.API == needsCallback && n.Callback == nil {
-		return invalid("api/%s needs a callback: its answer would be lost", n.API)
+		return Invalid("api/%s needs a callback: its answer would be lost", n.API)
 	}
 	for _, c := range []*queue.Callback{n.Callback, n.Failure} {
 		if c != nil {
-			if _, err := p.readURL(c.URL); err != nil {
+			if _, err := p.ReadPlainURL(c.URL); err != nil {
 				return err
 			}
 		}
@@ -133,7 +133,7 @@ func readBool(f fields, name string) (yes bool, err error) {
 	text := f.get(name)
 	yes, ok := queue.ParseBool(text)
 	if !ok {
-		return false, invalid("invalid %s %q: true or false is wanted", name, text)
+		return false, Invalid("invalid %s %q: true or false is wanted", name, text)
 	}
 	return yes, nil
 }

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"encoding/json"
-	"net/http"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -38,62 +37,38 @@ func (re *request) putQueue() error {
 		Paused      bool   `json:"paused"`
 	}{}
 	if err := json.Unmarshal(body, &asked); err != nil {
-		return invalid("invalid queue: %s", jsonbody.Fault(err))
+		return Invalid("invalid queue: %s", jsonbody.Fault(err))
 	}
 	n := queue.QueueChange{Name: asked.QueueName, Act: queue.ActPut, Parallelism: 1, Paused: asked.Paused}
 	if asked.Parallelism != nil {
 		if n.Parallelism = *asked.Parallelism; n.Parallelism < 1 {
-			return invalid("invalid parallelism %d: 1 or more is wanted", n.Parallelism)
+			return Invalid("invalid parallelism %d: 1 or more is wanted", n.Parallelism)
 		}
 	}
 	return re.changeQueue(n)
 }
 
 func (re *request) changeQueue(n queue.QueueChange) error {
-	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.ChangeQueue, n); err != nil {
-		return err
-	}
-	re.w.WriteHeader(http.StatusOK)
-	return nil
+	return perform(re, fsm.ChangeQueue, n)
 }
 
 func (re *request) listQueues() error {
-	all := []*queueView{}
-	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
-		list := v.Messages().Queues()
-		for i := range list {
-			all = append(all, renderQueue(&list[i]))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	re.answer(http.StatusOK, all)
-	return nil
+	return answerAll(re, func(v *fsm.View) []queue.QueueInfo { return v.Messages().Queues() },
+		func(_ *fsm.View, info *queue.QueueInfo) *queueView { return renderQueue(info) })
 }
 
 func (re *request) getQueue(name string) error {
-	explain, err := re.wantsExplanation()
+	explain, err := re.explainer("")
 	if err != nil {
 		return err
 	}
-	var n *queueView
-	_, err = re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	return answerOne(re, NotFound("queue", name), func(v *fsm.View) *queueView {
 		info, ok := v.Messages().Queue(name)
 		if !ok {
-			return
+			return nil
 		}
-		n = renderQueue(&info)
-		if x, ok := v.Messages().ExplainQueue(name, v.Now()); ok && explain {
-			n.Explain = re.renderExplanation(&x, "")
-		}
+		n := renderQueue(&info)
+		n.Explain = explain(v.Messages().ExplainQueue(name, v.Now()))
+		return n
 	})
-	switch {
-	case err != nil:
-		return err
-	case n == nil:
-		return &Error{http.StatusNotFound, "queue " + name + " not found"}
-	}
-	re.answer(http.StatusOK, n)
-	return nil
 }

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	_ "embed"
 	"net/http"
 	"strings"
 
@@ -56,7 +57,7 @@ func (r *Route) Name() string { return r.Descriptions()[0] }
 // NoPath and NoMethod answer requests without a row, once their token is known.
 var (
 	NoPath   = &Route{Path: "/…", serve: func(*request) error { return errNoPath }}
-	NoMethod = &Route{Path: "/…", serve: func(*request) error { return errMethod }}
+	NoMethod = &Route{Path: "/…", serve: func(*request) error { return ErrMethod }}
 )
 
 // OtherMethod returns the route for a path for which the router only has rows of other methods. It answers once the token is known.
@@ -171,4 +172,17 @@ func routes() []Route {
 
 func queueAct(act queue.Act) func(*request) error {
 	return func(q *request) error { return q.changeQueue(queue.QueueChange{Name: q.Plain(1), Act: act}) }
+}
+
+// openAPI describes every path of /v2, in OpenAPI 3.1. It is written by hand, and the
+// tests hold every reply that they get against it.
+//
+//go:embed openapi.yaml
+var openAPI []byte
+
+// describe serves the description to every client: it says nothing about this cluster.
+func (re *request) describe() error {
+	re.w.Header()["Content-Type"] = []string{"application/yaml"}
+	_, _ = re.w.Write(openAPI) // an error means that the client has gone
+	return nil
 }

@@ -38,9 +38,8 @@ type schedule struct {
 	TimeZone          string  `json:"timeZone,omitempty"`
 }
 
-// renderSchedule returns a schedule at now, unix milliseconds, with what is redacted
-// hidden; full shows its next times.
-func renderSchedule(c *queue.Schedule, defaultRetries int, now int64, full bool) *schedule {
+// renderSchedule returns a schedule as it is at the time of v, with what is redacted hidden; full shows its next times.
+func renderSchedule(v *fsm.View, c *queue.Schedule, full bool) *schedule {
 	p := &c.Publish
 	n := &schedule{
 		ScheduleID: c.ID, Cron: c.Cron, Destination: p.URL, CreatedAt: c.Created, Retries: p.Retries, IsPaused: c.Paused,
@@ -53,13 +52,13 @@ func renderSchedule(c *queue.Schedule, defaultRetries int, now int64, full bool)
 		n.Destination = p.Group
 	}
 	if p.Given&queue.GivenRetries == 0 {
-		n.Retries = defaultRetries
+		n.Retries = v.Messages().Settings().DefaultRetries
 	}
 	x, err := cron.Parse(c.Cron)
 	if err != nil {
 		return n
 	}
-	next := x.Preview(time.UnixMilli(max(now, c.Last)), time.UnixMilli(c.Created), previewed)
+	next := x.Preview(time.UnixMilli(max(v.Now(), c.Last)), time.UnixMilli(c.Created), previewed)
 	if n.NextScheduleTime == 0 && len(next) > 0 {
 		n.NextScheduleTime = next[0].UnixMilli() // the leader is about to write it
 	}
@@ -116,7 +115,7 @@ func (re *request) patchSchedule() error {
 	if changed, err := re.pauseOrResume(); changed {
 		return err
 	}
-	return errMethod
+	return ErrMethod
 }
 
 // pauseOrResume returns false for a path that asks for neither.
@@ -143,13 +142,13 @@ func (re *request) putSchedule(f fields, p *queue.Publication) error {
 	n := queue.SchedulePut{ID: f.get("schedule-id"), Publish: *p}
 	x, err := cron.Parse(f.get("cron"))
 	if err != nil {
-		return invalid("%s", err)
+		return Invalid("%s", err)
 	}
 	n.Cron, n.Every = x.String(), x.Every().Milliseconds()
 	if text := f.get("misfire"); text != "" {
 		var ok bool
 		if n.Misfire, ok = queue.ParseMisfire(strings.ToLower(text)); !ok {
-			return invalid("invalid misfire %q: once, all or none is wanted", text)
+			return Invalid("invalid misfire %q: once, all or none is wanted", text)
 		}
 	}
 	out, err := fsm.Do(re.r.Context(), re.Engine, fsm.PutSchedule, n)
@@ -161,11 +160,7 @@ func (re *request) putSchedule(f fields, p *queue.Publication) error {
 }
 
 func (re *request) changeSchedule(id string, act queue.Act) error {
-	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.ChangeSchedule, queue.ScheduleChange{ID: id, Act: act}); err != nil {
-		return err
-	}
-	re.w.WriteHeader(http.StatusOK)
-	return nil
+	return perform(re, fsm.ChangeSchedule, queue.ScheduleChange{ID: id, Act: act})
 }
 
 // runSchedule publishes the message of a schedule now, in addition to its ticks.
@@ -179,18 +174,8 @@ func (re *request) runSchedule(id string) error {
 }
 
 func (re *request) listSchedules() error {
-	all := []*schedule{}
-	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
-		list := v.Messages().Schedules()
-		for i := range list {
-			all = append(all, renderSchedule(&list[i], v.Messages().Settings().DefaultRetries, v.Now(), false))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	re.answer(http.StatusOK, all)
-	return nil
+	return answerAll(re, func(v *fsm.View) []queue.Schedule { return v.Messages().Schedules() },
+		func(v *fsm.View, c *queue.Schedule) *schedule { return renderSchedule(v, c, false) })
 }
 
 func (re *request) getSchedule() error {
@@ -198,18 +183,10 @@ func (re *request) getSchedule() error {
 	if deep {
 		return errNoPath
 	}
-	var n *schedule
-	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	return answerOne(re, NotFound("schedule", id), func(v *fsm.View) *schedule {
 		if c, ok := v.Messages().Schedule(id); ok {
-			n = renderSchedule(&c, v.Messages().Settings().DefaultRetries, v.Now(), true)
+			return renderSchedule(v, &c, true)
 		}
+		return nil
 	})
-	switch {
-	case err != nil:
-		return err
-	case n == nil:
-		return &Error{http.StatusNotFound, "schedule " + id + " not found"}
-	}
-	re.answer(http.StatusOK, n)
-	return nil
 }

@@ -42,7 +42,7 @@ func (re *request) enqueue() error {
 	name, destination, _ := strings.Cut(re.Rest(), "/")
 	name = unescapePath(name)
 	if err := new(queue.Config).Set("queue-name", name); err != nil {
-		return invalid("%s", err)
+		return Invalid("%s", err)
 	}
 	return re.publish(name, destination, false)
 }
@@ -50,7 +50,7 @@ func (re *request) enqueue() error {
 // call returns the request as one to publish.
 func (re *request) call(queueName, destination string, body []byte) *call {
 	return &call{
-		destination: destination, query: re.Query, header: re.r.Header, queue: queueName, body: body, callerIP: re.callerIP(), byToken: re.byToken,
+		destination: destination, query: re.Query, header: re.r.Header, queue: queueName, body: body, callerIP: CallerIP(re.r), byToken: re.byToken,
 		defaults: re.callDefaults,
 	}
 }
@@ -171,7 +171,7 @@ func (re *request) send(all []parsed) (answers []any, err error) {
 }
 
 func (re *request) parse(m *item) (parsed, error) {
-	c := &call{destination: m.Destination, header: make(http.Header, len(m.Headers)), callerIP: re.callerIP(), defaults: re.callDefaults}
+	c := &call{destination: m.Destination, header: make(http.Header, len(m.Headers)), callerIP: CallerIP(re.r), defaults: re.callDefaults}
 	for name, values := range m.Headers {
 		if name = canonical(name); c.header[name] == nil && len(values) > 0 {
 			c.header[name] = values

@@ -1,13 +1,11 @@
 package messages
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
@@ -37,24 +35,17 @@ func renderTopic(g *queue.Group) topic {
 }
 
 func (re *request) changeTopic(n queue.GroupChange) error {
-	if _, err := fsm.Do(re.r.Context(), re.Engine, fsm.ChangeGroup, n); err != nil {
-		return err
-	}
-	re.w.WriteHeader(http.StatusOK)
-	return nil
+	return perform(re, fsm.ChangeGroup, n)
 }
 
 // changeEndpoints adds or removes the endpoints that the body lists.
 func (re *request) changeEndpoints(name string, act queue.Act) error {
-	body, err := re.json(re.MaxBody, jsonbody.Bounds{})
-	if err != nil {
-		return err
-	}
 	var asked struct {
 		Endpoints *[]endpoint `json:"endpoints"`
 	}
-	if err := json.Unmarshal(body, &asked); err != nil || asked.Endpoints == nil {
-		return invalid("invalid endpoints: an object with a list of endpoints is wanted")
+	err := re.decode(&asked, func() bool { return asked.Endpoints != nil }, "invalid endpoints: an object with a list of endpoints is wanted")
+	if err != nil {
+		return err
 	}
 	n := queue.GroupChange{Name: name, Act: act}
 	for _, e := range *asked.Endpoints {
@@ -82,20 +73,17 @@ func (p *Parser) endpointURL(text string) (string, error) {
 	if !ok {
 		return "", errScheme
 	}
-	return p.readURL(repaired)
+	return p.ReadPlainURL(repaired)
 }
 
 // setTopicHeaders sets the defaults of what is published to a group.
 func (re *request) setTopicHeaders(name string) error {
-	body, err := re.json(re.MaxBody, jsonbody.Bounds{})
-	if err != nil {
-		return err
-	}
 	var asked struct {
 		Headers *map[string]oneOrMore `json:"headers"`
 	}
-	if err := json.Unmarshal(body, &asked); err != nil || asked.Headers == nil {
-		return invalid("invalid topic: an object with headers is wanted")
+	err := re.decode(&asked, func() bool { return asked.Headers != nil }, "invalid topic: an object with headers is wanted")
+	if err != nil {
+		return err
 	}
 	n := queue.GroupChange{Name: name, Act: queue.ActSetHeaders}
 	header := http.Header{}
@@ -121,18 +109,8 @@ func (re *request) setTopicHeaders(name string) error {
 }
 
 func (re *request) listTopics() error {
-	all := []topic{}
-	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
-		list := v.Messages().Groups()
-		for i := range list {
-			all = append(all, renderTopic(&list[i]))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	re.answer(http.StatusOK, all)
-	return nil
+	return answerAll(re, func(v *fsm.View) []queue.Group { return v.Messages().Groups() },
+		func(_ *fsm.View, g *queue.Group) topic { return renderTopic(g) })
 }
 
 func (re *request) getTopic(name string) error {
@@ -141,7 +119,7 @@ func (re *request) getTopic(name string) error {
 	case err != nil:
 		return err
 	case !found:
-		return &Error{http.StatusNotFound, "topic " + name + " not found"}
+		return NotFound("topic", name)
 	}
 	re.answer(http.StatusOK, renderTopic(&n))
 	return nil

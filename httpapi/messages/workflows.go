@@ -53,7 +53,7 @@ func (re *request) runItem(c *call) (n RunItem, ok bool, err error) {
 		return n, true, err
 	}
 	if to.group != "" {
-		return n, true, invalid("a workflow needs a URL as its destination")
+		return n, true, Invalid("a workflow needs a URL as its destination")
 	}
 	n.URL = to.url
 	if n.Options, err = c.headers.Options(); err != nil && !strings.EqualFold(f.get("workflow-init"), "true") {
@@ -86,9 +86,6 @@ func (p *Parser) ReadURL(raw, query string) (string, error) {
 	return to.url, nil
 }
 
-// ReadPlainURL reads a URL that stands alone, as in the body of a request, and returns it in the form in which it is stored.
-func (p *Parser) ReadPlainURL(text string) (string, error) { return p.readURL(text) }
-
 // ParseDelay reads 30s, 1d10h30m, or seconds, which may have a fraction; the value is in milliseconds.
 func ParseDelay(text string) (ms int64, ok bool) {
 	if ms, ok = queue.ParseDuration(text); ok {
@@ -97,9 +94,6 @@ func ParseDelay(text string) (ms int64, ok bool) {
 	ms = takeFraction(fields{"delay": {text}}, "delay", "s")
 	return ms, ms > 0
 }
-
-// Invalid refuses a request whose field can't be right; the text names the field.
-func Invalid(format string, args ...any) *Error { return invalid(format, args...) }
 
 // Answer writes a JSON value.
 func (a *API) Answer(w http.ResponseWriter, r *http.Request, status int, v any) {
@@ -115,12 +109,6 @@ func (a *API) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 func (a *API) ReadJSON(w http.ResponseWriter, r *http.Request, most jsonbody.Bounds) ([]byte, error) {
 	return (&request{API: a, w: w, r: r}).json(a.MaxBody, most)
 }
-
-// CallerIP returns the address of the client.
-func CallerIP(r *http.Request) string { return (&request{r: r}).callerIP() }
-
-// UnescapePath returns a path segment in its plain form.
-func UnescapePath(text string) string { return unescapePath(text) }
 
 // ofRuns reports whether the dead letters of runs are to be listed.
 func (re *request) ofRuns() bool {

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
@@ -12,16 +13,10 @@ type claim struct {
 	run func(*testing.T, *world)
 }
 
-// claims returns all claims, in the order of the specification.
-func claims() []claim {
-	var all []claim
-	for _, part := range [][]claim{
-		intro, resources, endpoints, batches, streams, formats, families, authentication, failures, limitations,
-	} {
-		all = append(all, part...)
-	}
-	return all
-}
+func (c claim) ID() string { return c.id }
+
+// claims are all claims, in the order of the specification.
+var claims = slices.Concat(intro, resources, endpoints, batches, streams, formats, families, authentication, failures, limitations)
 
 // TestSpec runs the claims. Claims about parts that are not built are skipped as open.
 func TestSpec(t *testing.T) {
@@ -32,7 +27,7 @@ func TestSpec(t *testing.T) {
 	}{{"one-node", oneNode}, {"three-nodes", threeNodes}} {
 		t.Run(form.name, func(t *testing.T) {
 			w := form.start(t)
-			for _, c := range claims() {
+			for _, c := range claims {
 				t.Run(c.id, func(t *testing.T) {
 					index.SkipOpen(t, c.id)
 					c.run(t, w)
@@ -42,17 +37,9 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// ids returns the ids of the claims.
-func ids() (all []string) {
-	for _, c := range claims() {
-		all = append(all, c.id)
-	}
-	return all
-}
-
 func readIndex(t *testing.T) *httpapitest.Index {
 	return httpapitest.ReadIndex(t, "../..", "docs/reports/spec-index.md", 100, "KV")
 }
 
 // TestIndex keeps the index and the claims together.
-func TestIndex(t *testing.T) { readIndex(t).Check(t, ids()) }
+func TestIndex(t *testing.T) { httpapitest.CheckIndex(t, readIndex(t), claims) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -107,25 +106,9 @@ func (w *world) ask(t testing.TB, method, target, body string, header ...string)
 // askAt does what ask does, at one node.
 func (w *world) askAt(t testing.TB, addr, method, target, body string, header ...string) answer {
 	t.Helper()
-	r, err := http.NewRequest(method, "http://"+addr+target, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+httpapitest.Token)
-	for _, line := range header {
-		name, value, _ := strings.Cut(line, ":")
-		r.Header.Set(name, strings.TrimSpace(value))
-	}
-	res, err := w.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{res.StatusCode, res.Header, string(b)}
+	res, err := w.client.Do(httpapitest.NewRequest(t, method, "http://"+addr+target, body, header...))
+	r := httpapitest.ReadReply(t, res, err)
+	return answer{r.Status, r.Header, r.Body}
 }
 
 // array posts a command as a JSON array.

@@ -30,10 +30,6 @@ type request struct {
 	messages.Target
 }
 
-var errNoPath = &messages.Error{Status: http.StatusNotFound, Text: "this version has nothing at this path"}
-
-var errMethod = &messages.Error{Status: http.StatusMethodNotAllowed, Text: "method not allowed"}
-
 // Routes returns the rows of workflows in the table of routes.
 func (a *API) Routes() []messages.Route {
 	row := func(method, path string, serve func(*request) error) messages.Route {
@@ -52,7 +48,7 @@ func (a *API) Routes() []messages.Route {
 	revive := func(restart bool) func(*request) error {
 		return func(q *request) error { return q.revive(restart, q.Plain(3)) }
 	}
-	refuse := func(*request) error { return errMethod } // which would be taken for ids otherwise
+	refuse := func(*request) error { return messages.ErrMethod } // which would be taken for ids otherwise
 	return []messages.Route{
 		row(post, "/v2/trigger/*destination", trigger),
 		described(row(post, "/v2/trigger", trigger), "/v2/trigger/{destination}"),
@@ -124,4 +120,19 @@ func (re *request) answer(status int, v any) { re.Answer(re.w, re.r, status, v) 
 // propose puts an operation into the log and returns its outcome.
 func propose[A, R any](q *request, op *fsm.Operation[A, R], arg A) (R, error) {
 	return fsm.Do(q.r.Context(), q.Engine, op, arg)
+}
+
+// view reads the state as it is after everything that was acknowledged so far.
+func (re *request) view(fn func(*fsm.View)) error {
+	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, fn)
+	return err
+}
+
+// origin returns the address by which this server was asked.
+func (re *request) origin() string {
+	scheme := "http"
+	if re.r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + re.r.Host
 }

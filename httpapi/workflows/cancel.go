@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // params are the parameters of a selection, of the query string and of a JSON body alike: older clients send the names of
@@ -52,16 +54,7 @@ func (re *request) selection() (params, error) {
 }
 
 // list returns the values of a name, each of which may be a comma-separated list.
-func (p params) list(name string) (list []string) {
-	for _, one := range p[name] {
-		for part := range strings.SplitSeq(one, ",") {
-			if part = strings.TrimSpace(part); part != "" {
-				list = append(list, part)
-			}
-		}
-	}
-	return list
-}
+func (p params) list(name string) []string { return messages.Split(p[name]) }
 
 // whole returns the values of a name that may hold commas.
 func (p params) whole(name string) (list []string) {
@@ -73,12 +66,7 @@ func (p params) whole(name string) (list []string) {
 	return list
 }
 
-func (p params) get(name string) string {
-	if len(p[name]) == 0 {
-		return ""
-	}
-	return strings.TrimSpace(p[name][0])
-}
+func (p params) get(name string) string { return strings.TrimSpace(view.First(p[name])) }
 
 func (p params) truth(name string) bool { return strings.EqualFold(p.get(name), "true") }
 
@@ -185,21 +173,40 @@ func (re *request) bulkActions() error {
 func showFilter(coded []byte) map[string][]string {
 	var f workflow.Filter
 	wire.NewReader(coded).Get(&f)
-	n := messages.ShownFilter{}
-	n.Texts("workflowUrl", f.URLs)
+	values := map[string][]string{
+		"workflowUrl": f.URLs, "host": f.Hosts, "path": f.Paths, "label": f.Labels, "flowControlKey": f.FlowKeys, "callerIp": f.CallerIPs,
+	}
 	if len(f.URLs) > 0 && !f.URLPrefix {
-		n.Texts("workflowUrlExactMatch", []string{"true"})
+		values["workflowUrlExactMatch"] = []string{"true"}
 	}
 	for _, s := range f.States {
-		n["state"] = append(n["state"], s.String())
+		values["state"] = append(values["state"], s.String())
 	}
-	n.Texts("host", f.Hosts)
-	n.Texts("path", f.Paths)
-	n.Texts("label", f.Labels)
-	n.Texts("flowControlKey", f.FlowKeys)
-	n.Texts("callerIp", f.CallerIPs)
-	n.Time("workflowCreatedAt", f.Created)
-	n.Time("fromDate", f.From)
-	n.Time("toDate", f.To)
-	return n
+	return messages.ShowFilter(values, map[string]int64{"workflowCreatedAt": f.Created, "fromDate": f.From, "toDate": f.To})
+}
+
+// end answers DELETE /v2/workflows/runs/{id}: with cancel=false its endpoint ends the run with success, and the body is
+// its result; otherwise it is cancelled.
+func (re *request) end(id string) error {
+	if re.parameters().Get("cancel") != "false" {
+		out, err := propose(re, fsm.CancelRuns, workflow.Cancellation{Filter: workflow.Filter{RunIDs: []string{id}}, Strict: true})
+		if err != nil {
+			return err
+		}
+		re.answer(http.StatusOK, map[string]int{"cancelled": out.Count})
+		return nil
+	}
+	body, err := re.body()
+	if err != nil {
+		return err
+	}
+	out, err := propose(re, fsm.EndRun, workflow.Ending{RunID: id, Result: body, HasResult: len(body) > 0})
+	if errors.Is(err, queue.ErrNotFound) { // an SDK throws on 404, and would never be done
+		out, err = workflow.RunRef{ID: id, State: workflow.Succeeded}, nil
+	}
+	if err != nil {
+		return err
+	}
+	re.answer(http.StatusOK, map[string]string{"workflowRunId": out.ID, "workflowState": out.State.String()})
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
@@ -81,38 +82,28 @@ type deadPage struct {
 	Messages []*deadLetter `json:"messages"`
 }
 
-// listDead answers a page of dead letters, the oldest failure first. One read looks at a bounded number of them, so a
-// page may take several reads.
+// listDead answers a page of dead letters, the oldest failure first.
 func (re *request) listDead() (*deadPage, error) {
 	s, err := re.readDeadQuery()
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.stamp()
-	if err != nil {
-		return nil, err
+	after, err := messages.ReadCursor("cursor", s.cursor)
+	page := &deadPage{Messages: []*deadLetter{}}
+	if err != nil || s.none {
+		return page, err
 	}
-	page, size, more := &deadPage{Messages: []*deadLetter{}}, 0, !s.none
-	for more && len(page.Messages) < s.limit && size < maxPageBytes {
-		err := re.view(func(v *fsm.View) {
-			var list []*workflow.Run
-			list, after, more = v.Workflows().DeadRuns(s.dead, &s.filter, after, s.limit-len(page.Messages))
-			for i, r := range list {
-				if size >= maxPageBytes && len(s.dead) == 0 {
-					after, more = list[i-1].Dead, true
-					return
-				}
-				n := renderDead(v.Workflows(), r, re.prefix(), s.trim)
-				size += len(n.Body) + len(n.BodyBase64) + len(n.ResponseBody) + len(n.ResponseBodyBase64)
-				page.Messages = append(page.Messages, n)
-			}
-		})
-		if err != nil {
-			return nil, err
+	show := func(v *fsm.View, r **workflow.Run) (queue.Stamp, int) {
+		n := renderDead(v.Workflows(), *r, re.prefix(), s.trim)
+		page.Messages = append(page.Messages, n)
+		if len(s.dead) > 0 { // what is named has no pages
+			return (*r).Dead, 0
 		}
+		return (*r).Dead, len(n.Body) + len(n.BodyBase64) + len(n.ResponseBody) + len(n.ResponseBodyBase64)
 	}
-	if more {
-		page.Cursor = after.String()
-	}
-	return page, nil
+	page.Cursor, err = messages.ReadPage(re.r.Context(), re.Engine, queue.Page{After: after, Limit: s.limit},
+		func(v *fsm.View, p queue.Page) ([]*workflow.Run, queue.Stamp, bool) {
+			return v.Workflows().DeadRuns(s.dead, &s.filter, p.After, p.Limit)
+		}, show)
+	return page, err
 }

@@ -16,9 +16,7 @@ type run struct {
 	Created int64  `json:"workflowCreatedAt"`
 }
 
-func noDead(id string) error {
-	return &messages.Error{Status: http.StatusNotFound, Text: "dlq message " + id + " not found"}
-}
+func noDead(id string) error { return messages.NotFound("dlq message", id) }
 
 // readDeadSelection reads which dead letters are meant: the one of the path, or a selection.
 func (re *request) readDeadSelection(id string) (n workflow.DeadSelection, err error) {
@@ -65,13 +63,8 @@ func (p params) dead() (n workflow.DeadSelection, err error) {
 		return n, err
 	}
 	n.Limit = int(min(count, workflow.MaxRevived))
-	if text := p.get("cursor"); text != "" {
-		var ok bool
-		if n.After, ok = queue.ParseStamp(text); !ok {
-			return n, messages.Invalid("invalid cursor %q", text)
-		}
-	}
-	return n, nil
+	n.After, err = messages.ReadCursor("cursor", p.get("cursor"))
+	return n, err
 }
 
 // revive answers resume and restart, of one dead letter or of many.
@@ -102,12 +95,17 @@ func (re *request) revive(restart bool, id string) error {
 		re.answer(http.StatusOK, all[0])
 		return nil
 	}
-	answer := map[string]any{"workflowRuns": all}
-	if out.More {
-		answer["cursor"] = out.Cursor.String()
+	re.answerPart("workflowRuns", all, out.Cursor, out.More)
+	return nil
+}
+
+// answerPart answers what was done, with a cursor if more is left to do.
+func (re *request) answerPart(name string, done any, cursor queue.Stamp, more bool) {
+	answer := map[string]any{name: done}
+	if more {
+		answer["cursor"] = cursor.String()
 	}
 	re.answer(http.StatusOK, answer)
-	return nil
 }
 
 // deleteDead answers DELETE of one dead letter or of many.
@@ -124,11 +122,7 @@ func (re *request) deleteDead(id string) error {
 		re.w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	answer := map[string]any{"deleted": out.Count}
-	if out.More {
-		answer["cursor"] = out.Cursor.String()
-	}
-	re.answer(http.StatusOK, answer)
+	re.answerPart("deleted", out.Count, out.Cursor, out.More)
 	return nil
 }
 

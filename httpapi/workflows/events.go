@@ -21,6 +21,14 @@ type eventPage struct {
 	Events []*runEvent `json:"events"`
 }
 
+// readEvents answers /v2/workflows/events. Grouped by runs, events are logs.
+func (re *request) readEvents() error {
+	if re.parameters().Get("groupBy") == "workflowRunId" {
+		return show((*request).logs)(re)
+	}
+	return show((*request).events)(re)
+}
+
 // events answers single events of runs, the newest first. They are read off the logs of the runs.
 func (re *request) events() (*eventPage, error) {
 	s, states, err := re.readEventQuery()
@@ -34,7 +42,7 @@ func (re *request) events() (*eventPage, error) {
 	}
 	var broken error
 	err = re.view(func(v *fsm.View) {
-		t := &timeline{store: v.Workflows(), now: v.Now(), trim: s.trim, begin: begin, room: 4 * maxPageBytes}
+		t := &timeline{store: v.Workflows(), now: v.Now(), trim: s.trim, begin: begin, room: 4 * messages.MaxPageBytes}
 		t.gather(s.filter.Filter)
 		broken = page.fill(re.r.Context(), t, s.limit, states)
 	})
@@ -96,7 +104,7 @@ func (p *eventPage) fill(ctx context.Context, t *timeline, limit int, states []s
 			return ctx.Err()
 		case len(states) > 0 && !slices.Contains(states, e.State):
 			continue
-		case len(p.Events) == limit || size >= maxPageBytes:
+		case len(p.Events) == limit || size >= messages.MaxPageBytes:
 			p.Cursor = at.String()
 			return nil
 		}

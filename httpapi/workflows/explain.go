@@ -2,11 +2,13 @@ package workflows
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
@@ -183,4 +185,18 @@ func (e *explainer) deliveryOf(at *workflow.Entry) *delivery {
 		d.Text += fmt.Sprintf(" (%s)", d.FlowControlKey)
 	}
 	return d
+}
+
+// explainRun answers /v2/workflows/runs/{id}/explain; workflowCreatedAt tells apart runs of
+// one id.
+func (re *request) explainRun() (*explanation, error) {
+	created := int64(0)
+	if text := re.parameters().Get("workflowCreatedAt"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, messages.Invalid("invalid workflowCreatedAt %q: unix milliseconds are wanted", text)
+		}
+		created = n
+	}
+	return re.explain(re.Plain(2), created)
 }

@@ -14,9 +14,6 @@ const (
 	maxRuns = 10
 	// maxDeadLetters is the most dead letters of a page.
 	maxDeadLetters = 100
-	// maxPageBytes bounds what one page shows, in bytes: a page that would be larger ends
-	// early, with a cursor. One element is always shown.
-	maxPageBytes = 8 << 20
 )
 
 // listQuery selects the content of a list.
@@ -107,13 +104,4 @@ func (re *request) readDeadQuery() (*listQuery, error) {
 		c.cursor, c.limit = "", max(len(c.dead), 1) // what is named has no pages
 	}
 	return c, nil
-}
-
-// stamp returns the cursor of a list of dead letters.
-func (lq *listQuery) stamp() (queue.Stamp, error) {
-	t, ok := queue.ParseStamp(lq.cursor)
-	if lq.cursor != "" && !ok {
-		return t, messages.Invalid("invalid cursor %q", lq.cursor)
-	}
-	return t, nil
 }

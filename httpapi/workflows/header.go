@@ -3,6 +3,7 @@ package workflows
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/textproto"
 	"slices"
@@ -16,7 +17,7 @@ import (
 // last of them in the order of names counts.
 func (a *API) optionsOf(m map[string][]string) (queue.Options, error) {
 	h := http.Header{}
-	for _, name := range sortedNames(m) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
 		h[textproto.CanonicalMIMEHeaderKey(name)] = m[name]
 	}
 	return a.runOptions(a.Parser.ReadHeaders(h))
@@ -45,13 +46,4 @@ func openObject(text []byte) ([]byte, error) {
 		return nil, refused("invalid workflow step: an object is wanted")
 	}
 	return out[:len(out)-1], nil
-}
-
-func sortedNames(m map[string][]string) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

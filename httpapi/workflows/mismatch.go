@@ -42,11 +42,20 @@ type mismatchRule struct {
 type failedAttempt struct {
 	*workflow.Attempt
 	url     string
-	class   string
 	message string
 }
 
 func (fa *failedAttempt) from() string { return sdkHeader(fa.Header, "Workflow-Sdk-Version") }
+
+// failsWith returns a rule about the error of an attempt that has no answer, or none of an SDK.
+func failsWith(part, text string) func(*failedAttempt) string {
+	return func(c *failedAttempt) string {
+		if strings.Contains(c.Error, part) {
+			return text
+		}
+		return ""
+	}
+}
 
 // says returns a rule about the text of an SDK's error.
 func says(part, text string) func(*failedAttempt) string {
@@ -83,18 +92,10 @@ var mismatchRules = []mismatchRule{
 		}
 		return "no answer from " + c.url + ": " + c.Error + ". The URL is the one that the run was triggered with; it has to be reachable from the nodes of this cluster"
 	}},
-	{"not-a-workflow", func(c *failedAttempt) string {
-		if !strings.Contains(c.Error, "non-workflow destination") {
-			return ""
-		}
-		return "the destination has answered 2xx without Upstash-Workflow-Sdk-Version: it is no workflow route, or something in front of it answers instead"
-	}},
-	{"old-sdk", func(c *failedAttempt) string {
-		if !strings.Contains(c.Error, "only usable with sdk versions") {
-			return ""
-		}
-		return "the run was triggered by /v2/trigger, and the first answer names no SDK release (Upstash-Workflow-Sdk): use an SDK from 1.0 on, or trigger with its client"
-	}},
+	{"not-a-workflow", failsWith("non-workflow destination",
+		"the destination has answered 2xx without Upstash-Workflow-Sdk-Version: it is no workflow route, or something in front of it answers instead")},
+	{"old-sdk", failsWith("only usable with sdk versions",
+		"the run was triggered by /v2/trigger, and the first answer names no SDK release (Upstash-Workflow-Sdk): use an SDK from 1.0 on, or trigger with its client")},
 	{"signature", says("Failed to verify that the Workflow request comes from",
 		"the endpoint has refused the signature: its signing keys are not those of GET /v2/keys (after two rotations old ones are void), or a proxy has changed the body")},
 	{"code-changed", says("Incompatible step",
@@ -103,12 +104,7 @@ var mismatchRules = []mismatchRule{
 		"the request reached the SDK without its Upstash-Workflow-* headers: a proxy in front of the endpoint removes them")},
 	{"callback-headers-lost", says("Missing info in callback message source header",
 		"the answer to a context.call reached the SDK without its Upstash-Workflow-Step* headers: a proxy in front of the endpoint removes them")},
-	{"token", func(c *failedAttempt) string {
-		if !strings.Contains(c.message, "unable to authenticate") {
-			return ""
-		}
-		return "the SDK has called this server with a token that opens nothing here: look at QSTASH_TOKEN of the app"
-	}},
+	{"token", says("unable to authenticate", "the SDK has called this server with a token that opens nothing here: look at QSTASH_TOKEN of the app")},
 	{"returned-early", says("Failed to authenticate Workflow request",
 		"the workflow function has returned before its first step, which the SDK takes for a refused authorization (status 400)")},
 	{"unknown-name", func(c *failedAttempt) string {
@@ -151,9 +147,9 @@ func (e *explainer) mismatches(at *workflow.Entry) (list []mismatch) {
 		return list
 	}
 	c := &failedAttempt{Attempt: &at.Errors[len(at.Errors)-1], url: e.target(at)}
-	var said struct{ Error, Message string }
+	var said struct{ Error, Message string } // a body whose error is no text is not an SDK's
 	if json.Unmarshal(c.Body, &said) == nil {
-		c.class, c.message = said.Error, said.Message
+		c.message = said.Message
 	}
 	for _, j := range mismatchRules {
 		if at.Kind == workflow.CallEntry && j.code != "egress" { // a third party's answer need not be an SDK's

@@ -44,6 +44,22 @@ func bound(field func(*workflow.DeadFilter) *int64) func(*workflow.DeadFilter, p
 	}
 }
 
+// states reads names of states, in any case of letters.
+func states[S any](field func(*workflow.DeadFilter) *[]S, parse func(string) (S, bool)) func(*workflow.DeadFilter, params, string) error {
+	return func(f *workflow.DeadFilter, v params, name string) error {
+		for _, text := range v.list(name) {
+			s, ok := parse(strings.ToUpper(text))
+			if !ok {
+				return messages.Invalid("invalid %s %q", name, text)
+			}
+			*field(f) = append(*field(f), s)
+		}
+		return nil
+	}
+}
+
+func callbacks(f *workflow.DeadFilter) *[]workflow.CallbackState { return &f.Callbacks }
+
 func runIDs(f *workflow.DeadFilter) *[]string    { return &f.RunIDs }
 func labels(f *workflow.DeadFilter) *[]string    { return &f.Labels }
 func callerIPs(f *workflow.DeadFilter) *[]string { return &f.CallerIPs }
@@ -55,7 +71,7 @@ var filters = []filter{
 	{"workflowUrl", false, "URL of the workflow; several are joined by commas", urls},
 	{"url", false, "the same", urls},
 	{"workflowUrlExactMatch", false, "`true`: cancel only runs of exactly that URL", func(*workflow.DeadFilter, params, string) error { return nil }}, // read by cancel
-	{"state", false, "state of the run", readRunStates},
+	{"state", false, "state of the run", states(func(f *workflow.DeadFilter) *[]workflow.RunState { return &f.States }, workflow.ParseRunState)},
 	{"label", false, "label", texts(labels)},
 	{"labels", false, "the same", texts(labels)},
 	{"callerIp", false, "address of the client that triggered the run", texts(callerIPs)},
@@ -67,8 +83,8 @@ var filters = []filter{
 	{"fromDate", false, "earliest time, in unix milliseconds", bound(func(f *workflow.DeadFilter) *int64 { return &f.From })},
 	{"toDate", false, "latest time, in unix milliseconds", bound(func(f *workflow.DeadFilter) *int64 { return &f.To })},
 	{"workflowCreatedAt", false, "time of creation, in unix milliseconds", bound(func(f *workflow.DeadFilter) *int64 { return &f.Created })},
-	{"failureFunctionState", true, "state of the failure callback", readCallbackStates},
-	{"failureCallbackState", true, "the same", readCallbackStates},
+	{"failureFunctionState", true, "state of the failure callback", states(callbacks, workflow.ParseCallbackState)},
+	{"failureCallbackState", true, "the same", states(callbacks, workflow.ParseCallbackState)},
 	{"responseStatus", true, "status of the last answer", readStatuses},
 }
 
@@ -107,17 +123,6 @@ func (p params) read(dead bool) (f workflow.DeadFilter, err error) {
 	return f, nil
 }
 
-func readRunStates(f *workflow.DeadFilter, v params, name string) error {
-	for _, text := range v.list(name) {
-		s, ok := workflow.ParseRunState(strings.ToUpper(text))
-		if !ok {
-			return messages.Invalid("invalid %s %q", name, text)
-		}
-		f.States = append(f.States, s)
-	}
-	return nil
-}
-
 func readMessageIDs(f *workflow.DeadFilter, v params, name string) error {
 	for _, text := range v.list(name) {
 		id, _ := queue.ParseID(text) // what is no id chooses nothing
@@ -134,17 +139,6 @@ func readRunRefs(f *workflow.DeadFilter, v params, name string) error {
 			return messages.Invalid("invalid %s %q: expected id@createdAt", name, text)
 		}
 		f.Exact = append(f.Exact, workflow.RunRef{ID: id, Created: n})
-	}
-	return nil
-}
-
-func readCallbackStates(f *workflow.DeadFilter, v params, name string) error {
-	for _, text := range v.list(name) {
-		s, ok := workflow.ParseCallbackState(strings.ToUpper(text))
-		if !ok {
-			return messages.Invalid("invalid %s %q", name, text)
-		}
-		f.Callbacks = append(f.Callbacks, s)
 	}
 	return nil
 }

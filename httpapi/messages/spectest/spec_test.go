@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
@@ -12,33 +13,22 @@ type claim struct {
 	run func(*testing.T, *world)
 }
 
-// claims returns all claims, in the order of the specification.
-func claims() []claim {
-	var all []claim
-	for _, part := range [][]claim{intro, keys, deadLetters, events, published, states, eventFilters, destinations, publishing, callbacks, times, limits, routing, errorTexts, delivery, resources} {
-		all = append(all, part...)
-	}
-	return all
-}
+func (c claim) ID() string { return c.id }
+
+// claims are all claims, in the order of the specification.
+var claims = slices.Concat(intro, keys, deadLetters, events, published, states, eventFilters, destinations, publishing, callbacks, times, limits,
+	routing, errorTexts, delivery, resources)
 
 // TestSpec runs the claims. Claims about parts that are not built are skipped as open.
 func TestSpec(t *testing.T) {
 	index := readIndex(t)
 	w := startWorld(t)
-	for _, c := range claims() {
+	for _, c := range claims {
 		t.Run(c.id, func(t *testing.T) {
 			index.SkipOpen(t, c.id)
 			c.run(t, w)
 		})
 	}
-}
-
-// ids returns the ids of the claims.
-func ids() (all []string) {
-	for _, c := range claims() {
-		all = append(all, c.id)
-	}
-	return all
 }
 
 func readIndex(t *testing.T) *httpapitest.Index {
@@ -47,4 +37,4 @@ func readIndex(t *testing.T) *httpapitest.Index {
 
 // TestIndex keeps the index and the claims together, and finds the tests that it names in
 // other packages.
-func TestIndex(t *testing.T) { readIndex(t).Check(t, ids()) }
+func TestIndex(t *testing.T) { httpapitest.CheckIndex(t, readIndex(t), claims) }

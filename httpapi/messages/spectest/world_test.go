@@ -3,11 +3,9 @@ package spectest
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -32,14 +30,11 @@ const (
 
 func startWorld(t *testing.T) *world {
 	t.Helper()
-	text, err := os.ReadFile("../openapi.yaml")
+	described, err := httpapitest.ReadDescription("../openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{sink: startSink(t)}
-	if w.described, err = httpapitest.ParseDescription(text); err != nil {
-		t.Fatal(err)
-	}
+	w := &world{described: described, sink: startSink(t)}
 	w.nodes = httpapitest.ServeDelivering(t, 3, apiToken, func(o *httpapi.Options) {
 		o.MaxRequestSize = maxBody
 		o.Messages.APIs = map[string]string{"llm": w.sink.url + "/ok/model", "mine": w.sink.url + "/ok/mine"}
@@ -83,21 +78,13 @@ func (w *world) ask(t testing.TB, method, target, body string, header ...string)
 		}
 	}
 	response, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
+	reply := httpapitest.ReadReply(t, response, err)
+	if !strings.HasPrefix(target, "/admin/") { // another document describes it
+		if err := w.described.Check(method, target, reply); err != nil {
+			t.Error(err)
+		}
 	}
-	defer response.Body.Close()
-	b, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.HasPrefix(target, "/admin/") { // another document describes it
-		return answer{response.StatusCode, response.Header, string(b)}
-	}
-	if err := w.described.Check(method, target, httpapitest.Reply{Status: response.StatusCode, Header: response.Header, Body: string(b)}); err != nil {
-		t.Error(err)
-	}
-	return answer{response.StatusCode, response.Header, string(b)}
+	return answer{reply.Status, reply.Header, reply.Body}
 }
 
 // is fails unless the reply has that status and that body.

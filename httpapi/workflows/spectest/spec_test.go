@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
@@ -12,19 +13,16 @@ type claim struct {
 	run func(*testing.T, *world)
 }
 
-// claims returns all claims.
-func claims() (all []claim) {
-	for _, part := range [][]claim{starts, waits, deadLetters, revivals, logs, stepFields, states, settings, once} {
-		all = append(all, part...)
-	}
-	return all
-}
+func (c claim) ID() string { return c.id }
+
+// claims are all claims.
+var claims = slices.Concat(starts, waits, deadLetters, revivals, logs, stepFields, states, settings, once)
 
 // TestSpec runs the claims, several at once: most of them wait.
 func TestSpec(t *testing.T) {
 	w := startWorld(t)
 	t.Run("all", func(t *testing.T) {
-		for _, c := range claims() {
+		for _, c := range claims {
 			t.Run(c.id, func(t *testing.T) {
 				t.Parallel()
 				c.run(t, w.in(t))
@@ -33,18 +31,10 @@ func TestSpec(t *testing.T) {
 	})
 }
 
-// ids returns the ids of the claims.
-func ids() (all []string) {
-	for _, c := range claims() {
-		all = append(all, c.id)
-	}
-	return all
-}
-
 func readIndex(t *testing.T) *httpapitest.Index {
 	return httpapitest.ReadIndex(t, "../../..", "docs/reports/workflows-index.md", 60, "WS", "WP")
 }
 
 // TestIndex keeps the index and the claims together, and finds the tests that it names in
 // other packages.
-func TestIndex(t *testing.T) { readIndex(t).Check(t, ids()) }
+func TestIndex(t *testing.T) { httpapitest.CheckIndex(t, readIndex(t), claims) }

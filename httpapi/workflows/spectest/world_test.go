@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -60,11 +59,7 @@ type element struct {
 
 func startWorld(t *testing.T) *world {
 	o := &office{got: map[string][]*delivery{}, calls: map[string][]*delivery{}, ran: map[string]int{}, broken: map[string]bool{}, failures: map[string]int{}, held: map[string]chan struct{}{}, over: make(chan struct{})}
-	text, err := os.ReadFile("../../messages/openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	description, err := httpapitest.ParseDescription(text)
+	description, err := httpapitest.ReadDescription("../../messages/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,16 +195,9 @@ func (w *world) try(method, path string, headers map[string]string, body string)
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
-	p, err := http.DefaultClient.Do(r)
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer p.Body.Close()
-	answer, err := io.ReadAll(p.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return p.StatusCode, string(answer)
+	response, err := http.DefaultClient.Do(r)
+	reply := httpapitest.ReadReply(w, response, err)
+	return reply.Status, reply.Body
 }
 
 // ask does what try does, fails the test unless the status is want, and returns the JSON.
