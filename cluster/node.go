@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/clock"
@@ -295,3 +296,29 @@ func (n *Node) Machine() *fsm.Machine { return n.machine }
 
 // leader returns the leader, as far as this node knows.
 func (n *Node) leader() (consensus.Server, bool) { return n.consensus.Leader() }
+
+// roomPoll is the pause after which a start looks for room on a full disk again.
+const roomPoll = 250 * time.Millisecond
+
+// whenRoom runs a step of a start that writes small files. On a full disk it releases the reserve, and then waits until there
+// is room or ctx ends: a process that ended instead would be started again, and find no more room. The step changes nothing
+// when it fails.
+func (n *Node) whenRoom(ctx context.Context, step func() error) error {
+	for told := false; ; {
+		err := step()
+		switch {
+		case !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT):
+			return err
+		case n.store != nil && n.store.MakeRoom():
+			continue
+		case !told:
+			told = true
+			n.log.Warn("the disk is full: this node starts when it has room", "dir", n.opts.DataDir, "error", err)
+		}
+		select {
+		case <-time.After(roomPoll):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}

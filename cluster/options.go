@@ -10,6 +10,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Options describe one node.
@@ -114,6 +115,14 @@ const (
 	defaultTrailingLogs = 250_000
 )
 
+// levelAfter returns the default of LevelAfter. It is short in a build that stands for the next version.
+func levelAfter() time.Duration {
+	if fsm.MaxLevel > env.Latest {
+		return 10 * time.Second
+	}
+	return 10 * time.Minute
+}
+
 func (o *Options) defaults() {
 	set(&o.Heartbeat, defaultHeartbeat)
 	set(&o.SnapshotThreshold, 50_000)
@@ -121,7 +130,7 @@ func (o *Options) defaults() {
 	set(&o.SnapshotBytes, 256<<20)
 	set(&o.SnapshotCommands, 1_000_000)
 	set(&o.DigestEvery, digestEntries)
-	set(&o.LevelAfter, levelAfter)
+	set(&o.LevelAfter, levelAfter())
 	if o.Now == nil {
 		o.Now = time.Now
 	}
