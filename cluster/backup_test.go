@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,41 +53,27 @@ func loaded(t *testing.T) (file []byte, before, after int64) {
 			return f, false
 		}
 	})
-	var done atomic.Int64
-	var wg sync.WaitGroup
-	stop := make(chan struct{})
-	for i := range 4 {
-		wg.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				rows := [][][]byte{clustertest.Words("DECR", "a"), clustertest.Words("INCR", "b"), clustertest.Words("SET", fmt.Sprint("k", i), strings.Repeat("v", 100))}
-				_, err := fsm.Do(context.Background(), source.Nodes[0], fsm.Exec, fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Transaction, Rows: rows})
-				if err != nil {
-					t.Errorf("%v", err)
-					return
-				}
-				done.Add(1)
-			}
-		})
-	}
-	eventually(t, "some transactions", func() bool { return done.Load() > 50 })
-	before = done.Load()
+	work := startLoad(4, func(i int) (bool, bool) {
+		rows := [][][]byte{clustertest.Words("DECR", "a"), clustertest.Words("INCR", "b"), clustertest.Words("SET", fmt.Sprint("k", i), strings.Repeat("v", 100))}
+		_, err := fsm.Do(context.Background(), source.Nodes[0], fsm.Exec, fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Transaction, Rows: rows})
+		if err != nil {
+			t.Errorf("%v", err)
+		}
+		return err == nil, err == nil
+	})
+	eventually(t, "some transactions", func() bool { return work.done.Load() > 50 })
+	before = work.done.Load()
 	frozen, err := source.Nodes[0].Freeze(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun := done.Load()
-	eventually(t, "transactions after the fork", func() bool { return done.Load() > begun+20 })
+	begun := work.done.Load()
+	eventually(t, "transactions after the fork", func() bool { return work.done.Load() > begun+20 })
 	var b bytes.Buffer
 	if _, err := frozen.Backup(&b, "test"); err != nil {
 		t.Fatal(err)
 	}
-	close(stop)
-	wg.Wait()
+	work.end()
 	return b.Bytes(), before, begun + 4 // one of each client may have been applied and not counted
 }
 
@@ -262,13 +247,8 @@ func TestNoDigestOfTheReplay(t *testing.T) {
 // TestDivergentStateIsFound changes the state of one node without the log. The digests that all nodes take and report by
 // themselves reveal it: that node stops, the others go on.
 func TestDivergentStateIsFound(t *testing.T) {
-	var mu sync.Mutex
-	stopped := map[string]string{}
-	c := clustertest.Start(t, 3, func(o *cluster.Options) {
-		o.DigestEvery = 40
-		id := o.NodeID
-		o.Fatal = func(reason string) { mu.Lock(); stopped[id] = reason; mu.Unlock() }
-	})
+	var stopped reasons
+	c := clustertest.Start(t, 3, func(o *cluster.Options) { o.DigestEvery, o.Fatal = 40, stopped.by(o.NodeID) })
 	write := func(n int, through ...int) {
 		for i := range n {
 			if _, err := c.Write(through[i%len(through)], "SET", fmt.Sprint("k", i), "v"); err != nil {
@@ -277,12 +257,10 @@ func TestDivergentStateIsFound(t *testing.T) {
 		}
 	}
 	all := func() string {
-		mu.Lock()
-		defer mu.Unlock()
-		return fmt.Sprint(stopped)
+		return strings.Join([]string{stopped.of("n1"), stopped.of("n2"), stopped.of("n3")}, "|")
 	}
 	write(150, 0, 1, 2)
-	if got := all(); got != "map[]" {
+	if got := all(); got != "||" {
 		t.Fatalf("nodes that agree have stopped: %s", got)
 	}
 	const odd = 1
@@ -295,9 +273,9 @@ func TestDivergentStateIsFound(t *testing.T) {
 	}
 	eventually(t, "the node has stopped", func() bool {
 		write(20, 0, 2)
-		return all() != "map[]"
+		return all() != "||"
 	})
-	if got := all(); !strings.HasPrefix(got, "map[n2:the state at index ") || strings.Contains(got, "n1:") || strings.Contains(got, "n3:") {
+	if got := all(); !strings.HasPrefix(got, "|the state at index ") || !strings.HasSuffix(got, "|") {
 		t.Errorf("stopped: %s", got)
 	}
 }

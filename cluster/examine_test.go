@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -280,6 +279,13 @@ func TestForgedRemovalEndsNobody(t *testing.T) {
 	works(t, c, "k")
 }
 
+// securityOf returns the security of a node with a secret.
+func securityOf(secret, node string) *transport.Security {
+	o := cluster.Options{NodeID: node}
+	clustertest.WithSecret(secret)(&o)
+	return o.Security
+}
+
 // TestProposalsNeedTheSecret: without it nothing reaches the log or is learned of the cluster, whether the caller has no
 // TLS or an authority of its own.
 func TestProposalsNeedTheSecret(t *testing.T) {
@@ -289,27 +295,12 @@ func TestProposalsNeedTheSecret(t *testing.T) {
 	h.Processes = nil
 	body := cluster.ProposeBody(fsm.Exec.Code, fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName),
 		Rows: [][][]byte{clustertest.Words("ACL", "SETUSER", "intruder", "on", "nopass", "+@all", "~*")}}))
-	stranger, err := certs.ParseSecrets(certs.NewSecret())
-	if err != nil {
-		t.Fatal(err)
-	}
-	authority, pair, err := certs.FromSecrets(stranger, "n2", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, err := certs.ParseSecrets(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	good, other, err := certs.FromSecrets(ours, "n9", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger, other := securityOf(certs.NewSecret(), "n2"), securityOf(secret, "n9")
 	for name, s := range map[string]*transport.Security{
 		"no TLS":                         nil,
-		"an authority of its own":        {Authority: authority, Pair: pair},
-		"one that accepts the cluster's": {Authority: good, Pair: pair},
-		"a certificate of another node":  {Authority: good, Pair: other},
+		"an authority of its own":        stranger,
+		"one that accepts the cluster's": {Authority: other.Authority, Pair: stranger.Pair},
+		"a certificate of another node":  other,
 	} {
 		for _, kind := range []transport.Kind{cluster.CallPropose, cluster.CallStatus} {
 			conn, err := dialer(h, s).DialNode("", c.List[c.Leader()].Addr, transport.ForRPC, time.Minute)

@@ -14,8 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,16 +25,6 @@ import (
 	"github.com/trireme-dev/trireme/internal/certs"
 )
 
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // suffrages returns the servers as a node sees them, "n1 voter, n2 nonvoter".
 func suffrages(n *cluster.Node) string {
 	var all []string
@@ -46,74 +34,14 @@ func suffrages(n *cluster.Node) string {
 	return strings.Join(all, ", ")
 }
 
-// counting counts through the nodes that stay until its end, and says what was
-// acknowledged. A request that fails there is an error of the test.
-type counting struct {
-	t    *testing.T
-	c    *clustertest.Cluster
-	stop chan struct{}
-	wg   sync.WaitGroup
-	n    atomic.Int64
-}
-
-func count(t *testing.T, c *clustertest.Cluster, stays ...int) *counting {
-	k := &counting{t: t, c: c, stop: make(chan struct{})}
-	for _, i := range stays {
-		node := c.Nodes[i]
-		for range 4 {
-			k.wg.Go(func() { k.run(i, node) })
-		}
-	}
-	return k
-}
-
-func (co *counting) run(i int, _ *cluster.Node) {
-	for {
-		select {
-		case <-co.stop:
-			return
-		default:
-		}
-		v, err := co.c.Write(i, "INCR", "n")
-		if err != nil || v.IsError() {
-			co.t.Errorf("a request failed on a node that stays, n%d: %v %v", i+1, v, err)
-			return
-		}
-		co.n.Add(1)
-	}
-}
-
-// end compares the counter, read through a node, with what was acknowledged.
-func (co *counting) end(i int) {
-	co.t.Helper()
-	close(co.stop)
-	co.wg.Wait()
-	if v, err := co.c.Read(i, "GET", "n"); err != nil || v.Text() != fmt.Sprint(co.n.Load()) {
-		co.t.Errorf("the counter is %s (%v), acknowledged were %d", v.Text(), err, co.n.Load())
-	}
-	co.t.Logf("%d increments", co.n.Load())
-}
-
 // TestMembership lets a fourth node join under load, takes the first out, and replaces the second, whose disk is lost,
 // by a node at its address: nothing acknowledged is lost, nothing is applied twice, and no request fails on nodes that
 // stay.
 func TestMembership(t *testing.T) {
-	var mu sync.Mutex
-	removed := map[string]string{}
-	c := clustertest.Start(t, 3, func(o *cluster.Options) {
-		id := o.NodeID
-		o.Removed = func(reason string) {
-			mu.Lock()
-			defer mu.Unlock()
-			removed[id] = reason
-		}
-	})
+	var removed reasons
+	c := clustertest.Start(t, 3, func(o *cluster.Options) { o.Removed = removed.by(o.NodeID) })
 	saysRemoved := func(id string) func() bool {
-		return func() bool {
-			mu.Lock()
-			defer mu.Unlock()
-			return strings.Contains(removed[id], "was removed from its cluster")
-		}
+		return func() bool { return strings.Contains(removed.of(id), "was removed from its cluster") }
 	}
 	for i := range 200 {
 		if _, err := c.Write(0, "SET", fmt.Sprint("k", i), "v"); err != nil {
@@ -123,7 +51,7 @@ func TestMembership(t *testing.T) {
 	if err := c.Nodes[c.Leader()].Snapshot(); err != nil {
 		t.Fatal(err)
 	}
-	load := count(t, c, 1, 2)
+	counts := count(t, c, 1, 2)
 	n4, err := c.Join("n4", "", "")
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +83,7 @@ func TestMembership(t *testing.T) {
 	if got := suffrages(c.Nodes[2]); got != "n2 voter, n3 voter, n4 voter" {
 		t.Fatalf("after the removal: %s", got)
 	}
-	load.end(n4)
+	counts.agrees(t, c, n4)
 
 	// The second loses its disk. A node with a new id takes its place and its address.
 	c.Stop(1)
@@ -163,8 +91,8 @@ func TestMembership(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := current(t, c, 2)
-	load = count(t, c, 2, n4)
-	load.n.Add(before)
+	counts = count(t, c, 2, n4)
+	counts.done.Add(before)
 	if _, err := c.Join("n2", "", ""); err == nil || !errors.Is(err, cluster.ErrNotJoined) && !errors.Is(err, transport.ErrRejected) || !strings.Contains(err.Error(), "new id") {
 		t.Errorf("a wiped node under its old id: %v", err)
 	}
@@ -176,7 +104,7 @@ func TestMembership(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "n6 has taken the place of n2", func() bool { return suffrages(c.Nodes[2]) == "n3 voter, n4 voter, n6 voter" })
-	load.end(n6)
+	counts.agrees(t, c, n6)
 }
 
 // current returns the value of the counter.
@@ -193,24 +121,11 @@ func current(t *testing.T, c *clustertest.Cluster, i int) (n int64) {
 // itself and says why, although it counts one start more. The node itself, which was there first, goes on, and may be
 // started again afterwards.
 func TestCopyOfARunningNodeEnds(t *testing.T) {
-	var mu sync.Mutex
-	reasons := map[string]string{}
-	told := func(who string) string {
-		mu.Lock()
-		defer mu.Unlock()
-		return reasons[who]
-	}
-	tell := func(who string) func(string) {
-		return func(reason string) {
-			mu.Lock()
-			defer mu.Unlock()
-			reasons[who] = reason
-		}
-	}
+	var ended reasons
 	secret := clustertest.WithSecret("a secret that the nodes of this test share")
 	c := clustertest.Start(t, 3, func(o *cluster.Options) {
 		secret(o)
-		o.Fatal = tell(o.NodeID)
+		o.Fatal = ended.by(o.NodeID)
 	})
 	c.Stop(1)
 	dir := filepath.Join(t.TempDir(), "copy")
@@ -226,7 +141,7 @@ func TestCopyOfARunningNodeEnds(t *testing.T) {
 		}
 	}
 	o := cluster.Options{
-		NodeID: "n2", DataDir: dir, Heartbeat: 300 * time.Millisecond, Owner: cluster.Owner{Fatal: tell("copy")},
+		NodeID: "n2", DataDir: dir, Heartbeat: 300 * time.Millisecond, Owner: cluster.Owner{Fatal: ended.by("copy")},
 		Addresses: cluster.Addresses{Bind: clustertest.Ports(t, 1)[0]}, Entrance: cluster.Entrance{InitialCluster: c.List},
 	}
 	secret(&o)
@@ -234,13 +149,13 @@ func TestCopyOfARunningNodeEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the copy ends", func() bool { return told("copy") != "" })
+	eventually(t, "the copy ends", func() bool { return ended.of("copy") != "" })
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	copied.Close(ctx)
 	for _, words := range []string{"n2 is running elsewhere", "was there first", c.List[1].Addr, "--join"} {
-		if !strings.Contains(told("copy"), words) {
-			t.Errorf("the reason has no %q: %s", words, told("copy"))
+		if !strings.Contains(ended.of("copy"), words) {
+			t.Errorf("the reason has no %q: %s", words, ended.of("copy"))
 		}
 	}
 	if v, err := c.Write(1, "SET", "k", "v"); err != nil || v.IsError() {
@@ -252,7 +167,7 @@ func TestCopyOfARunningNodeEnds(t *testing.T) {
 		t.Errorf("started again it reads %v, %v", v, err)
 	}
 	for i := range c.Nodes {
-		if reason := told(c.List[i].ID); reason != "" {
+		if reason := ended.of(c.List[i].ID); reason != "" {
 			t.Errorf("%s ended: %s", c.List[i].ID, reason)
 		}
 	}
@@ -280,20 +195,11 @@ func TestReplacedServersAreNotLookedUp(t *testing.T) {
 // what to do, and the others go on; also if all of them have been started anew, and if the copy counts as many starts as
 // the node had come to.
 func TestOldCopyIsRefused(t *testing.T) {
-	var mu sync.Mutex
-	var reason string
-	told := func() string {
-		mu.Lock()
-		defer mu.Unlock()
-		return reason
-	}
+	var ended reasons
+	told := func() string { return ended.of("n2") }
 	c := clustertest.Start(t, 3, func(o *cluster.Options) {
 		if o.NodeID == "n2" {
-			o.Fatal = func(r string) {
-				mu.Lock()
-				defer mu.Unlock()
-				reason = r
-			}
+			o.Fatal = ended.by("n2")
 		}
 	})
 	write := func(i int, words ...string) {
@@ -333,9 +239,7 @@ func TestOldCopyIsRefused(t *testing.T) {
 	}
 
 	c.StopAll()
-	mu.Lock()
-	reason = ""
-	mu.Unlock()
+	ended.Clear()
 	// Without the mark it counts one start more than the process that it has forgotten.
 	if err := os.Remove(filepath.Join(c.Dirs[1], "older-copy.txt")); err != nil {
 		t.Fatal(err)
@@ -564,11 +468,10 @@ func untar(t *testing.T, path, dir string) {
 type listening struct {
 	text  string
 	heard chan struct{}
-	once  *atomic.Bool
 }
 
 func listenFor(text string) listening {
-	return listening{text, make(chan struct{}), new(atomic.Bool)}
+	return listening{text, make(chan struct{}, 1)}
 }
 
 func (l listening) Enabled(context.Context, slog.Level) bool { return true }
@@ -577,8 +480,11 @@ func (l listening) WithGroup(string) slog.Handler            { return l }
 
 func (l listening) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
-		if strings.Contains(a.Value.String(), l.text) && l.once.CompareAndSwap(false, true) {
-			close(l.heard)
+		if strings.Contains(a.Value.String(), l.text) {
+			select {
+			case l.heard <- struct{}{}:
+			default:
+			}
 		}
 		return true
 	})
@@ -601,9 +507,9 @@ func TestNodeWithoutTheSecret(t *testing.T) {
 	secured := listenFor("connections to this node need TLS: start the other node with the same --cluster-secret-file")
 	plain := listenFor("received a TLS connection, but this node was started without --cluster-secret-file")
 	withSecret := clustertest.WithSecret(certs.NewSecret())
-	var insecure atomic.Bool
+	insecure := false
 	c := clustertest.Start(t, 3, func(o *cluster.Options) {
-		if o.NodeID == "n3" && insecure.Load() {
+		if o.NodeID == "n3" && insecure {
 			o.Log = slog.New(plain)
 			return
 		}
@@ -614,7 +520,7 @@ func TestNodeWithoutTheSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Stop(odd)
-	insecure.Store(true)
+	insecure = true
 	if err := c.Open(odd); err != nil {
 		t.Fatal(err)
 	}
@@ -624,7 +530,7 @@ func TestNodeWithoutTheSecret(t *testing.T) {
 		t.Fatalf("the others: %v", err)
 	}
 	c.Stop(odd)
-	insecure.Store(false)
+	insecure = false
 	c.StartAll()
 	if v, err := c.Read(odd, "GET", "k"); err != nil || v.Text() != "after" {
 		t.Errorf("with the secret it reads %q, %v", v.Text(), err)

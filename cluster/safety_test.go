@@ -22,17 +22,7 @@ import (
 // TestReadTimeComesBeforeItsIndex: an entry that is applied while a read point is taken is within the point's index. The
 // other way round a read could be placed after an entry that it doesn't see.
 func TestReadTimeComesBeforeItsIndex(t *testing.T) {
-	ports, err := testports.Reserve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ports.Release()
-	n := opened(t, t.TempDir(), ports.Addr(0))
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		n.Close(ctx)
-	}()
+	n := alone(t)
 	term := n.openTerm.Load()
 	armed, during := false, uint64(0)
 	look := &Node{clock: clock.New(func() time.Time {
@@ -109,17 +99,7 @@ func (ov ofVoters) Confirm(_ uint64, end func(error)) { end(consensus.ErrUnconfi
 // leader's term, and comes from the known process of a voter that makes a majority with the leader. Otherwise the voters are
 // asked, and here none of them confirms.
 func TestAskingVoterIsAsked(t *testing.T) {
-	ports, err := testports.Reserve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ports.Release()
-	n := opened(t, t.TempDir(), ports.Addr(0))
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		n.Close(ctx)
-	}()
+	n := alone(t)
 	term := n.openTerm.Load()
 	known, err := membership.OpenIncarnations(t.TempDir(), 1, func(string, ...any) {})
 	if err != nil {
@@ -204,6 +184,23 @@ func TestRoundsAreShared(t *testing.T) {
 			t.Errorf("%s: room for another: %v", name, got)
 		}
 	}
+}
+
+// alone returns a node that leads a cluster of its own until the test ends.
+func alone(t *testing.T) *Node {
+	t.Helper()
+	ports, err := testports.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(ports.Release)
+	n := opened(t, t.TempDir(), ports.Addr(0))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		n.Close(ctx)
+	})
+	return n
 }
 
 // opened starts a cluster of one node and waits until it has opened its term.

@@ -24,13 +24,8 @@ func TestEndsThatAreNoRejections(t *testing.T) {
 				continue // half a hello is one that nobody who speaks this protocol ends at
 			}
 			t.Run(fmt.Sprint(name, said), func(t *testing.T) {
-				owner := silent{make(chan error, 1)}
-				m, err := Listen(Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, owner)
-				if err != nil {
-					t.Fatal(err)
-				}
-				m.Start()
-				defer func() { m.Close(); m.Wait() }()
+				m, owner, stop := startSilent(t)
+				defer stop()
 				c, err := net.Dial("tcp", m.Advertise())
 				if err != nil {
 					t.Fatal(err)
@@ -171,13 +166,8 @@ func (silent) Handle(_ Hello, _ Kind, _ []byte, answer func([]byte, error)) { an
 // TestConnectionsArePerPeerBounded: silent connections are closed once one host has too many, and connections that end
 // free their places.
 func TestConnectionsArePerPeerBounded(t *testing.T) {
-	owner := silent{make(chan error, 1)}
-	m, err := Listen(Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, owner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Start()
-	defer func() { m.Close(); m.Wait() }()
+	m, owner, stop := startSilent(t)
+	defer stop()
 	var open []net.Conn
 	for range maxHostHandshakes + 1 {
 		c, err := net.Dial("tcp", m.Advertise())
@@ -296,4 +286,16 @@ func TestPeersAreCountedApart(t *testing.T) {
 	if err := l.open(proved.peer("host")); err != nil {
 		t.Errorf("after one has ended: %v", err)
 	}
+}
+
+// startSilent returns a Mux that listens until end is called, and its node, which hears of rejected connections.
+func startSilent(t *testing.T) (m *Mux, owner silent, end func()) {
+	t.Helper()
+	owner = silent{make(chan error, 1)}
+	m, err := Listen(Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Start()
+	return m, owner, func() { m.Close(); m.Wait() }
 }
