@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,13 +15,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
 )
-
-// clusterID returns the id of the cluster that this node's disk belongs to, empty before.
-func (n *Node) clusterID() string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.identity.ClusterID
-}
 
 // hello returns this node's hello.
 func (n *Node) hello() transport.Hello {
@@ -46,10 +38,7 @@ func (n *Node) record(id string) (known fsm.NodeRecord, found bool) {
 }
 
 // level returns the feature level in force, as far as this node knows.
-func (n *Node) level() (l env.Level) {
-	n.machine.View(0, [16]byte{}, func(v *fsm.View) { l = v.Level() })
-	return l
-}
+func (n *Node) level() env.Level { return n.machine.Level() }
 
 // admit judges another node's hello. The error says why it must not take part.
 func (n *Node) admit(h transport.Hello, what transport.Purpose) error {
@@ -83,19 +72,6 @@ func (n *Node) admit(h transport.Hello, what transport.Purpose) error {
 	return nil
 }
 
-// expected returns the id of the server at an address, as raft's configuration has it.
-func (n *Node) expected(addr string) string {
-	if !n.running.Load() {
-		return ""
-	}
-	for _, s := range n.consensus.Servers() {
-		if s.Addr == addr {
-			return s.ID
-		}
-	}
-	return ""
-}
-
 // olderCopyFile marks a directory of which another node has said that it is an older copy. Starts alone must not make it
 // a newer one.
 const olderCopyFile = "older-copy.txt"
@@ -109,7 +85,7 @@ func (n *Node) processes() []transport.Process {
 }
 
 // judgeIncarnation judges the process that says it is a node of this cluster. It is recorded if it has proved that:
-// raft's promises are only counted on connections that this node has dialed, after verifyPeer.
+// raft's promises are only counted on connections that this node has dialed, after callbacks.Verify.
 func (n *Node) judgeIncarnation(node string, i membership.Incarnation, proved bool) error {
 	if n.incarnations == nil || node == n.opts.NodeID { // it takes no part; it calls itself
 		return nil
@@ -120,10 +96,11 @@ func (n *Node) judgeIncarnation(node string, i membership.Incarnation, proved bo
 	return n.incarnations.Record(node, i)
 }
 
-// verifyPeer asks the node that has an address which process it is, before raft speaks with it there. If the open
+// Verify asks the node that has an address which process it is, before raft speaks with it there. If the open
 // connection doesn't answer at once it asks over a new one: a connection from before a network cut may hold an answer up
 // for seconds after the cut has healed.
-func (n *Node) verifyPeer(addr string, timeout time.Duration) error {
+func (c callbacks) Verify(addr string, timeout time.Duration) error {
+	n := c.n
 	quick, cancel := context.WithTimeout(n.mux.Context(), openConnTimeout)
 	defer cancel()
 	h, err := n.peers.status(quick, addr)
@@ -131,12 +108,12 @@ func (n *Node) verifyPeer(addr string, timeout time.Duration) error {
 		timeout = max(timeout, openConnTimeout)
 		long, cancel := context.WithTimeout(n.mux.Context(), timeout)
 		defer cancel()
-		h, err = n.peers.statusOf(long, n.expected(addr), addr, timeout)
+		h, err = n.peers.statusOf(long, c.Expected(addr), addr, timeout)
 	}
 	if err != nil {
 		return err
 	}
-	return n.judgeIncarnation(h.Node, membership.Incarnation{Disk: h.Disk, Processes: h.Processes}, true)
+	return n.judgeIncarnation(h.Node, h.incarnation(), true)
 }
 
 // announceIncarnation calls each other server once, so that a process on an older copy of its disk learns of it soon.
@@ -169,9 +146,9 @@ const (
 	announceInterval = time.Second
 )
 
-// excluded stops this node: another one, which this node has called at the address of a server, rejects it for good.
-func (n *Node) excluded(why error) {
-	switch {
+// Excluded stops this node: another one, which this node has called at the address of a server, rejects it for good.
+func (c callbacks) Excluded(why error) {
+	switch n := c.n; {
 	case errors.Is(why, transport.ErrRolledBack):
 		n.rolledBack(why)
 	case errors.Is(why, transport.ErrCopied):
@@ -195,7 +172,7 @@ func (n *Node) rolledBack(why error) {
 // checkOlderCopy refuses a directory that rolledBack has marked.
 func checkOlderCopy(dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, olderCopyFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	return errors.Join(fmt.Errorf("%w: %s", transport.ErrRolledBack, text), err)
@@ -240,12 +217,12 @@ func (n *Node) refuseCopy(node string, i membership.Incarnation) error {
 // comparePresent asks which server is at an address. None, or one with another disk, is no objection.
 func (n *Node) comparePresent(ctx context.Context, s consensus.Server, i membership.Incarnation) error {
 	there, err := n.peers.status(ctx, s.Addr)
-	first := membership.Incarnation{Disk: there.Disk, Processes: there.Processes}
-	if err != nil || there.Node != s.ID || there.Disk != i.Disk || first.Process() == i.Process() || first.Process().Name == "" {
+	first := there.incarnation().Process()
+	if err != nil || there.Node != s.ID || there.Disk != i.Disk || first == i.Process() || first.Name == "" {
 		return nil
 	}
 	return fmt.Errorf("%w: %s runs at %s, as start %d of its data directory, and was there first; this is start %d, on a copy of that directory",
-		transport.ErrCopied, s.ID, s.Addr, first.Process().Boot, i.Process().Boot)
+		transport.ErrCopied, s.ID, s.Addr, first.Boot, i.Process().Boot)
 }
 
 // stopCopy stops this node, which runs on a copy of a directory in use. The healthy one goes on.

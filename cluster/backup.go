@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -130,9 +128,7 @@ func verifyFile(file *os.File) (b fsm.Backup, err error) {
 
 // knowLevel asks all nodes, if the backup would raise the cluster's feature level.
 func (n *Node) knowLevel(ctx context.Context, b fsm.Backup) error {
-	known := false
-	n.machine.View(0, [16]byte{}, func(v *fsm.View) { known = b.Level <= v.Level() })
-	if known || n.commonLevel(ctx) >= b.Level {
+	if b.Level <= n.level() || n.commonLevel(ctx) >= b.Level {
 		return nil
 	}
 	return fmt.Errorf("%w: %d", ErrBackupLevel, b.Level)
@@ -140,9 +136,7 @@ func (n *Node) knowLevel(ctx context.Context, b fsm.Backup) error {
 
 // bring makes all nodes keep the file, in parts: a backup, or messages for a database.
 func (n *Node) bring(ctx context.Context, file io.ReaderAt, size int64, database string) (ref fsm.BackupRef, err error) {
-	var random [16]byte
-	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
-	ref = fsm.BackupRef{ID: hex.EncodeToString(random[:]), Size: uint64(size)}
+	ref = fsm.BackupRef{ID: newID(), Size: uint64(size)}
 	buf := make([]byte, fsm.PartBytes)
 	for at := int64(0); at < size && err == nil; {
 		part := buf[:min(int64(len(buf)), size-at)]

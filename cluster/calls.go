@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net"
-	"sync"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/consensus"
@@ -44,87 +42,90 @@ const (
 // leaderOnly reports whether only a leader answers calls of that kind.
 func leaderOnly(kind transport.Kind) bool { return kind == callPropose || kind == callReadIndex }
 
-// handle answers the calls of other nodes.
-func (n *Node) handle(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) {
+// Handle answers the calls of other nodes.
+func (c callbacks) Handle(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) {
+	n := c.n
+	early := kind == callStatus || kind == callAdopt || kind == callProbe || kind == callAppend && len(payload) == 0
 	switch {
-	case n.handleEarly(from, kind, payload, answer):
-	case !n.running.Load():
+	case !early && !n.running.Load():
 		answer(nil, errNotRunning)
-	case kind == callJoin: // it comes from a node that belongs to no cluster yet
-		n.answerJoin(payload, answer)
-	case from.Cluster != n.clusterID():
+	case !early && kind != callJoin && from.Cluster != n.clusterID(): // a node that joins belongs to no cluster yet
 		answer(nil, ErrOtherCluster)
-	case !n.handleReplication(from, kind, payload, answer):
-		n.handleMembership(from, kind, payload, answer)
-	}
-}
-
-// handleEarly answers the calls that are answered also before this node runs, and reports whether it is one.
-func (n *Node) handleEarly(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) bool {
-	switch kind {
-	case callStatus:
-		go func() { answer(json.Marshal(n.self())) }()
-	case callAdopt:
-		go func() {
-			var a adoption
-			if err := json.Unmarshal(payload, &a); err != nil {
-				answer(nil, err)
-				return
-			}
-			answer(nil, n.adopt(a))
-		}()
-	case callProbe:
-		n.answerProbe(payload, answer)
-	case callAppend:
-		if len(payload) > 0 {
-			return false
-		}
-		go func() { answer(nil, n.admitProcess(from, transport.ForRaft)) }() // what raft's own connections are asked when they open
 	default:
-		return false
+		if slow := n.slowCall(from, kind, payload); slow != nil {
+			go func() { answer(slow()) }()
+		} else {
+			n.handleAtOnce(from, kind, payload, answer)
+		}
 	}
-	return true
 }
 
-// handleReplication answers the calls about the log and its leader, and reports whether it is one.
-func (n *Node) handleReplication(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) bool {
+// handleAtOnce answers the calls that take no time here.
+func (n *Node) handleAtOnce(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) {
 	switch kind {
 	case callPropose:
 		n.takeBatch(payload, answer)
 	case callReadIndex:
 		n.answerReadIndex(from, payload, answer)
-	case callTransfer:
-		go func() { answer(nil, n.transferTo(string(payload))) }()
-	default:
-		return n.consensus.Handle(kind, payload, answer)
-	}
-	return true
-}
-
-// handleMembership answers the calls about nodes and what they serve.
-func (n *Node) handleMembership(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) {
-	switch kind {
-	case callMonitor:
-		n.answerMonitor(payload, answer)
-	case callMoved:
-		n.answerMoved(payload, answer)
-	case callRemove, callReplace:
-		n.answerChange(kind, payload, answer)
+	case callReached:
+		n.answerReached(payload, answer)
 	case callRemoved:
 		n.hearRemoved(from)
 		answer(nil, nil)
 	case callUsed:
 		n.hearUses(payload)
-	case callPayloads:
-		go func() { answer(n.findPayloads(payload)) }()
-	case callReached:
-		n.answerReached(payload, answer)
-	case callQuarantine:
-		n.answerQuarantine(payload, answer)
-	case callHistory:
-		go func() { answer(n.history()) }()
 	default:
-		answer(nil, errUnknownCall)
+		if !n.consensus.Handle(kind, payload, answer) {
+			answer(nil, errUnknownCall)
+		}
+	}
+}
+
+// slowCall returns the answer of a call that may take time, to be called in a goroutine; nil if the call is not one.
+func (n *Node) slowCall(from transport.Hello, kind transport.Kind, payload []byte) func() ([]byte, error) {
+	switch kind {
+	case callStatus:
+		return func() ([]byte, error) { return json.Marshal(n.self()) }
+	case callAdopt:
+		return decoded(payload, func(_ context.Context, a adoption) ([]byte, error) { return nil, n.adopt(a) })
+	case callProbe:
+		return decoded(payload, n.answerProbe)
+	case callAppend:
+		if len(payload) == 0 { // what raft's own connections are asked when they open
+			return func() ([]byte, error) { return nil, n.admitProcess(from, transport.ForRaft) }
+		}
+	case callTransfer:
+		return func() ([]byte, error) { return nil, n.transferTo(string(payload)) }
+	case callMonitor:
+		return func() ([]byte, error) { return n.answerMonitor(payload) }
+	case callJoin:
+		return decoded(payload, n.answerJoin)
+	case callMoved:
+		return decoded(payload, func(ctx context.Context, q joinRequest) ([]byte, error) { return nil, n.moved(ctx, q) })
+	case callRemove, callReplace:
+		return decoded(payload, func(ctx context.Context, q changeRequest) ([]byte, error) {
+			return json.Marshal(answerOf(n.change(ctx, kind, q)))
+		})
+	case callPayloads:
+		return func() ([]byte, error) { return n.findPayloads(payload) }
+	case callQuarantine:
+		return func() ([]byte, error) { return n.answerQuarantine(string(payload)) }
+	case callHistory:
+		return n.history
+	}
+	return nil
+}
+
+// decoded returns a slow call that decodes its question and is answered within changeWork.
+func decoded[Q any](payload []byte, answer func(context.Context, Q) ([]byte, error)) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		var q Q
+		if err := json.Unmarshal(payload, &q); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), changeWork)
+		defer cancel()
+		return answer(ctx, q)
 	}
 }
 
@@ -143,18 +144,16 @@ func (n *Node) takeBatch(payload []byte, answer func([]byte, error)) {
 
 // rpcClient calls other nodes.
 type rpcClient struct {
-	mux  *transport.Mux
-	pool *transport.Pool
+	mux *transport.Mux
+	*transport.Pool
 }
 
-func newRPCClient(m *transport.Mux) *rpcClient {
-	return &rpcClient{mux: m, pool: transport.NewPool(m)}
-}
+func newRPCClient(m *transport.Mux) *rpcClient { return &rpcClient{m, transport.NewPool(m)} }
 
 // propose sends a batch to the leader.
 func (rc *rpcClient) propose(to consensus.Server, b *batch) {
 	payload := b.encode()
-	c, err := rc.pool.Get(to.Addr, len(payload))
+	c, err := rc.Get(to.Addr, len(payload))
 	if err != nil {
 		b.answer(nil, err, true) // not a byte was written
 		return
@@ -170,14 +169,12 @@ func (rc *rpcClient) propose(to consensus.Server, b *batch) {
 
 // readIndex asks the leader for a read point, and says in which term this node is.
 func (rc *rpcClient) readIndex(to consensus.Server, term uint64, answer func(readPoint, error)) {
-	c, err := rc.pool.Get(to.Addr, 0)
+	c, err := rc.Get(to.Addr, 0)
 	if err != nil {
 		answer(readPoint{}, err)
 		return
 	}
-	var w wire.Writer
-	w.Uvarint(term)
-	c.Call(callReadIndex, w.B, func(b []byte, err error) {
+	c.Call(callReadIndex, uvarint(term), func(b []byte, err error) {
 		if err != nil {
 			answer(readPoint{}, err)
 			return
@@ -187,22 +184,20 @@ func (rc *rpcClient) readIndex(to consensus.Server, term uint64, answer func(rea
 	})
 }
 
+// uvarint encodes the payload of a call that is a number.
+func uvarint(v uint64) []byte {
+	var w wire.Writer
+	w.Uvarint(v)
+	return w.B
+}
+
 // status asks who a node is and how it does.
-func (rc *rpcClient) status(ctx context.Context, addr string) (h peerStatus, err error) {
-	b, err := rc.ask(ctx, addr, callStatus, nil)
-	if err != nil {
-		return h, err
-	}
-	return h, json.Unmarshal(b, &h)
+func (rc *rpcClient) status(ctx context.Context, addr string) (peerStatus, error) {
+	return decodeStatus(rc.Ask(ctx, addr, callStatus, nil))
 }
 
-// statusAt asks the node at an address for its identity, over a connection of its own: raft's configuration may say that the
-// address is another's.
-func (rc *rpcClient) statusAt(ctx context.Context, addr string) (h peerStatus, err error) {
-	return rc.statusOf(ctx, "", addr, transport.DialTimeout)
-}
-
-// statusOf is statusAt for the node called to.
+// statusOf does what status does, over a connection of its own to the node called to, or, if that is empty, to any node there: raft's
+// configuration may say that the address is another's.
 func (rc *rpcClient) statusOf(ctx context.Context, to, addr string, timeout time.Duration) (h peerStatus, err error) {
 	conn, err := rc.mux.DialNode(to, addr, transport.ForRPC, timeout)
 	if err != nil {
@@ -213,85 +208,51 @@ func (rc *rpcClient) statusOf(ctx context.Context, to, addr string, timeout time
 	return askStatus(ctx, c)
 }
 
-func askStatus(ctx context.Context, c *transport.Conn) (h peerStatus, err error) {
-	b, err := c.Ask(ctx, callStatus, nil)
+func askStatus(ctx context.Context, c *transport.Conn) (peerStatus, error) {
+	return decodeStatus(c.Ask(ctx, callStatus, nil))
+}
+
+func decodeStatus(b []byte, err error) (h peerStatus, _ error) {
 	if err != nil {
 		return h, err
 	}
 	return h, json.Unmarshal(b, &h)
 }
 
-// ask is transport.Pool.Ask, for calls that may be repeated.
-func (rc *rpcClient) ask(ctx context.Context, addr string, kind transport.Kind, payload []byte) ([]byte, error) {
-	return rc.pool.Ask(ctx, addr, kind, payload)
-}
-
 // callbacks is a running node as its transport sees it.
 type callbacks struct {
-	n   *Node
-	log *rejectionLog
+	n      *Node
+	logged *transport.Reasons
 }
 
 // Hello returns this node's hello.
 func (c callbacks) Hello() transport.Hello { return c.n.hello() }
 
 // Expected returns the id of the server at an address, as raft's configuration has it.
-func (c callbacks) Expected(addr string) string { return c.n.expected(addr) }
+func (c callbacks) Expected(addr string) string {
+	if !c.n.running.Load() {
+		return ""
+	}
+	s, _ := c.n.serverAt(addr)
+	return s.ID
+}
 
 // Admit judges another node's hello.
 func (c callbacks) Admit(h transport.Hello, what transport.Purpose) error { return c.n.admit(h, what) }
 
-// Verify asks the node that has an address which process it is.
-func (c callbacks) Verify(addr string, timeout time.Duration) error {
-	return c.n.verifyPeer(addr, timeout)
+// Rejected logs whose connection was not accepted, each reason of a host now and then.
+func (c callbacks) Rejected(from net.Addr, why error) {
+	host, _, _ := net.SplitHostPort(from.String()) // without a port the reason alone is the key
+	if c.logged.IsDue(host + why.Error()) {
+		c.n.log.Warn("a connection to the cluster port is rejected", "from", from, "reason", why)
+	}
 }
-
-// Handle answers the calls of other nodes.
-func (c callbacks) Handle(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) {
-	c.n.handle(from, kind, payload, answer)
-}
-
-// Excluded stops this node for good: another one says that it was removed, or that it runs on an older copy of its data.
-func (c callbacks) Excluded(why error) { c.n.excluded(why) }
-
-// Rejected logs whose connection was not accepted.
-func (c callbacks) Rejected(from net.Addr, why error) { c.log.report(from, why) }
 
 // Peer is a node and its cluster address.
 type Peer = membership.Peer
 
 // Security is mutual TLS between nodes.
 type Security = transport.Security
-
-// rejectionLog logs the connections that are rejected: each reason of a host at most once every repeatRejection.
-type rejectionLog struct {
-	log *slog.Logger
-
-	mu     sync.Mutex
-	logged map[string]time.Time
-}
-
-const (
-	// repeatRejection is the least time between two log lines with the same reason.
-	repeatRejection = 10 * time.Second
-	// maxRejections bounds the reasons that are remembered.
-	maxRejections = 256
-)
-
-func (rl *rejectionLog) report(from net.Addr, why error) {
-	host, _, _ := net.SplitHostPort(from.String()) // without a port the reason alone is the key
-	rl.mu.Lock()
-	defer rl.mu.Unlock()
-	key := host + why.Error()
-	if time.Since(rl.logged[key]) < repeatRejection {
-		return
-	}
-	if len(rl.logged) >= maxRejections {
-		clear(rl.logged)
-	}
-	rl.logged[key] = time.Now()
-	rl.log.Warn("a connection to the cluster port is rejected", "from", from, "reason", why)
-}
 
 // Why another node rejects this one, or this one another. Their texts say what to do.
 var (
@@ -300,6 +261,11 @@ var (
 	ErrArchitecture = errors.New("all nodes of a cluster run on one processor architecture")
 	// ErrLevel says that a node's binary is older than what the cluster's log asks for.
 	ErrLevel = errors.New("the node's version is too old for this cluster")
+	// ErrWipedDisk says that the cluster knows this node's id with another disk. A voter that forgot its vote and log must not
+	// come back under its name.
+	ErrWipedDisk = errors.New("the cluster knows this node id with another disk")
+	// ErrOtherCluster says that the other node belongs to another cluster.
+	ErrOtherCluster = errors.New("the node belongs to another cluster")
 	// ErrAnotherNode says that a call was meant for another node than the one that now has that address.
 	ErrAnotherNode = errors.New("another node has this address now")
 

@@ -24,15 +24,14 @@ func (n *Node) TransferLeadership(to string) error {
 	if to == "" {
 		return n.transferToAny()
 	}
-	for _, s := range n.consensus.Servers() {
-		if s.ID == to && s.Voter {
-			if to == n.opts.NodeID {
-				return nil
-			}
-			return n.consensus.Transfer(s)
-		}
+	s, is := n.server(to)
+	switch {
+	case !is || !s.Voter:
+		return fmt.Errorf("%w: %s", ErrNoSuchNode, to)
+	case to == n.opts.NodeID:
+		return nil
 	}
-	return fmt.Errorf("%w: %s", ErrNoSuchNode, to)
+	return n.consensus.Transfer(s)
 }
 
 // transferToAny tries the voters that answer, one after the other, the one furthest ahead first. raft's own choice
@@ -79,7 +78,7 @@ func (n *Node) release() {
 	}
 	n.stop()
 	if n.peers != nil {
-		n.peers.pool.Close()
+		n.peers.Close()
 	}
 	if n.mux != nil {
 		n.mux.Close()
@@ -139,8 +138,9 @@ func (n *Node) MoveLeadership(ctx context.Context, to string) error {
 	ctx, cancel := context.WithTimeout(ctx, moveTime)
 	defer cancel()
 	old, ok := n.leader()
+	next, is := n.server(to)
 	switch {
-	case to != "" && !n.isVoter(to):
+	case to != "" && !(is && next.Voter):
 		return fmt.Errorf("%w: %s", ErrNoSuchNode, to)
 	case !ok:
 		return fsm.ErrNoLeader
@@ -167,17 +167,8 @@ func (n *Node) askTransfer(ctx context.Context, leader consensus.Server, to stri
 	if leader.ID == n.opts.NodeID {
 		return n.transferTo(to)
 	}
-	_, err := n.peers.ask(ctx, leader.Addr, callTransfer, []byte(to))
+	_, err := n.peers.Ask(ctx, leader.Addr, callTransfer, []byte(to))
 	return err
-}
-
-func (n *Node) isVoter(id string) bool {
-	for _, s := range n.consensus.Servers() {
-		if s.ID == id && s.Voter {
-			return true
-		}
-	}
-	return false
 }
 
 func (n *Node) transferTo(to string) error {
@@ -215,23 +206,4 @@ func (n *Node) HandOver(ctx context.Context) {
 		}
 		pause(ctx, handOverPause)
 	}
-}
-
-// SnapshotInfo describes a snapshot on this node's disk. Bytes is its size.
-type SnapshotInfo struct {
-	ID    string
-	Index uint64
-	Bytes int64
-}
-
-// NewestSnapshot describes the last snapshot on this node's disk.
-func (n *Node) NewestSnapshot() (SnapshotInfo, error) {
-	list, err := n.snapshots.List()
-	if err != nil {
-		return SnapshotInfo{}, err
-	}
-	if len(list) == 0 {
-		return SnapshotInfo{}, errors.New("cluster: there is no snapshot yet")
-	}
-	return SnapshotInfo{ID: list[0].ID, Index: list[0].Index, Bytes: list[0].Size}, nil
 }

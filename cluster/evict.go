@@ -109,7 +109,7 @@ func (n *Node) tellUses(ctx context.Context) {
 		if !note || len(used.List) == 0 {
 			continue
 		}
-		if c := n.peers.pool.Open(leader.Addr); c != nil {
+		if c := n.peers.Open(leader.Addr); c != nil {
 			c.Tell(callUsed, wire.Marshal(&used))
 		}
 	}

@@ -125,7 +125,7 @@ func (n *Node) askToJoin(ctx context.Context, found discovery, check bool) error
 func (n *Node) askOneToJoin(ctx context.Context, addr string, body []byte) (a joinAnswer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
-	b, err := n.peers.ask(ctx, addr, callJoin, body)
+	b, err := n.peers.Ask(ctx, addr, callJoin, body)
 	if err != nil {
 		return a, err
 	}
@@ -154,8 +154,8 @@ const addressInterval = time.Second
 // tell.
 func (n *Node) keepAddress(ctx context.Context) {
 	for pause(ctx, addressInterval) {
-		known, ok := n.serverAddr(n.opts.NodeID)
-		if !ok || known == n.mux.Advertise() || len(n.consensus.Servers()) < 2 {
+		known, is := n.server(n.opts.NodeID)
+		if !is || known.Addr == n.mux.Advertise() || len(n.consensus.Servers()) < 2 {
 			continue
 		}
 		body, err := json.Marshal(joinRequest{Cluster: n.clusterID(), Node: n.opts.NodeID, Disk: n.identity.DiskID, Addr: n.mux.Advertise()})
@@ -164,10 +164,10 @@ func (n *Node) keepAddress(ctx context.Context) {
 		}
 		for _, s := range n.others() {
 			ask, cancel := context.WithTimeout(ctx, joinTimeout)
-			_, err := n.peers.ask(ask, s.Addr, callMoved, body)
+			_, err := n.peers.Ask(ask, s.Addr, callMoved, body)
 			cancel()
 			if err == nil {
-				n.log.Info("the cluster knows this node's new address", "address", n.mux.Advertise(), "former", known)
+				n.log.Info("the cluster knows this node's new address", "address", n.mux.Advertise(), "former", known.Addr)
 				break
 			}
 			n.log.Debug("the new address was not accepted", "by", s.ID, "error", err)

@@ -14,11 +14,8 @@ import (
 	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
-const (
-	// tickInterval is the pace of the leader's timers, at most ten entries a second when
-	// nothing but time moves.
-	tickInterval = 100 * time.Millisecond
-)
+// tickInterval is the pace of the leader's timers: at most ten entries a second when nothing but time moves.
+const tickInterval = 100 * time.Millisecond
 
 // followLeadership opens and closes terms as raft's state changes. It goes by the state, not by the sequence of
 // notifications: a leadership lost and regained in between has another term.
@@ -38,10 +35,9 @@ func (n *Node) followLeadership(ctx context.Context, notify <-chan bool) {
 			n.proposer.nudge()
 		}
 		if leads && leading == 0 && n.consensus.Term() == term {
-			var lead context.Context
+			leading = term
+			lead, cancel := context.WithCancel(ctx)
 			var wg sync.WaitGroup
-			leadCtx, cancel := context.WithCancel(ctx)
-			lead, leading = leadCtx, term
 			wg.Go(func() { n.lead(lead, term) })
 			end = func() { cancel(); wg.Wait() }
 		}
@@ -62,7 +58,7 @@ var errLeaderChanged = errors.New("cluster: the leader changed")
 // instead.
 func (n *Node) abandonFormerLeader() {
 	leader, _ := n.leader()
-	n.peers.pool.AbandonExcept(leader.Addr, errLeaderChanged, leaderOnly)
+	n.peers.AbandonExcept(leader.Addr, errLeaderChanged, leaderOnly)
 }
 
 // lead opens a term and does the leader's work until ctx ends.
@@ -219,8 +215,8 @@ func (n *Node) keepConnections(ctx context.Context) {
 	for pause(ctx, time.Second) {
 		others, _ := n.consensus.Voters()
 		for _, o := range others {
-			if n.peers.pool.Open(o.Addr) == nil {
-				n.peers.pool.Get(o.Addr, 0) // the next try is a second away
+			if n.peers.Open(o.Addr) == nil {
+				n.peers.Get(o.Addr, 0) // the next try is a second away
 			}
 		}
 	}
@@ -255,10 +251,8 @@ func (n *Node) yieldWhenFull(ctx context.Context) {
 func (n *Node) raiseLevel(ctx context.Context, term uint64) {
 	since := time.Now()
 	for pause(ctx, n.opts.LevelAfter/20) {
-		var current env.Level
-		n.machine.View(0, [16]byte{}, func(v *fsm.View) { current = v.Level() })
 		common := n.commonLevel(ctx)
-		if common <= current {
+		if common <= n.level() {
 			since = time.Now()
 			continue
 		}
@@ -306,9 +300,9 @@ func (n *Node) watchSubscribers(ctx context.Context, term uint64) {
 			answered[id] = time.Now()
 		}
 		for _, s := range nodes {
-			last := began
-			if at, ok := answered[s.Node]; ok {
-				last = at
+			last, is := answered[s.Node]
+			if !is {
+				last = began
 			}
 			if time.Since(last) < unreachableAfter {
 				continue
@@ -330,11 +324,11 @@ func (n *Node) reachable(ctx context.Context, nodes []fsm.SubscribedNode) (ids [
 	for _, s := range nodes {
 		wg.Go(func() {
 			if s.Node != n.opts.NodeID {
-				to, ok := n.serverAddr(s.Node)
-				if !ok {
+				to, is := n.server(s.Node)
+				if !is {
 					return
 				}
-				if h, err := n.peers.status(ctx, to); err != nil || h.Node != s.Node {
+				if h, err := n.peers.status(ctx, to.Addr); err != nil || h.Node != s.Node {
 					return
 				}
 			}
@@ -345,16 +339,6 @@ func (n *Node) reachable(ctx context.Context, nodes []fsm.SubscribedNode) (ids [
 	}
 	wg.Wait()
 	return ids
-}
-
-// serverAddr returns the address of a server of raft's configuration.
-func (n *Node) serverAddr(id string) (string, bool) {
-	for _, s := range n.consensus.Servers() {
-		if s.ID == id {
-			return s.Addr, true
-		}
-	}
-	return "", false
 }
 
 // dropFormerSubscribers drops the subscribers of this node's former process. Its registration does that too, but comes

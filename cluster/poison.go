@@ -11,7 +11,6 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/poison"
-	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
 )
 
@@ -181,14 +180,6 @@ func (n *Node) guardPoison() {
 // Poison returns the entry before which this node waits for its operator, nil if it waits for none.
 func (n *Node) Poison() *PoisonEntry { return n.adapter.poisoned.Load() }
 
-// poisonIfRunning is Poison for callers that may come while the node is opened.
-func (n *Node) poisonIfRunning() *PoisonEntry {
-	if !n.running.Load() {
-		return nil
-	}
-	return n.Poison()
-}
-
 // ErrRecover says that a database can't be put into quarantine. Nothing has changed.
 var ErrRecover = errors.New("cluster: no quarantine")
 
@@ -197,9 +188,9 @@ const handOverEvery = time.Second
 
 // quarantineAnswer is the answer of the leader to a node that asks for a quarantine.
 type quarantineAnswer struct {
-	Order           fsm.QuarantineOrder
-	Refused, Failed string
-	NoLeader        bool
+	Order   fsm.QuarantineOrder
+	Refused string
+	leaderError
 }
 
 // Quarantine makes all nodes go on without a database, beginning with the entry before which they wait. It returns when the
@@ -207,59 +198,33 @@ type quarantineAnswer struct {
 func (n *Node) Quarantine(ctx context.Context, database string) (fsm.QuarantineOrder, error) {
 	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
 	defer cancel()
-	order, err := n.askQuarantine(ctx, database)
-	for began := time.Now(); errors.Is(err, fsm.ErrNoLeader) && time.Since(began) < session.Leaderless && pause(ctx, retryPause); {
-		order, err = n.askQuarantine(ctx, database)
-	}
-	return order, err
-}
-
-// askQuarantine asks the leader, here or there.
-func (n *Node) askQuarantine(ctx context.Context, database string) (fsm.QuarantineOrder, error) {
-	leader, ok := n.leader()
-	if !ok {
-		return fsm.QuarantineOrder{}, fsm.ErrNoLeader
-	}
-	if leader.ID == n.opts.NodeID {
-		return n.quarantine(ctx, database)
-	}
-	b, err := n.peers.ask(ctx, leader.Addr, callQuarantine, []byte(database))
-	if err != nil {
-		return fsm.QuarantineOrder{}, err
-	}
 	var a quarantineAnswer
-	if err := json.Unmarshal(b, &a); err != nil {
-		return a.Order, err
-	}
-	switch {
-	case a.NoLeader:
-		err = fsm.ErrNoLeader
-	case a.Refused != "":
-		err = fmt.Errorf("%w: %s", ErrRecover, a.Refused)
-	case a.Failed != "":
-		err = errors.New(a.Failed)
-	}
+	err := n.askLeader(ctx, callQuarantine, []byte(database), func() (err error) {
+		a.Order, err = n.quarantine(ctx, database)
+		return err
+	}, &a)
 	return a.Order, err
 }
 
+func (a quarantineAnswer) error() error {
+	if a.Refused != "" {
+		return fmt.Errorf("%w: %s", ErrRecover, a.Refused)
+	}
+	return a.leaderError.error()
+}
+
 // answerQuarantine answers another node that asks this one as the leader.
-func (n *Node) answerQuarantine(payload []byte, answer func([]byte, error)) {
-	go func() { // ends with the entry
-		ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
-		defer cancel()
-		order, err := n.quarantine(ctx, string(payload))
-		a := quarantineAnswer{Order: order}
-		switch {
-		case err == nil:
-		case errors.Is(err, fsm.ErrNoLeader):
-			a.NoLeader = true
-		case errors.Is(err, ErrRecover):
-			a.Refused = strings.TrimPrefix(err.Error(), ErrRecover.Error()+": ")
-		default:
-			a.Failed = err.Error()
-		}
-		answer(json.Marshal(a))
-	}()
+func (n *Node) answerQuarantine(database string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
+	defer cancel()
+	order, err := n.quarantine(ctx, database)
+	a := quarantineAnswer{Order: order}
+	if errors.Is(err, ErrRecover) {
+		a.Refused = reasonOf(err, ErrRecover)
+	} else {
+		a.leaderError = leaderErrorOf(err)
+	}
+	return json.Marshal(a)
 }
 
 // quarantine puts the order into the log, as the leader. Its own term is not open: the order goes past what waits for that.

@@ -78,25 +78,11 @@ const sharePause = 2 * time.Millisecond
 // milliseconds.
 const retryPause = 3 * time.Millisecond
 
-func (p *proposer) sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}
-
 // watchDeadlines gives up overdue calls until ctx ends. It is apart from run, which may be
 // waiting for a leader's answer.
 func (p *proposer) watchDeadlines(ctx context.Context) {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case now := <-tick.C:
-			p.Overdue(now)
-		case <-ctx.Done():
-			return
-		}
+	for pause(ctx, 50*time.Millisecond) {
+		p.Overdue(time.Now())
 	}
 }
 
@@ -143,20 +129,20 @@ func (p *proposer) announce(ctx context.Context) {
 func (n *Node) proposeOnce(ctx context.Context, to consensus.Server, code uint16, body []byte) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	done := make(chan result, 1)
+	done := make(chan session.Result, 1)
 	n.submit(to, &batch{requests: []fsm.Request{{Code: code, Body: body}}, answer: func(o []fsm.Outcome, err error, _ bool) {
 		switch {
 		case err != nil:
-			done <- result{nil, err}
+			done <- session.Result{Err: err}
 		case len(o) != 1 || o[0].Status != fsm.Applied:
-			done <- result{nil, fsm.ErrUnknown}
+			done <- session.Result{Err: fsm.ErrUnknown}
 		default:
-			done <- result{o[0].Value, o[0].Err}
+			done <- session.Result{Value: o[0].Value, Err: o[0].Err}
 		}
 	}})
 	select {
 	case r := <-done:
-		return r.value, r.err
+		return r.Value, r.Err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

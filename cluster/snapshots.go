@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -70,7 +72,8 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 		if n.opts.due(since, 0, 0) == "" {
 			continue // not even for an empty state
 		}
-		keys, _ := n.metrics.usage()
+		var keys int
+		n.machine.View(0, [16]byte{}, func(v *fsm.View) { keys, _ = v.Usage() })
 		reason := n.opts.due(since, n.lastSnapshotSize(), int64(keys))
 		if reason == "" {
 			continue
@@ -189,3 +192,28 @@ func snapshotLevel(s logstore.Snapshot) (env.Level, error) {
 	defer dec.Close()
 	return fsm.SnapshotLevel(dec)
 }
+
+// SnapshotInfo describes a snapshot on this node's disk. Bytes is its size.
+type SnapshotInfo struct {
+	ID    string
+	Index uint64
+	Bytes int64
+}
+
+// NewestSnapshot describes the last snapshot on this node's disk.
+func (n *Node) NewestSnapshot() (SnapshotInfo, error) {
+	list, err := n.snapshots.List()
+	if err != nil {
+		return SnapshotInfo{}, err
+	}
+	if len(list) == 0 {
+		return SnapshotInfo{}, errors.New("cluster: there is no snapshot yet")
+	}
+	return SnapshotInfo{ID: list[0].ID, Index: list[0].Index, Bytes: list[0].Size}, nil
+}
+
+// Snapshot writes a snapshot now.
+func (n *Node) Snapshot() error { return n.consensus.Snapshot(n.fitTrailing()) }
+
+// SnapshotDir returns the directory of the node's snapshots.
+func (n *Node) SnapshotDir() string { return filepath.Join(n.opts.DataDir, "snapshots") }

@@ -5,14 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/trireme-dev/trireme/cluster/consensus"
+	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
 )
@@ -139,6 +141,11 @@ type peerStatus struct {
 	Poison *PoisonEntry `json:",omitempty"`
 }
 
+// incarnation returns the process that answers.
+func (s *peerStatus) incarnation() membership.Incarnation {
+	return membership.Incarnation{Disk: s.Disk, Processes: s.Processes}
+}
+
 // phase is a node's progress on its way into a cluster.
 type phase int
 
@@ -177,7 +184,7 @@ var errStatusOnly = errors.New("the node doesn't run yet: its machine is being e
 func PeerStatuses(ctx context.Context, o Options) ([]PeerReport, error) {
 	o.defaults()
 	id, err := readIdentity(o.DataDir, o.NodeID)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
 		id, err = &identity{NodeID: o.NodeID}, nil // an examination writes nothing
 	}
 	if err != nil {
@@ -186,7 +193,7 @@ func PeerStatuses(ctx context.Context, o Options) ([]PeerReport, error) {
 	n := &Node{opts: o, log: o.Log, started: time.Now(), replica: replica{machine: fsm.NewMachine()}, identity: id}
 	opened := n.openStatusOnly()
 	defer func() {
-		n.peers.pool.Close()
+		n.peers.Close()
 		n.mux.Close()
 		n.mux.Wait()
 	}()
@@ -203,9 +210,10 @@ func PeerStatuses(ctx context.Context, o Options) ([]PeerReport, error) {
 // openStatusOnly opens the cluster port for those who are asked to reach back, and for nothing else. If it can't be
 // opened, others can still be called.
 func (n *Node) openStatusOnly() error {
-	m, err := transport.Listen(n.transportConfig(), statusCallbacks{n})
+	c := statusCallbacks{callbacks{n: n}}
+	m, err := transport.Listen(n.transportConfig(), c)
 	if err != nil {
-		m = transport.DialOnly(n.transportConfig(), statusCallbacks{n})
+		m = transport.DialOnly(n.transportConfig(), c)
 	}
 	n.mux, n.peers = m, newRPCClient(m)
 	m.Start()
@@ -213,13 +221,7 @@ func (n *Node) openStatusOnly() error {
 }
 
 // statusCallbacks is a node that doesn't run, as its transport sees it.
-type statusCallbacks struct{ n *Node }
-
-// Hello returns this node's hello.
-func (c statusCallbacks) Hello() transport.Hello { return c.n.hello() }
-
-// Expected knows no peer: there is no configuration.
-func (c statusCallbacks) Expected(string) string { return "" }
+type statusCallbacks struct{ callbacks }
 
 // Verify accepts every process: raft doesn't run.
 func (c statusCallbacks) Verify(string, time.Duration) error { return nil }
@@ -282,6 +284,13 @@ func (n *Node) Histories(ctx context.Context) []NodeHistory {
 	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
 	defer cancel()
 	servers := n.consensus.Servers()
+	order := func(s consensus.Server) string {
+		if s.ID == n.opts.NodeID {
+			return ""
+		}
+		return s.ID
+	}
+	slices.SortFunc(servers, func(a, b consensus.Server) int { return strings.Compare(order(a), order(b)) })
 	all := make([]NodeHistory, len(servers))
 	var wg sync.WaitGroup
 	for i, server := range servers {
@@ -290,21 +299,12 @@ func (n *Node) Histories(ctx context.Context) []NodeHistory {
 			if h.Node == n.opts.NodeID {
 				h.Data, h.Err = n.history()
 			} else {
-				h.Data, h.Err = n.peers.ask(ctx, server.Addr, callHistory, nil)
+				h.Data, h.Err = n.peers.Ask(ctx, server.Addr, callHistory, nil)
 			}
 			all[i] = h
 		})
 	}
 	wg.Wait()
-	slices.SortFunc(all, func(a, b NodeHistory) int {
-		if own := n.opts.NodeID; (a.Node == own) != (b.Node == own) {
-			if a.Node == own {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Node, b.Node)
-	})
 	return all
 }
 
@@ -332,22 +332,19 @@ func (n *Node) Others() (ids []string) {
 
 // Ask sends a monitor's question to another node, which answers by its Options.Monitor.
 func (n *Node) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
-	addr, ok := n.serverAddr(node)
-	if !ok {
+	s, is := n.server(node)
+	if !is {
 		return nil, fmt.Errorf("cluster: no server %s", node)
 	}
-	return n.peers.ask(ctx, addr, callMonitor, question)
+	return n.peers.Ask(ctx, s.Addr, callMonitor, question)
 }
 
-// answerMonitor answers another node's question, in a goroutine: it may wait for commands.
-func (n *Node) answerMonitor(question []byte, answer func([]byte, error)) {
+// answerMonitor answers another node's question. It may wait for commands.
+func (n *Node) answerMonitor(question []byte) ([]byte, error) {
 	if n.opts.Monitor == nil {
-		answer(nil, errUnknownCall)
-		return
+		return nil, errUnknownCall
 	}
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), monitorTimeout)
-		defer cancel()
-		answer(n.opts.Monitor(ctx, question))
-	}()
+	ctx, cancel := context.WithTimeout(context.Background(), monitorTimeout)
+	defer cancel()
+	return n.opts.Monitor(ctx, question)
 }

@@ -140,11 +140,8 @@ func (c *Clock) Peek() int64 {
 	return c.read()
 }
 
-const (
-	// ReadAhead is the most by which a read may be placed beyond the log's time, in milliseconds, once time has moved
-	// within the term.
-	ReadAhead = 50
-)
+// ReadAhead is the most by which a read may be placed beyond the log's time, in milliseconds, once time has moved within the term.
+const ReadAhead = 50
 
 // Ceiling is the latest time at which a read may have been placed, as far as the applied entries tell. A leader places
 // no read above Limit, and a new one starts its clock at Floor, so what a read saw expired never comes back.

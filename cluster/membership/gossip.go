@@ -22,8 +22,6 @@ const (
 	rejoinInterval = 10 * time.Second
 	// leaveTimeout bounds the time that a stopping node takes to tell the others.
 	leaveTimeout = 500 * time.Millisecond
-	// maxMeta is the largest metadata that memberlist carries for a node, in bytes.
-	maxMeta = memberlist.MetaMaxSize
 )
 
 // MembersOptions describes this node to the others.
@@ -76,8 +74,8 @@ func OpenMembers(o MembersOptions) (*Members, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(meta) > maxMeta {
-		return nil, fmt.Errorf("gossip: node id, addresses and version take %d bytes together, at most %d fit", len(meta), maxMeta)
+	if len(meta) > memberlist.MetaMaxSize {
+		return nil, fmt.Errorf("gossip: node id, addresses and version take %d bytes together, at most %d fit", len(meta), memberlist.MetaMaxSize)
 	}
 	config, err := gossipConfig(o, meta)
 	if err != nil {
@@ -117,7 +115,7 @@ func gossipConfig(o MembersOptions, meta []byte) (*memberlist.Config, error) {
 		}
 	}
 	config.SecretKey = o.Key
-	config.Logger = log.New(&keyLog{inner: o.Logger.Writer(), logged: map[string]time.Time{}}, "", 0)
+	config.Logger = log.New(&keyLog{inner: o.Logger.Writer()}, "", 0)
 	d := &delegate{meta: meta, cluster: o.ClusterID}
 	config.Delegate, config.Merge, config.Alive = d, d, d
 	return config, nil

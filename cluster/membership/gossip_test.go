@@ -93,7 +93,7 @@ func TestDelegateRefusesStrangers(t *testing.T) {
 
 func TestKeyLogExplainsRejections(t *testing.T) {
 	out := &bytes.Buffer{}
-	k := &keyLog{inner: out, logged: map[string]time.Time{}}
+	k := &keyLog{inner: out}
 	for _, line := range []string{
 		"[ERR] memberlist: Failed to send gossip to 127.0.0.1:7091: write udp 127.0.0.1:7092->127.0.0.1:7091: use of closed network connection\n",
 		"[ERR] memberlist: Decrypt packet failed: no installed keys could decrypt the message\n",

@@ -1,6 +1,7 @@
 package payloads
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -76,18 +77,8 @@ type counts struct {
 
 // Open empties the directory and makes a store.
 func Open(o Options) (*Store, error) {
-	if o.young == 0 {
-		o.young = youngBytes
-	}
-	if o.size == 0 {
-		o.size = segmentSize
-	}
-	if o.age == 0 {
-		o.age = youngAge
-	}
-	if o.lost == 0 {
-		o.lost = fetchTime
-	}
+	o.young, o.size = cmp.Or(o.young, youngBytes), cmp.Or(o.size, segmentSize)
+	o.age, o.lost = cmp.Or(o.age, youngAge), cmp.Or(o.lost, fetchTime)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -111,7 +102,7 @@ func (s *Store) Keep(b []byte) payload.Kept {
 	p := &Body{s: s, n: int32(len(b))}
 	p.memory.Store(&b)
 	if s.add(p) > 2*s.opts.young {
-		_ = s.moveSome() // a failure has been logged: the bytes stay in memory
+		_, _ = s.moveNext(false) // a failure has been logged: the bytes stay in memory
 	}
 	return p
 }

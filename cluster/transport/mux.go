@@ -40,9 +40,9 @@ type Config struct {
 
 // Mux listens on the cluster address and dispatches connections by purpose.
 type Mux struct {
-	net.Listener
-	config Config
-	node   Callbacks
+	net.Listener // nil if others can't call
+	config       Config
+	node         Callbacks
 
 	raft    chan net.Conn
 	ctx     context.Context
@@ -68,7 +68,7 @@ func Listen(c Config, node Callbacks) (*Mux, error) {
 }
 
 // DialOnly returns a Mux that listens nowhere: others can be called and can't call.
-func DialOnly(c Config, node Callbacks) *Mux { return newMux(c, node, noListener{}) }
+func DialOnly(c Config, node Callbacks) *Mux { return newMux(c, node, nil) }
 
 func newMux(c Config, node Callbacks, l net.Listener) *Mux {
 	m := &Mux{Listener: l, config: c, node: node, raft: make(chan net.Conn), open: map[net.Conn]bool{}}
@@ -76,16 +76,9 @@ func newMux(c Config, node Callbacks, l net.Listener) *Mux {
 	return m
 }
 
-// noListener is the listener of a Mux without a port.
-type noListener struct{}
-
-func (noListener) Accept() (net.Conn, error) { return nil, net.ErrClosed }
-func (noListener) Close() error              { return nil }
-func (noListener) Addr() net.Addr            { return advertised("") }
-
 // Start begins to accept connections.
 func (m *Mux) Start() {
-	if _, none := m.Listener.(noListener); none {
+	if m.Listener == nil {
 		return
 	}
 	m.wg.Go(func() {
@@ -210,7 +203,7 @@ func (m *Mux) deliver(c, raw net.Conn, from Hello, what Purpose, end func()) {
 		end()
 	case ForRPC:
 		c.Write([]byte{accepted})
-		serve(c, from, m.node.Handle)
+		serve(c, from, m.node)
 		end()
 	case ForRaft:
 		c.Write([]byte{accepted})
@@ -349,9 +342,11 @@ func (m *Mux) Addr() net.Addr { return advertised(m.config.Advertise) }
 
 // Close ends the port, every connection that came through it, and every one that was dialed. No other is dialed afterwards: a node that
 // must end can neither serve nor lead, even if its process stays.
-func (m *Mux) Close() error {
+func (m *Mux) Close() (err error) {
 	m.cancel()
-	err := m.Listener.Close()
+	if m.Listener != nil {
+		err = m.Listener.Close()
+	}
 	m.mu.Lock()
 	for c := range m.open {
 		c.Close()
