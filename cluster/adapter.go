@@ -34,7 +34,7 @@ type adapter struct {
 	// configured is called when the servers of the cluster have changed.
 	configured func()
 	fatal      func(reason string)
-	observe    func(entries, bytes int, took time.Duration)
+	observe    func(bytes int, took time.Duration)
 	forked     func(took time.Duration)
 
 	fragments int // bytes of a large entry that have come before its rest
@@ -72,7 +72,7 @@ func (a *adapter) Apply(entries []consensus.Entry) []any {
 	a.entries.Add(int64(len(entries)))
 	took := time.Since(begin)
 	a.took.Add(int64(took))
-	a.observe(len(entries), size, took)
+	a.observe(size, took)
 	return results
 }
 

@@ -99,19 +99,15 @@ func (n *Node) alive(ctx context.Context) map[string]peerStatus {
 	defer cancel()
 	there := map[string]peerStatus{n.opts.NodeID: n.self()}
 	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for _, s := range n.others() {
-		wg.Go(func() {
-			h, err := n.peers.status(ctx, s.Addr)
-			if err != nil || h.Node != s.ID || h.Cluster != n.clusterID() || h.Phase != phaseStarted {
-				return
-			}
-			mu.Lock()
-			there[h.Node] = h
-			mu.Unlock()
-		})
-	}
-	wg.Wait()
+	each(n.others(), func(_ int, s consensus.Server) {
+		h, err := n.peers.status(ctx, s.Addr)
+		if err != nil || h.Node != s.ID || h.Cluster != n.clusterID() || h.Phase != phaseStarted {
+			return
+		}
+		mu.Lock()
+		there[h.Node] = h
+		mu.Unlock()
+	})
 	return there
 }
 
@@ -142,6 +138,15 @@ func (n *Node) count(ctx context.Context, without string) (voters, there int, mi
 		}
 	}
 	return voters, there, missing
+}
+
+// each calls f for all items at once, and returns when it has returned for all.
+func each[T any](items []T, f func(i int, item T)) {
+	var wg sync.WaitGroup
+	for i, item := range items {
+		wg.Go(func() { f(i, item) })
+	}
+	wg.Wait()
 }
 
 func majority(voters int) int { return voters/2 + 1 }

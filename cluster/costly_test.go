@@ -151,7 +151,7 @@ func TestLargeEntriesAreChargedTheLog(t *testing.T) {
 	cost.note(logstore.Append{Bytes: 8 << 20, Took: 8 * time.Second})
 	var charged time.Duration
 	a := &adapter{
-		m: fsm.NewMachine(), ceiling: new(clock.Ceiling), committed: func() {}, outcomes: func([]fsm.Outcome) {}, observe: func(int, int, time.Duration) {},
+		m: fsm.NewMachine(), ceiling: new(clock.Ceiling), committed: func() {}, outcomes: func([]fsm.Outcome) {}, observe: func(int, time.Duration) {},
 		fatal: func(reason string) { t.Error(reason) }, logged: cost.of,
 		poisonGuard: poisonGuard{mark: poison.Nowhere(), orders: new(poison.Orders)},
 		charge:      func(_ time.Time, took time.Duration, _ []fsm.Outcome) { charged = took },

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/membership"
@@ -83,11 +82,7 @@ func (n *Node) FeatureLevel() uint32 { return uint32(n.level()) }
 func (n *Node) examine(ctx context.Context, all []PeerReport) []PeerReport {
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
 	defer cancel()
-	var wg sync.WaitGroup
-	for i := range all {
-		wg.Go(func() { n.examineOne(ctx, &all[i]) })
-	}
-	wg.Wait()
+	each(all, func(i int, _ PeerReport) { n.examineOne(ctx, &all[i]) })
 	return all
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/membership"
@@ -185,11 +184,7 @@ type discovery struct {
 // Addresses of two clusters are an error: otherwise it would depend on chance which of them the node joins.
 func (n *Node) discover(ctx context.Context) (d discovery, err error) {
 	found, failed := make([]membership.Discovery, len(n.opts.Join)), make([]error, len(n.opts.Join))
-	var asked sync.WaitGroup
-	for i, addr := range n.opts.Join {
-		asked.Go(func() { found[i], failed[i] = n.discoverAt(ctx, addr) })
-	}
-	asked.Wait()
+	each(n.opts.Join, func(i int, addr string) { found[i], failed[i] = n.discoverAt(ctx, addr) })
 	for i, addr := range n.opts.Join {
 		switch known := d.from != ""; {
 		case failed[i] == nil && !known:

@@ -320,24 +320,20 @@ func (n *Node) reachable(ctx context.Context, nodes []fsm.SubscribedNode) (ids [
 	ctx, cancel := context.WithTimeout(ctx, reachInterval)
 	defer cancel()
 	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for _, s := range nodes {
-		wg.Go(func() {
-			if s.Node != n.opts.NodeID {
-				to, is := n.server(s.Node)
-				if !is {
-					return
-				}
-				if h, err := n.peers.status(ctx, to.Addr); err != nil || h.Node != s.Node {
-					return
-				}
+	each(nodes, func(_ int, s fsm.SubscribedNode) {
+		if s.Node != n.opts.NodeID {
+			to, is := n.server(s.Node)
+			if !is {
+				return
 			}
-			mu.Lock()
-			ids = append(ids, s.Node)
-			mu.Unlock()
-		})
-	}
-	wg.Wait()
+			if h, err := n.peers.status(ctx, to.Addr); err != nil || h.Node != s.Node {
+				return
+			}
+		}
+		mu.Lock()
+		ids = append(ids, s.Node)
+		mu.Unlock()
+	})
 	return ids
 }
 

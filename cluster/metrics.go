@@ -46,13 +46,15 @@ func newMetrics(n *Node) *metrics {
 	m.all = []prometheus.Collector{m.batches, m.entryBytes, m.apply, m.fork, held}
 	m.watchStore()
 	m.gauge("trireme_applied_index", "Index of the last log entry applied.", func() float64 { i, _ := n.machine.Applied(); return float64(i) })
-	m.gauge("trireme_poison_entry_index", "Index of the log entry before which this node waits for its operator, because it has ended the process twice; 0 if it waits for none.", m.running(func() float64 {
-		if p := n.Poison(); p != nil {
-			return float64(p.Index)
-		}
-		return 0
-	}))
-	m.gauge("trireme_databases_quarantined", "Databases in quarantine, equal on every node.", m.seen(func(v *fsm.View) float64 { return float64(len(v.Quarantines())) }))
+	m.gauge("trireme_poison_entry_index", "Index of the log entry before which this node waits for its operator, because it has ended the process twice; 0 if it waits for none.",
+		m.running(func() float64 {
+			if p := n.Poison(); p != nil {
+				return float64(p.Index)
+			}
+			return 0
+		}))
+	m.gauge("trireme_databases_quarantined", "Databases in quarantine, equal on every node.",
+		m.seen(func(v *fsm.View) float64 { return float64(len(v.Quarantines())) }))
 	m.gauge("trireme_leader", "1 if this node leads and has opened its term.", func() float64 {
 		if n.IsLeader() {
 			return 1
@@ -61,18 +63,24 @@ func newMetrics(n *Node) *metrics {
 	})
 	m.gauge("trireme_term", "Raft term.", m.running(func() float64 { return float64(n.consensus.Term()) }))
 	m.gauge("trireme_requests_pending", "Requests of this node without an outcome.", m.running(func() float64 { return float64(n.proposer.Pending()) }))
-	m.gauge("trireme_requests_held", "Requests of this node that wait because their database has used its share of the apply time.", func() float64 { return float64(n.proposer.Held()) })
-	m.gauge("trireme_reads_held", "Long reads of this node that wait because as many of their database are running as may run at once.", func() float64 { return float64(n.longReads.held()) })
-	m.counter("trireme_requests_deferred_total", "How often a log entry has deferred a request of this node because it had done its part for the database.", func() float64 { return float64(n.proposer.Deferred()) })
+	m.gauge("trireme_requests_held", "Requests of this node that wait because their database has used its share of the apply time.",
+		func() float64 { return float64(n.proposer.Held()) })
+	m.gauge("trireme_reads_held", "Long reads of this node that wait because as many of their database are running as may run at once.",
+		func() float64 { return float64(n.longReads.held()) })
+	m.counter("trireme_requests_deferred_total", "How often a log entry has deferred a request of this node because it had done its part for the database.",
+		func() float64 { return float64(n.proposer.Deferred()) })
 	m.gauge("trireme_keys", "Keys in the keyspace.", m.seen(func(v *fsm.View) float64 { keys, _ := v.Usage(); return float64(keys) }))
-	m.gauge("trireme_logical_memory_bytes", "Logical memory of the keyspace, equal on every node.", m.seen(func(v *fsm.View) float64 { _, bytes := v.Usage(); return float64(bytes) }))
-	m.counter("trireme_evicted_keys_total", "Keys evicted from all databases that there are, equal on every node.", m.seen(func(v *fsm.View) float64 { return float64(v.Evicted()) }))
+	m.gauge("trireme_logical_memory_bytes", "Logical memory of the keyspace, equal on every node.",
+		m.seen(func(v *fsm.View) float64 { _, bytes := v.Usage(); return float64(bytes) }))
+	m.counter("trireme_evicted_keys_total", "Keys evicted from all databases that there are, equal on every node.",
+		m.seen(func(v *fsm.View) float64 { return float64(v.Evicted()) }))
 	return m
 }
 
 // watchPayloads shows what the store of large payloads does.
 func (m *metrics) watchPayloads(s *payloads.Store) {
-	m.gauge("trireme_payload_memory_bytes", "Large payloads of messages and runs in memory: those that came a short time ago.", func() float64 { return float64(s.Stats().Memory) })
+	m.gauge("trireme_payload_memory_bytes", "Large payloads of messages and runs in memory: those that came a short time ago.",
+		func() float64 { return float64(s.Stats().Memory) })
 	m.gauge("trireme_payload_disk_bytes", "Size of the segment files of large payloads.", func() float64 { return float64(s.Stats().Disk) })
 	for _, c := range []struct {
 		name, help string
@@ -119,7 +127,7 @@ func (n *Node) Collectors() []prometheus.Collector { return n.metrics.all }
 
 func (m *metrics) batch(requests int) { m.batches.Observe(float64(requests)) }
 
-func (m *metrics) applied(_, bytes int, took time.Duration) {
+func (m *metrics) applied(bytes int, took time.Duration) {
 	m.entryBytes.Observe(float64(bytes))
 	m.apply.Observe(took.Seconds())
 }

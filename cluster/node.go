@@ -234,7 +234,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.proposer, n.committer = newProposer(n), newGroupCommitter(n)
 	n.reader, n.quorum = &reader{n: n}, &readIndex{n: n}
 	n.adapter.charge, n.adapter.logged, n.adapter.committed = n.proposer.ledger.Note, n.logCost.of, n.committer.committed
-	n.guardPoison()
+	n.adapter.mark, n.adapter.orders, n.adapter.store, n.adapter.log = n.mark, n.orders, n.store, n.log
 	n.adapter.outcomes, n.adapter.restored, n.adapter.replaced = n.proposer.Resolve, n.proposer.afterRestore, n.replaced
 	if err := n.openConsensus(creates); err != nil {
 		return err

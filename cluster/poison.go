@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/consensus"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/cluster/poison"
 	"github.com/trireme-dev/trireme/fsm"
 )
@@ -28,14 +30,11 @@ type PoisonEntry struct {
 
 // poisonGuard is the part of the adapter that keeps poison from being applied. Only poisoned is read by other goroutines.
 type poisonGuard struct {
-	mark   *poison.Mark
-	orders *poison.Orders
-	// entryAt reads the node's own log. applied is false for an entry that no state machine is given.
-	entryAt  func(index uint64) (e consensus.Entry, applied bool, err error)
+	mark     *poison.Mark
+	orders   *poison.Orders
+	store    *logstore.Store
+	log      *slog.Logger
 	poisoned atomic.Pointer[PoisonEntry] // nil while this node applies
-	// held is called when the node begins to wait, goes on when it does not any more.
-	held   func(*PoisonEntry)
-	goesOn func(fsm.QuarantineOrder)
 }
 
 // holds reports whether an entry is not applied now: it is poison, or this node waits before one.
@@ -44,7 +43,8 @@ func (a *adapter) holds(e *consensus.Entry) bool {
 		if at, is := a.mark.Poison(); is {
 			p := &PoisonEntry{e.Index, e.Term, at.Request, a.m.Describe(e.Data, at)}
 			a.poisoned.Store(p)
-			a.held(p)
+			a.log.Error("an entry of the log has ended this node twice and is not applied again: this node answers no requests until its operator decides; see trireme recover",
+				"index", p.Index, "database", p.Database, "operation", p.Operation, "databases", p.Databases)
 			return true
 		}
 	}
@@ -80,9 +80,9 @@ func (a *adapter) released(p *PoisonEntry, e *consensus.Entry) bool {
 		return false
 	}
 	a.mark.Forget()
-	a.goesOn(found)
+	a.log.Warn("a database is in quarantine, by the word of the operator: this node goes on without it", "database", found.Database, "index", found.Index)
 	for i := p.Index; i < e.Index && !a.stopped; i++ {
-		if held, applied, err := a.entryAt(i); err != nil {
+		if held, applied, err := consensus.ReadEntry(a.store, i); err != nil {
 			a.stop(err.Error())
 		} else if applied {
 			a.one(&held)
@@ -161,19 +161,6 @@ func (n *Node) closePoison() {
 	n.machine.KeepProgress(new(fsm.Progress))
 	if err := n.mark.Close(); err != nil {
 		n.log.Warn("the mark of applied entries was not closed", "error", err)
-	}
-}
-
-// guardPoison makes the adapter look for poison.
-func (n *Node) guardPoison() {
-	n.adapter.mark, n.adapter.orders = n.mark, n.orders
-	n.adapter.entryAt = func(index uint64) (consensus.Entry, bool, error) { return consensus.ReadEntry(n.store, index) }
-	n.adapter.held = func(p *PoisonEntry) {
-		n.log.Error("an entry of the log has ended this node twice and is not applied again: this node answers no requests until its operator decides; see trireme recover",
-			"index", p.Index, "database", p.Database, "operation", p.Operation, "databases", p.Databases)
-	}
-	n.adapter.goesOn = func(q fsm.QuarantineOrder) {
-		n.log.Warn("a database is in quarantine, by the word of the operator: this node goes on without it", "database", q.Database, "index", q.Index)
 	}
 }
 

@@ -2,10 +2,10 @@ package cluster
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -89,15 +89,11 @@ func (n *Node) appliedEverywhere(ctx context.Context) bool {
 		return false
 	}
 	var behind atomic.Bool
-	var wg sync.WaitGroup
-	for _, s := range n.others() {
-		wg.Go(func() {
-			if _, err := n.peers.Ask(ctx, s.Addr, callReached, uvarint(p.Index)); err != nil {
-				behind.Store(true)
-			}
-		})
-	}
-	wg.Wait()
+	each(n.others(), func(_ int, s consensus.Server) {
+		if _, err := n.peers.Ask(ctx, s.Addr, callReached, uvarint(p.Index)); err != nil {
+			behind.Store(true)
+		}
+	})
 	return !behind.Load() && ctx.Err() == nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/consensus"
@@ -49,24 +48,20 @@ func (n *Node) Status(ctx context.Context) Status {
 	leader, _ := n.leader()
 	servers := n.consensus.Servers()
 	s := Status{Leader: leader.ID, Term: n.consensus.Term(), Nodes: make([]NodeStatus, len(servers))}
-	var wg sync.WaitGroup
-	for i, server := range servers {
+	each(servers, func(i int, server consensus.Server) {
 		s.Nodes[i] = NodeStatus{ID: server.ID, Cluster: server.Addr, Suffrage: server.Suffrage(), State: "unreachable"}
 		record, _ := n.record(server.ID)
 		s.Nodes[i].Leaving = record.Status != fsm.StatusMember
-		wg.Go(func() {
-			h, err := n.self(), error(nil)
-			if h.Node != server.ID {
-				h, err = n.peers.status(ctx, server.Addr)
-			}
-			if err == nil {
-				c := &s.Nodes[i]
-				c.HTTP, c.Gossip, c.Version, c.AppliedIndex, c.LastContactMs = h.HTTP, h.Gossip, h.Version, h.Applied, h.ContactMs
-				c.State, c.Poison = cmp.Or(h.State, "starting"), h.Poison
-			}
-		})
-	}
-	wg.Wait()
+		h, err := n.self(), error(nil)
+		if h.Node != server.ID {
+			h, err = n.peers.status(ctx, server.Addr)
+		}
+		if err == nil {
+			c := &s.Nodes[i]
+			c.HTTP, c.Gossip, c.Version, c.AppliedIndex, c.LastContactMs = h.HTTP, h.Gossip, h.Version, h.Applied, h.ContactMs
+			c.State, c.Poison = cmp.Or(h.State, "starting"), h.Poison
+		}
+	})
 	slices.SortFunc(s.Nodes, func(a, b NodeStatus) int { return cmp.Compare(a.ID, b.ID) })
 	return s
 }
@@ -292,19 +287,15 @@ func (n *Node) Histories(ctx context.Context) []NodeHistory {
 	}
 	slices.SortFunc(servers, func(a, b consensus.Server) int { return strings.Compare(order(a), order(b)) })
 	all := make([]NodeHistory, len(servers))
-	var wg sync.WaitGroup
-	for i, server := range servers {
-		wg.Go(func() {
-			h := NodeHistory{Node: server.ID}
-			if h.Node == n.opts.NodeID {
-				h.Data, h.Err = n.history()
-			} else {
-				h.Data, h.Err = n.peers.Ask(ctx, server.Addr, callHistory, nil)
-			}
-			all[i] = h
-		})
-	}
-	wg.Wait()
+	each(servers, func(i int, server consensus.Server) {
+		h := NodeHistory{Node: server.ID}
+		if h.Node == n.opts.NodeID {
+			h.Data, h.Err = n.history()
+		} else {
+			h.Data, h.Err = n.peers.Ask(ctx, server.Addr, callHistory, nil)
+		}
+		all[i] = h
+	})
 	return all
 }
 
