@@ -69,9 +69,7 @@ func (n *Node) bootstrap(ctx context.Context) error {
 			warned = time.Now()
 			n.log.Info("waiting for every node of --initial-cluster to answer", "list", listText(n.opts.InitialCluster))
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
+		if !pause(ctx, 20*time.Millisecond) {
 			return ctx.Err()
 		}
 	}
@@ -149,7 +147,7 @@ func (n *Node) sendAdoption(ctx context.Context, id string) error {
 		if p.ID == id {
 			ask, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			n.peers.ask(ask, p.Addr, callAdopt, b) // asked again in the next round
+			n.peers.Ask(ask, p.Addr, callAdopt, b) // asked again in the next round
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/consensus"
-	"github.com/trireme-dev/trireme/cluster/membership"
+	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
 )
@@ -30,33 +30,16 @@ func (n *Node) leadingNow() (term uint64, release func(), err error) {
 	return term, n.changing.Unlock, nil
 }
 
-// answerRequest decodes a request for a change of the servers and answers it by what apply returns, in a goroutine that ends within
-// changeWork.
-func answerRequest[R any](payload []byte, answer func([]byte, error), apply func(context.Context, R) ([]byte, error)) {
-	go func() {
-		var q R
-		if err := json.Unmarshal(payload, &q); err != nil {
-			answer(nil, err)
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), changeWork)
-		defer cancel()
-		answer(apply(ctx, q))
-	}()
-}
-
 // answerJoin adds a node, if this node leads.
-func (n *Node) answerJoin(payload []byte, answer func([]byte, error)) {
-	answerRequest(payload, answer, func(ctx context.Context, q joinRequest) ([]byte, error) {
-		var a joinAnswer
-		switch err := n.addNode(ctx, q); {
-		case errors.Is(err, ErrNotJoined):
-			a.Refused = errors.Unwrap(err).Error()
-		case err != nil:
-			a.Later = err.Error()
-		}
-		return json.Marshal(a)
-	})
+func (n *Node) answerJoin(ctx context.Context, q joinRequest) ([]byte, error) {
+	var a joinAnswer
+	switch err := n.addNode(ctx, q); {
+	case errors.Is(err, ErrNotJoined):
+		a.Refused = errors.Unwrap(err).Error()
+	case err != nil:
+		a.Later = err.Error()
+	}
+	return json.Marshal(a)
 }
 
 // noJoin returns a rejection for good.
@@ -139,15 +122,6 @@ func neverRemoved(dial dialer) dialer {
 // dialer is net.DialTimeout, or its replacement in tests.
 type dialer = func(network, addr string, timeout time.Duration) (net.Conn, error)
 
-func (n *Node) serverAt(addr string) (consensus.Server, bool) {
-	for _, s := range n.consensus.Servers() {
-		if s.Addr == addr {
-			return s, true
-		}
-	}
-	return consensus.Server{}, false
-}
-
 // mayJoin judges a node that wants to join.
 func (n *Node) mayJoin(ctx context.Context, q joinRequest) error {
 	known, found := n.record(q.Node)
@@ -166,7 +140,7 @@ func (n *Node) mayJoin(ctx context.Context, q joinRequest) error {
 	if err := n.mayReplace(q, found); err != nil {
 		return err
 	}
-	h, err := n.peers.statusAt(ctx, q.Addr)
+	h, err := n.peers.statusOf(ctx, "", q.Addr, transport.DialTimeout)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s can't be reached at %s, which it says is its cluster address (--cluster-advertise): %w", q.Node, q.Addr, err)
@@ -205,12 +179,7 @@ func (n *Node) readdress(ctx context.Context, s consensus.Server, addr string) e
 	return nil
 }
 
-// answerMoved takes note of a server's new address, if this node leads and finds it
-// there.
-func (n *Node) answerMoved(payload []byte, answer func([]byte, error)) {
-	answerRequest(payload, answer, func(ctx context.Context, q joinRequest) ([]byte, error) { return nil, n.moved(ctx, q) })
-}
-
+// moved takes note of a server's new address, if this node leads and finds it there.
 func (n *Node) moved(ctx context.Context, q joinRequest) error {
 	_, release, err := n.leadingNow()
 	if err != nil {
@@ -225,14 +194,14 @@ func (n *Node) moved(ctx context.Context, q joinRequest) error {
 	if other, taken := n.serverAt(q.Addr); taken && other.ID != s.ID {
 		return fmt.Errorf("%w: %s is the address of %s", ErrUnsafe, q.Addr, other.ID)
 	}
-	h, err := n.peers.statusAt(ctx, q.Addr)
+	h, err := n.peers.statusOf(ctx, "", q.Addr, transport.DialTimeout)
 	if err != nil || h.Node != q.Node || h.Disk != q.Disk {
 		return fmt.Errorf("%s was not found at %s: %w", q.Node, q.Addr, err)
 	}
 	if s.Addr != q.Addr {
 		first, cancel := context.WithTimeout(ctx, firstTimeout)
 		defer cancel()
-		if err := n.comparePresent(first, s, membership.Incarnation{Disk: h.Disk, Processes: h.Processes}); err != nil {
+		if err := n.comparePresent(first, s, h.incarnation()); err != nil {
 			return err
 		}
 	}

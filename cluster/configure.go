@@ -47,14 +47,23 @@ func (n *Node) others() []consensus.Server {
 	return slices.DeleteFunc(n.consensus.Servers(), func(s consensus.Server) bool { return s.ID == n.opts.NodeID })
 }
 
-// server returns a server of raft's configuration.
-func (n *Node) server(id string) (consensus.Server, bool) {
-	for _, s := range n.consensus.Servers() {
-		if s.ID == id {
-			return s, true
-		}
+// findServer returns the first server of raft's configuration that matches.
+func (n *Node) findServer(matches func(consensus.Server) bool) (s consensus.Server, found bool) {
+	all := n.consensus.Servers()
+	if i := slices.IndexFunc(all, matches); i >= 0 {
+		return all[i], true
 	}
-	return consensus.Server{}, false
+	return s, false
+}
+
+// server returns the server with an id.
+func (n *Node) server(id string) (consensus.Server, bool) {
+	return n.findServer(func(s consensus.Server) bool { return s.ID == id })
+}
+
+// serverAt returns the server with an address.
+func (n *Node) serverAt(addr string) (consensus.Server, bool) {
+	return n.findServer(func(s consensus.Server) bool { return s.Addr == addr })
 }
 
 // recordFounders records in the log the disks of the nodes that founded the cluster, as far as the log doesn't have
@@ -90,19 +99,15 @@ func (n *Node) alive(ctx context.Context) map[string]peerStatus {
 	defer cancel()
 	there := map[string]peerStatus{n.opts.NodeID: n.self()}
 	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for _, s := range n.others() {
-		wg.Go(func() {
-			h, err := n.peers.status(ctx, s.Addr)
-			if err != nil || h.Node != s.ID || h.Cluster != n.clusterID() || h.Phase != phaseStarted {
-				return
-			}
-			mu.Lock()
-			there[h.Node] = h
-			mu.Unlock()
-		})
-	}
-	wg.Wait()
+	each(n.others(), func(_ int, s consensus.Server) {
+		h, err := n.peers.status(ctx, s.Addr)
+		if err != nil || h.Node != s.ID || h.Cluster != n.clusterID() || h.Phase != phaseStarted {
+			return
+		}
+		mu.Lock()
+		there[h.Node] = h
+		mu.Unlock()
+	})
 	return there
 }
 
@@ -112,7 +117,7 @@ func (n *Node) caughtUp(ctx context.Context, s consensus.Server) bool {
 	p := n.consensus.CommitPoint(n.consensus.Term())
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	_, err := n.peers.ask(ctx, s.Addr, callReached, reachedQuestion(p.Index))
+	_, err := n.peers.Ask(ctx, s.Addr, callReached, uvarint(p.Index))
 	return err == nil
 }
 
@@ -133,6 +138,15 @@ func (n *Node) count(ctx context.Context, without string) (voters, there int, mi
 		}
 	}
 	return voters, there, missing
+}
+
+// each calls f for all items at once, and returns when it has returned for all.
+func each[T any](items []T, f func(i int, item T)) {
+	var wg sync.WaitGroup
+	for i, item := range items {
+		wg.Go(func() { f(i, item) })
+	}
+	wg.Wait()
 }
 
 func majority(voters int) int { return voters/2 + 1 }
@@ -286,7 +300,7 @@ func (k *keeper) remove(ctx context.Context, s consensus.Server) error {
 	if answers {
 		tell, cancel := context.WithTimeout(ctx, askTimeout)
 		defer cancel()
-		_, _ = n.peers.ask(tell, s.Addr, callRemoved, nil) // it finds out by itself as well
+		_, _ = n.peers.Ask(tell, s.Addr, callRemoved, nil) // it finds out by itself as well
 	}
 	return nil
 }

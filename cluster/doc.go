@@ -8,10 +8,10 @@
 //	cluster/session     a node's pending requests and their identities
 //	cluster/clock       the time that a leader writes into the log
 //	cluster/consensus   the replicated log: raft, elections, the disk
-//	propose.go, group_commit.go, batch.go, piggyback.go    group commit
+//	propose.go, group_commit.go, batch.go            group commit
 //	read.go, readindex.go, sessionlease.go           reads
 //	lead.go                                          what a leader does
-//	bootstrap.go, join.go, change.go, configure.go, remove.go, leave.go    servers come and go
+//	bootstrap.go, join.go, change.go, configure.go, remove.go    servers come and go
 //
 // # Group commit
 //

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/membership"
@@ -83,11 +82,7 @@ func (n *Node) FeatureLevel() uint32 { return uint32(n.level()) }
 func (n *Node) examine(ctx context.Context, all []PeerReport) []PeerReport {
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
 	defer cancel()
-	var wg sync.WaitGroup
-	for i := range all {
-		wg.Go(func() { n.examineOne(ctx, &all[i]) })
-	}
-	wg.Wait()
+	each(all, func(i int, _ PeerReport) { n.examineOne(ctx, &all[i]) })
 	return all
 }
 
@@ -164,24 +159,16 @@ func IsUnknownCall(err error) bool {
 
 // answerProbe opens a connection to the asking node. That the hello is accepted is proof enough: the other side has
 // judged this node.
-func (n *Node) answerProbe(payload []byte, answer func([]byte, error)) {
-	go func() { // ends with the dial
-		var q probeRequest
-		if err := json.Unmarshal(payload, &q); err != nil {
-			answer(nil, err)
-			return
-		}
-		var a probeAnswer
-		begin := time.Now()
-		c, err := n.mux.DialNode(q.Node, q.Addr, transport.ForRPC, transport.DialTimeout)
-		a.Took = time.Since(begin)
-		if err != nil {
-			a.Failed = err.Error()
-		} else {
-			c.Close()
-		}
-		answer(json.Marshal(a))
-	}()
+func (n *Node) answerProbe(_ context.Context, q probeRequest) ([]byte, error) {
+	begin := time.Now()
+	c, err := n.mux.DialNode(q.Node, q.Addr, transport.ForRPC, transport.DialTimeout)
+	a := probeAnswer{Took: time.Since(begin)}
+	if err != nil {
+		a.Failed = err.Error()
+	} else {
+		c.Close()
+	}
+	return json.Marshal(a)
 }
 
 // compareKeys asks a gossip port which cluster this is, as a node does that wants to

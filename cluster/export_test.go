@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// The calls that the attacks of attack_test.go forge.
+// The calls that the attacks of examine_test.go forge.
 const (
 	CallPropose = callPropose
 	CallRemoved = callRemoved

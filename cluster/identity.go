@@ -1,29 +1,17 @@
 package cluster
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/trireme-dev/trireme/cluster/membership"
 )
 
-// What can be wrong with a data directory. The texts say what to do.
-var (
-	// ErrForeignDirectory: the directory belongs to another node.
-	ErrForeignDirectory = errors.New("data directory belongs to another node")
-	// ErrWipedDisk: the cluster knows this node's id with another disk. A voter that
-	// forgot its vote and log must not come back under its name.
-	ErrWipedDisk = errors.New("the cluster knows this node id with another disk")
-	// ErrOtherCluster: the other node belongs to another cluster.
-	ErrOtherCluster = errors.New("the node belongs to another cluster")
-)
+// ErrForeignDirectory says that a data directory belongs to another node. The text says what to do.
+var ErrForeignDirectory = errors.New("data directory belongs to another node")
 
 const identityFile = "identity.json"
 
@@ -45,8 +33,6 @@ type identity struct {
 	dir string
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // encode returns the file's content, with its checksum.
 func (id *identity) encode() ([]byte, error) {
 	rest := *id
@@ -55,7 +41,7 @@ func (id *identity) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	id.Sum = fmt.Sprintf("%08x", crc32.Checksum(b, castagnoli))
+	id.Sum = membership.Checksum(b)
 	b, err = json.MarshalIndent(id, "", "  ")
 	return append(b, '\n'), err
 }
@@ -85,14 +71,14 @@ func loadIdentity(dir, node string) (*identity, error) {
 		return nil, err
 	}
 	id, err := readIdentity(dir, node)
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, os.ErrNotExist) {
 		return id, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "raft.db")); err == nil {
 		return nil, fmt.Errorf("%s holds a log but no %s: the directory is damaged; move it aside and let the node come back under a new id", dir, identityFile)
 	}
 	id = &identity{dir: dir, NodeID: node, DiskID: newID()}
-	if err := id.create(); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := id.create(); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
 	}
 	return readIdentity(dir, node) // another process may have been quicker
@@ -144,8 +130,11 @@ func (id *identity) save() error {
 }
 
 // newID returns 128 random bits in hexadecimal.
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
+func newID() string { return membership.RandomHex(16) }
+
+// clusterID returns the id of the cluster that this node's disk belongs to, empty before.
+func (n *Node) clusterID() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.identity.ClusterID
 }

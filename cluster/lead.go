@@ -14,11 +14,8 @@ import (
 	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
-const (
-	// tickInterval is the pace of the leader's timers, at most ten entries a second when
-	// nothing but time moves.
-	tickInterval = 100 * time.Millisecond
-)
+// tickInterval is the pace of the leader's timers: at most ten entries a second when nothing but time moves.
+const tickInterval = 100 * time.Millisecond
 
 // followLeadership opens and closes terms as raft's state changes. It goes by the state, not by the sequence of
 // notifications: a leadership lost and regained in between has another term.
@@ -38,10 +35,9 @@ func (n *Node) followLeadership(ctx context.Context, notify <-chan bool) {
 			n.proposer.nudge()
 		}
 		if leads && leading == 0 && n.consensus.Term() == term {
-			var lead context.Context
+			leading = term
+			lead, cancel := context.WithCancel(ctx)
 			var wg sync.WaitGroup
-			leadCtx, cancel := context.WithCancel(ctx)
-			lead, leading = leadCtx, term
 			wg.Go(func() { n.lead(lead, term) })
 			end = func() { cancel(); wg.Wait() }
 		}
@@ -62,7 +58,7 @@ var errLeaderChanged = errors.New("cluster: the leader changed")
 // instead.
 func (n *Node) abandonFormerLeader() {
 	leader, _ := n.leader()
-	n.peers.pool.AbandonExcept(leader.Addr, errLeaderChanged, leaderOnly)
+	n.peers.AbandonExcept(leader.Addr, errLeaderChanged, leaderOnly)
 }
 
 // lead opens a term and does the leader's work until ctx ends.
@@ -219,8 +215,8 @@ func (n *Node) keepConnections(ctx context.Context) {
 	for pause(ctx, time.Second) {
 		others, _ := n.consensus.Voters()
 		for _, o := range others {
-			if n.peers.pool.Open(o.Addr) == nil {
-				n.peers.pool.Get(o.Addr, 0) // the next try is a second away
+			if n.peers.Open(o.Addr) == nil {
+				n.peers.Get(o.Addr, 0) // the next try is a second away
 			}
 		}
 	}
@@ -251,14 +247,12 @@ func (n *Node) yieldWhenFull(ctx context.Context) {
 }
 
 // raiseLevel raises the feature level when every server has answered a higher one,
-// by direct calls, for levelAfter.
+// by direct calls, for Options.LevelAfter.
 func (n *Node) raiseLevel(ctx context.Context, term uint64) {
 	since := time.Now()
 	for pause(ctx, n.opts.LevelAfter/20) {
-		var current env.Level
-		n.machine.View(0, [16]byte{}, func(v *fsm.View) { current = v.Level() })
 		common := n.commonLevel(ctx)
-		if common <= current {
+		if common <= n.level() {
 			since = time.Now()
 			continue
 		}
@@ -285,4 +279,78 @@ func (n *Node) commonLevel(ctx context.Context) env.Level {
 		level = min(level, env.Level(h.Level))
 	}
 	return level
+}
+
+const (
+	// unreachableAfter is the time without an answer after which the subscribers of a node no longer count.
+	unreachableAfter = 5 * time.Second
+	// reachInterval is the interval at which the leader asks nodes that have subscribers, and the timeout of each question.
+	reachInterval = 500 * time.Millisecond
+)
+
+// watchSubscribers drops, while this node leads, the subscriber counts of nodes that
+// can't be reached: their subscribers receive nothing.
+func (n *Node) watchSubscribers(ctx context.Context, term uint64) {
+	answered := map[string]time.Time{}
+	began := time.Now()
+	for pause(ctx, reachInterval) {
+		var nodes []fsm.SubscribedNode
+		n.machine.View(0, [16]byte{}, func(v *fsm.View) { nodes = v.SubscribedNodes() })
+		for _, id := range n.reachable(ctx, nodes) {
+			answered[id] = time.Now()
+		}
+		for _, s := range nodes {
+			last, is := answered[s.Node]
+			if !is {
+				last = began
+			}
+			if time.Since(last) < unreachableAfter {
+				continue
+			}
+			n.log.Info("a node that can't be reached has no subscribers any more", "subscriber_node", s.Node)
+			if _, err := n.command(term, fsm.ForgetSubscribers.Code, fsm.ForgetSubscribers.Body(fsm.SessionRef{Session: s.Session})); err != nil {
+				n.log.Debug("subscribers were not forgotten", "error", err)
+			}
+		}
+	}
+}
+
+// reachable returns the ids of the nodes that answer within reachInterval.
+func (n *Node) reachable(ctx context.Context, nodes []fsm.SubscribedNode) (ids []string) {
+	ctx, cancel := context.WithTimeout(ctx, reachInterval)
+	defer cancel()
+	var mu sync.Mutex
+	each(nodes, func(_ int, s fsm.SubscribedNode) {
+		if s.Node != n.opts.NodeID {
+			to, is := n.server(s.Node)
+			if !is {
+				return
+			}
+			if h, err := n.peers.status(ctx, to.Addr); err != nil || h.Node != s.Node {
+				return
+			}
+		}
+		mu.Lock()
+		ids = append(ids, s.Node)
+		mu.Unlock()
+	})
+	return ids
+}
+
+// dropFormerSubscribers drops the subscribers of this node's former process. Its registration does that too, but comes
+// with the first request.
+func (n *Node) dropFormerSubscribers(ctx context.Context) {
+	for pause(ctx, reachInterval) {
+		if n.proposer.Session() != 0 {
+			return
+		}
+		var nodes []fsm.SubscribedNode
+		n.machine.View(0, [16]byte{}, func(v *fsm.View) { nodes = v.SubscribedNodes() })
+		for _, s := range nodes {
+			if s.Node == n.opts.NodeID {
+				// What it asks for is done by the registration already.
+				_, _ = n.Propose(ctx, fsm.ForgetSubscribers.Code, fsm.ForgetSubscribers.Body(fsm.SessionRef{Session: s.Session}))
+			}
+		}
+	}
 }

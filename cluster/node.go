@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/clock"
@@ -118,25 +118,17 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 			made.release()
 		}
 	}()
-	if err := n.openDisk(ctx); err != nil {
-		return nil, err
+	for _, open := range []func(context.Context) error{n.openDisk, n.openMux, n.openRaft} {
+		if err := open(ctx); err != nil {
+			return nil, err
+		}
 	}
-	if err := n.openMux(); err != nil {
-		return nil, err
+	for _, work := range []func(context.Context){
+		n.committer.run, n.proposer.run, n.proposer.watchDeadlines, n.watchSnapshots, n.dropFormerSubscribers,
+		n.keepAddress, n.announceIncarnation, n.leaveWhenTold, n.tellUses, n.payloads.Run,
+	} {
+		n.wg.Go(func() { work(run) })
 	}
-	if err := n.openRaft(ctx); err != nil {
-		return nil, err
-	}
-	n.wg.Go(func() { n.committer.run(run) })
-	n.wg.Go(func() { n.proposer.run(run) })
-	n.wg.Go(func() { n.proposer.watchDeadlines(run) })
-	n.wg.Go(func() { n.watchSnapshots(run) })
-	n.wg.Go(func() { n.dropFormerSubscribers(run) })
-	n.wg.Go(func() { n.keepAddress(run) })
-	n.wg.Go(func() { n.announceIncarnation(run) })
-	n.wg.Go(func() { n.leaveWhenTold(run) })
-	n.wg.Go(func() { n.tellUses(run) })
-	n.wg.Go(func() { n.payloads.Run(run) })
 	if s := n.opts.Security; s != nil {
 		n.wg.Go(func() { certs.Follow(run, s.Pair, s.Authority) })
 	}
@@ -189,11 +181,11 @@ func (n *Node) openDisk(ctx context.Context) (err error) {
 	})
 }
 
-func (n *Node) openMux() (err error) {
+func (n *Node) openMux(context.Context) (err error) {
 	if n.identity.ClusterID != "" {
 		n.phase = phaseAdopted
 	}
-	c := callbacks{n, &rejectionLog{log: n.log, logged: map[string]time.Time{}}}
+	c := callbacks{n, new(transport.Reasons)}
 	if n.opts.NoPort {
 		n.mux = transport.DialOnly(n.transportConfig(), c)
 	} else if n.mux, err = transport.Listen(n.transportConfig(), c); err != nil {
@@ -242,7 +234,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.proposer, n.committer = newProposer(n), newGroupCommitter(n)
 	n.reader, n.quorum = &reader{n: n}, &readIndex{n: n}
 	n.adapter.charge, n.adapter.logged, n.adapter.committed = n.proposer.ledger.Note, n.logCost.of, n.committer.committed
-	n.guardPoison()
+	n.adapter.mark, n.adapter.orders, n.adapter.store, n.adapter.log = n.mark, n.orders, n.store, n.log
 	n.adapter.outcomes, n.adapter.restored, n.adapter.replaced = n.proposer.Resolve, n.proposer.afterRestore, n.replaced
 	if err := n.openConsensus(creates); err != nil {
 		return err
@@ -251,7 +243,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.phase = phaseStarted
 	n.mu.Unlock()
 	n.running.Store(true)
-	n.peers.pool.Reset() // its connections are from before this node had a cluster id, or knew the addresses of the others
+	n.peers.Reset() // its connections are from before this node had a cluster id, or knew the addresses of the others
 	lead, cancel := context.WithCancel(context.Background())
 	stop := n.stop
 	n.stop = func() { cancel(); n.leadWG.Wait(); stop() }
@@ -267,7 +259,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 func (n *Node) openConsensus(founds bool) error {
 	r := consensus.New(consensus.Config{
 		ID: n.opts.NodeID, Heartbeat: n.opts.Heartbeat, TrailingLogs: n.opts.TrailingLogs,
-		Store: n.store, Snapshots: n.snapshots, Machine: n.adapter, Mux: n.mux, Pool: n.peers.pool,
+		Store: n.store, Snapshots: n.snapshots, Machine: n.adapter, Mux: n.mux, Pool: n.peers.Pool,
 		Calls: consensus.Calls{Append: callAppend, Confirm: callConfirm, Campaign: callFailover, CommitIndex: callCommitIndex, Unknown: errUnknownCall.Error()},
 		Log:   n.log, RaftLog: n.opts.RaftLog,
 	})
@@ -284,14 +276,32 @@ func (n *Node) openConsensus(founds bool) error {
 	return r.Start()
 }
 
-// Snapshot writes a snapshot now.
-func (n *Node) Snapshot() error { return n.consensus.Snapshot(n.fitTrailing()) }
-
-// SnapshotDir returns the directory of the node's snapshots.
-func (n *Node) SnapshotDir() string { return filepath.Join(n.opts.DataDir, "snapshots") }
-
 // Machine returns the node's state machine, for callers that only read it.
 func (n *Node) Machine() *fsm.Machine { return n.machine }
 
 // leader returns the leader, as far as this node knows.
 func (n *Node) leader() (consensus.Server, bool) { return n.consensus.Leader() }
+
+// roomPoll is the pause after which a start looks for room on a full disk again.
+const roomPoll = 250 * time.Millisecond
+
+// whenRoom runs a step of a start that writes small files. On a full disk it releases the reserve, and then waits until there
+// is room or ctx ends: a process that ended instead would be started again, and find no more room. The step changes nothing
+// when it fails.
+func (n *Node) whenRoom(ctx context.Context, step func() error) error {
+	for told := false; ; {
+		err := step()
+		switch {
+		case !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT):
+			return err
+		case n.store != nil && n.store.MakeRoom():
+			continue
+		case !told:
+			told = true
+			n.log.Warn("the disk is full: this node starts when it has room", "dir", n.opts.DataDir, "error", err)
+		}
+		if !pause(ctx, roomPoll) {
+			return err
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Options describe one node.
@@ -114,14 +116,22 @@ const (
 	defaultTrailingLogs = 250_000
 )
 
+// levelAfter returns the default of LevelAfter. It is short in a build that stands for the next version.
+func levelAfter() time.Duration {
+	if fsm.MaxLevel > env.Latest {
+		return 10 * time.Second
+	}
+	return 10 * time.Minute
+}
+
 func (o *Options) defaults() {
-	set(&o.Heartbeat, defaultHeartbeat)
-	set(&o.SnapshotThreshold, 50_000)
-	set(&o.TrailingLogs, defaultTrailingLogs)
-	set(&o.SnapshotBytes, 256<<20)
-	set(&o.SnapshotCommands, 1_000_000)
-	set(&o.DigestEvery, digestEntries)
-	set(&o.LevelAfter, levelAfter)
+	o.Heartbeat = cmp.Or(o.Heartbeat, defaultHeartbeat)
+	o.SnapshotThreshold = cmp.Or(o.SnapshotThreshold, 50_000)
+	o.TrailingLogs = cmp.Or(o.TrailingLogs, defaultTrailingLogs)
+	o.SnapshotBytes = cmp.Or(o.SnapshotBytes, 256<<20)
+	o.SnapshotCommands = cmp.Or(o.SnapshotCommands, 1_000_000)
+	o.DigestEvery = cmp.Or(o.DigestEvery, digestEntries)
+	o.LevelAfter = cmp.Or(o.LevelAfter, levelAfter())
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -137,12 +147,5 @@ func (o *Options) defaults() {
 	}
 	if o.RaftLog == nil {
 		o.RaftLog = hclog.NewNullLogger()
-	}
-}
-
-func set[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
 	}
 }

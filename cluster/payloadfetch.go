@@ -36,7 +36,7 @@ func (n *Node) fetchPayloads(ctx context.Context, want []payload.Digest) [][]byt
 		w.Fixed(want[i][:])
 	}
 	for _, s := range n.others() {
-		b, err := n.peers.ask(ctx, s.Addr, callPayloads, w.B)
+		b, err := n.peers.Ask(ctx, s.Addr, callPayloads, w.B)
 		if err != nil {
 			n.log.Warn("another node could not be asked for a payload", "peer", s.ID, "error", err)
 			continue

@@ -1,10 +1,17 @@
 package cluster
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/trireme-dev/trireme/cluster/consensus"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/cluster/poison"
 	"github.com/trireme-dev/trireme/fsm"
 )
@@ -23,14 +30,11 @@ type PoisonEntry struct {
 
 // poisonGuard is the part of the adapter that keeps poison from being applied. Only poisoned is read by other goroutines.
 type poisonGuard struct {
-	mark   *poison.Mark
-	orders *poison.Orders
-	// entryAt reads the node's own log. applied is false for an entry that no state machine is given.
-	entryAt  func(index uint64) (e consensus.Entry, applied bool, err error)
+	mark     *poison.Mark
+	orders   *poison.Orders
+	store    *logstore.Store
+	log      *slog.Logger
 	poisoned atomic.Pointer[PoisonEntry] // nil while this node applies
-	// held is called when the node begins to wait, goes on when it does not any more.
-	held   func(*PoisonEntry)
-	goesOn func(fsm.QuarantineOrder)
 }
 
 // holds reports whether an entry is not applied now: it is poison, or this node waits before one.
@@ -39,7 +43,8 @@ func (a *adapter) holds(e *consensus.Entry) bool {
 		if at, is := a.mark.Poison(); is {
 			p := &PoisonEntry{e.Index, e.Term, at.Request, a.m.Describe(e.Data, at)}
 			a.poisoned.Store(p)
-			a.held(p)
+			a.log.Error("an entry of the log has ended this node twice and is not applied again: this node answers no requests until its operator decides; see trireme recover",
+				"index", p.Index, "database", p.Database, "operation", p.Operation, "databases", p.Databases)
 			return true
 		}
 	}
@@ -75,9 +80,9 @@ func (a *adapter) released(p *PoisonEntry, e *consensus.Entry) bool {
 		return false
 	}
 	a.mark.Forget()
-	a.goesOn(found)
+	a.log.Warn("a database is in quarantine, by the word of the operator: this node goes on without it", "database", found.Database, "index", found.Index)
 	for i := p.Index; i < e.Index && !a.stopped; i++ {
-		if held, applied, err := a.entryAt(i); err != nil {
+		if held, applied, err := consensus.ReadEntry(a.store, i); err != nil {
 			a.stop(err.Error())
 		} else if applied {
 			a.one(&held)
@@ -159,26 +164,125 @@ func (n *Node) closePoison() {
 	}
 }
 
-// guardPoison makes the adapter look for poison.
-func (n *Node) guardPoison() {
-	n.adapter.mark, n.adapter.orders = n.mark, n.orders
-	n.adapter.entryAt = func(index uint64) (consensus.Entry, bool, error) { return consensus.ReadEntry(n.store, index) }
-	n.adapter.held = func(p *PoisonEntry) {
-		n.log.Error("an entry of the log has ended this node twice and is not applied again: this node answers no requests until its operator decides; see trireme recover",
-			"index", p.Index, "database", p.Database, "operation", p.Operation, "databases", p.Databases)
-	}
-	n.adapter.goesOn = func(q fsm.QuarantineOrder) {
-		n.log.Warn("a database is in quarantine, by the word of the operator: this node goes on without it", "database", q.Database, "index", q.Index)
-	}
-}
-
 // Poison returns the entry before which this node waits for its operator, nil if it waits for none.
 func (n *Node) Poison() *PoisonEntry { return n.adapter.poisoned.Load() }
 
-// poisonIfRunning is Poison for callers that may come while the node is opened.
-func (n *Node) poisonIfRunning() *PoisonEntry {
-	if !n.running.Load() {
-		return nil
+// ErrRecover says that a database can't be put into quarantine. Nothing has changed.
+var ErrRecover = errors.New("cluster: no quarantine")
+
+// handOverEvery is the interval at which a leader that waits before a poison entry looks for a voter that is past it.
+const handOverEvery = time.Second
+
+// quarantineAnswer is the answer of the leader to a node that asks for a quarantine.
+type quarantineAnswer struct {
+	Order   fsm.QuarantineOrder
+	Refused string
+	leaderError
+}
+
+// Quarantine makes all nodes go on without a database, beginning with the entry before which they wait. It returns when the
+// leader has applied the order. The error is ErrRecover, with the reason, if the database can't be put into quarantine.
+func (n *Node) Quarantine(ctx context.Context, database string) (fsm.QuarantineOrder, error) {
+	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
+	defer cancel()
+	var a quarantineAnswer
+	err := n.askLeader(ctx, callQuarantine, []byte(database), func() (err error) {
+		a.Order, err = n.quarantine(ctx, database)
+		return err
+	}, &a)
+	return a.Order, err
+}
+
+func (a quarantineAnswer) error() error {
+	if a.Refused != "" {
+		return fmt.Errorf("%w: %s", ErrRecover, a.Refused)
 	}
-	return n.Poison()
+	return a.leaderError.error()
+}
+
+// answerQuarantine answers another node that asks this one as the leader.
+func (n *Node) answerQuarantine(database string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
+	defer cancel()
+	order, err := n.quarantine(ctx, database)
+	a := quarantineAnswer{Order: order}
+	if errors.Is(err, ErrRecover) {
+		a.Refused = reasonOf(err, ErrRecover)
+	} else {
+		a.leaderError = leaderErrorOf(err)
+	}
+	return json.Marshal(a)
+}
+
+// quarantine puts the order into the log, as the leader. Its own term is not open: the order goes past what waits for that.
+func (n *Node) quarantine(ctx context.Context, database string) (fsm.QuarantineOrder, error) {
+	term := n.consensus.Term()
+	if n.consensus.Role() != consensus.Leader {
+		return fsm.QuarantineOrder{}, fsm.ErrNoLeader
+	}
+	p := n.Poison()
+	if err := n.judgeQuarantine(ctx, p, database); err != nil {
+		return fsm.QuarantineOrder{}, err
+	}
+	order := fsm.QuarantineOrder{Database: p.Database, Number: p.Number, Index: p.Index}
+	_, err := n.proposeAlone(&fsm.Entry{Term: term}, fsm.Quarantine.Code, fsm.Quarantine.Body(order))
+	if errors.Is(err, fsm.ErrPoison) || errors.Is(err, errNotLeading) {
+		err = fsm.ErrNoLeader // another order was first, or another leader
+	}
+	return order, err
+}
+
+// judgeQuarantine returns an error that says why a database must not be put into quarantine.
+func (n *Node) judgeQuarantine(ctx context.Context, p *PoisonEntry, database string) error {
+	var past, waiting []string
+	for _, one := range n.Status(ctx).Nodes {
+		switch {
+		case one.Poison != nil:
+			waiting = append(waiting, one.ID)
+		case p != nil && one.AppliedIndex >= p.Index:
+			past = append(past, one.ID)
+		}
+	}
+	switch {
+	case p == nil && len(waiting) == 0:
+		return fmt.Errorf("%w: no node waits before an entry", ErrRecover)
+	case p == nil:
+		return fmt.Errorf("%w: %s has applied the entry before which %s waits; the entry is not at fault: give the nodes that wait the memory that the others have, remove apply.mark from their data directories and start them, or replace them",
+			ErrRecover, n.opts.NodeID, strings.Join(waiting, ", "))
+	case len(past) > 0:
+		return fmt.Errorf("%w: %s has applied entry %d, before which %s waits; the entry is not at fault: give the nodes that wait the memory that the others have, remove apply.mark from their data directories and start them, or replace them",
+			ErrRecover, strings.Join(past, ", "), p.Index, strings.Join(waiting, ", "))
+	case p.Number == 0:
+		return fmt.Errorf("%w: entry %d ended the nodes in the work of no database (operation %q): start them with a version in which that is mended", ErrRecover, p.Index, p.Operation)
+	case p.Database != database:
+		return fmt.Errorf("%w: entry %d ended the nodes in the work of database %s, not of %s", ErrRecover, p.Index, p.Database, database)
+	}
+	return nil
+}
+
+// leadPastPoison returns at once if this node applies. Otherwise it has a voter lead that is past the entry, or waits, as long as
+// ctx, until this node goes on: it could open no term.
+func (n *Node) leadPastPoison(ctx context.Context) bool {
+	var asked time.Time
+	for {
+		p := n.Poison()
+		if p == nil {
+			return true
+		}
+		if time.Since(asked) > handOverEvery {
+			asked = time.Now()
+			for _, one := range n.Status(ctx).Nodes {
+				if one.Poison == nil && one.Suffrage == "voter" && one.AppliedIndex >= p.Index {
+					n.log.Info("handing leadership over: this node waits before a poison entry", "to", one.ID)
+					if err := n.TransferLeadership(one.ID); err != nil {
+						n.log.Warn("leadership was not transferred", "error", err)
+					}
+					break
+				}
+			}
+		}
+		if !pause(ctx, 5*time.Millisecond) {
+			return false
+		}
+	}
 }

@@ -57,6 +57,22 @@ func (r *reader) join() *round {
 	return joined
 }
 
+// next waits for the round of a read that arrived just now.
+func (r *reader) next(ctx context.Context) (readPoint, error) {
+	c := r.join()
+	select {
+	case <-c.done:
+		return c.point, c.err
+	default:
+	}
+	select {
+	case <-c.done:
+		return c.point, c.err
+	case <-ctx.Done():
+		return readPoint{}, fsm.ErrNoLeader
+	}
+}
+
 // room reports whether a further round may begin; the lock is held.
 func (r *reader) room() bool {
 	return r.inFlight == 0 || r.inFlight < maxRounds && time.Since(r.newest) > roundOverlap
@@ -195,18 +211,8 @@ func seed() (s [16]byte) {
 
 // point returns a read point, asked for again while leaders change.
 func (n *Node) point(ctx context.Context) (readPoint, error) {
-	c := n.reader.join()
-	select {
-	case <-c.done:
-	default:
-		select {
-		case <-c.done:
-		case <-ctx.Done():
-			return readPoint{}, fsm.ErrNoLeader
-		}
-	}
-	if c.err == nil {
-		return c.point, nil
+	if p, err := n.reader.next(ctx); err == nil {
+		return p, nil
 	}
 	return n.pointAgain(ctx)
 }
@@ -218,14 +224,8 @@ func (n *Node) pointAgain(ctx context.Context) (readPoint, error) {
 	ctx, cancel := context.WithTimeout(ctx, session.Deadline)
 	defer cancel()
 	for pause(ctx, retryPause) {
-		c := n.reader.join()
-		select {
-		case <-c.done:
-		case <-ctx.Done():
-			return readPoint{}, fsm.ErrNoLeader
-		}
-		if c.err == nil {
-			return c.point, nil
+		if p, err := n.reader.next(ctx); err == nil {
+			return p, nil
 		}
 		if _, known := n.leader(); !known && time.Since(began) > session.Leaderless {
 			break

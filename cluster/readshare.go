@@ -20,10 +20,9 @@ const (
 	mostRest = 200 * time.Millisecond
 )
 
-// longReads bounds how many long reads of each database, which run on a fork of the state, a node serves at once: one database must not take all
-// processors. The others of that database wait, in the order in which they came; those of other databases don't wait for them. While others are
-// active, the place of a read stays empty for restFactor times as long as the read and the writing of its reply took: a place that is never empty
-// takes a whole processor. See docs/design/fairness.md.
+// longReads bounds how many long reads of each database, which run on a fork of the state, a node serves at once. The others of
+// that database wait, in the order in which they came. While other databases are active, the place of a read stays empty for
+// restFactor times as long as the read and the writing of its reply took. See docs/design/fairness.md.
 type longReads struct {
 	most int // of one database
 	// others reports whether databases other than db are active.

@@ -42,9 +42,9 @@ func (n *Node) ReplaceNode(ctx context.Context, id, with string) error {
 func (n *Node) changeServers(ctx context.Context, kind transport.Kind, q changeRequest) error {
 	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
 	defer cancel()
-	err := n.askLeader(ctx, kind, q)
-	for began := time.Now(); errors.Is(err, fsm.ErrNoLeader) && time.Since(began) < session.Leaderless && pause(ctx, retryPause); {
-		err = n.askLeader(ctx, kind, q) // it had not begun to lead, or did not any more
+	body, err := json.Marshal(q)
+	if err == nil {
+		err = n.askLeader(ctx, kind, body, func() error { return n.change(ctx, kind, q) }, new(changeAnswer))
 	}
 	if err != nil || q.Node == n.opts.NodeID {
 		return err
@@ -59,49 +59,77 @@ func (n *Node) changeServers(ctx context.Context, kind transport.Kind, q changeR
 	}
 }
 
-// askLeader asks the leader, this node or another, to change the servers.
-func (n *Node) askLeader(ctx context.Context, kind transport.Kind, q changeRequest) error {
-	leader, ok := n.leader()
-	if !ok {
-		return fsm.ErrNoLeader
+// leaderAnswer is the answer of a leader to another node, which holds the error as callers know it.
+type leaderAnswer interface{ error() error }
+
+// askLeader asks the leader: this node, which answers by own, or another, whose answer is decoded into a. It asks again while
+// nobody leads, or the one asked does not lead yet or any more, for session.Leaderless at most.
+func (n *Node) askLeader(ctx context.Context, kind transport.Kind, question []byte, own func() error, a leaderAnswer) (err error) {
+	for began := time.Now(); ; {
+		leader, ok := n.leader()
+		switch {
+		case !ok:
+			err = fsm.ErrNoLeader
+		case leader.ID == n.opts.NodeID:
+			err = own()
+		default:
+			var b []byte
+			if b, err = n.peers.Ask(ctx, leader.Addr, kind, question); err == nil {
+				err = json.Unmarshal(b, a)
+			}
+			if err == nil {
+				err = a.error()
+			}
+		}
+		if !errors.Is(err, fsm.ErrNoLeader) || time.Since(began) >= session.Leaderless || !pause(ctx, retryPause) {
+			return err
+		}
 	}
-	if leader.ID == n.opts.NodeID {
-		return n.change(ctx, kind, q)
-	}
-	body, err := json.Marshal(q)
-	if err != nil {
-		return err
-	}
-	b, err := n.peers.ask(ctx, leader.Addr, kind, body)
-	if err != nil {
-		return err
-	}
-	var a changeAnswer
-	if err := json.Unmarshal(b, &a); err != nil {
-		return err
-	}
-	return a.error()
 }
+
+// leaderError is the part of an answer for errors that are not of one kind of call.
+type leaderError struct {
+	Failed   string
+	NoLeader bool
+}
+
+func leaderErrorOf(err error) leaderError {
+	switch {
+	case err == nil:
+		return leaderError{}
+	case errors.Is(err, fsm.ErrNoLeader):
+		return leaderError{NoLeader: true}
+	}
+	return leaderError{Failed: err.Error()}
+}
+
+func (le leaderError) error() error {
+	switch {
+	case le.NoLeader:
+		return fsm.ErrNoLeader
+	case le.Failed != "":
+		return errors.New(le.Failed)
+	}
+	return nil
+}
+
+// reasonOf returns the text of an error without that of its kind.
+func reasonOf(err, kind error) string { return strings.TrimPrefix(err.Error(), kind.Error()+": ") }
 
 // changeAnswer carries the errors that callers tell apart.
 type changeAnswer struct {
-	Unsafe, NoServer, Failed string
-	NoLeader                 bool
+	Unsafe, NoServer string
+	leaderError
 }
 
-func answerOf(err error) (a changeAnswer) {
+func answerOf(err error) changeAnswer {
 	switch {
-	case err == nil:
-	case errors.Is(err, fsm.ErrNoLeader):
-		a.NoLeader = true
 	case errors.Is(err, ErrUnsafe):
-		a.Unsafe = strings.TrimPrefix(err.Error(), ErrUnsafe.Error()+": ")
+		return changeAnswer{Unsafe: reasonOf(err, ErrUnsafe)}
 	case errors.Is(err, ErrNoServer):
-		a.NoServer = strings.TrimPrefix(err.Error(), ErrNoServer.Error()+": ")
-	default:
-		a.Failed = err.Error()
+		return changeAnswer{NoServer: reasonOf(err, ErrNoServer)}
 	}
-	return a
+	return changeAnswer{leaderError: leaderErrorOf(err)}
 }
 
 func (a changeAnswer) error() error {
@@ -110,19 +138,8 @@ func (a changeAnswer) error() error {
 		return fmt.Errorf("%w: %s", ErrUnsafe, a.Unsafe)
 	case a.NoServer != "":
 		return fmt.Errorf("%w: %s", ErrNoServer, a.NoServer)
-	case a.NoLeader:
-		return fsm.ErrNoLeader
-	case a.Failed != "":
-		return errors.New(a.Failed)
 	}
-	return nil
-}
-
-// answerChange answers another node that asks for a change.
-func (n *Node) answerChange(kind transport.Kind, payload []byte, answer func([]byte, error)) {
-	answerRequest(payload, answer, func(ctx context.Context, q changeRequest) ([]byte, error) {
-		return json.Marshal(answerOf(n.change(ctx, kind, q)))
-	})
+	return a.leaderError.error()
 }
 
 // change begins a change of servers; the keeper goes on with it.
@@ -181,12 +198,11 @@ func (n *Node) spare(s consensus.Server) bool {
 
 // leaver returns a server that leaves, empty if none does.
 func (n *Node) leaver() string {
-	for _, s := range n.consensus.Servers() {
-		if record, _ := n.record(s.ID); record.Status != fsm.StatusMember {
-			return record.Node
-		}
-	}
-	return ""
+	s, _ := n.findServer(func(s consensus.Server) bool {
+		record, _ := n.record(s.ID)
+		return record.Status != fsm.StatusMember
+	})
+	return s.ID
 }
 
 // beginReplacement records in the log whose place a non-voter is to take.
@@ -202,4 +218,84 @@ func (n *Node) beginReplacement(term uint64, q changeRequest) error {
 	record.Replaces = q.Node
 	_, err := n.recordNode(term, record)
 	return err
+}
+
+// errRemoved is the reason for which a removed node stops.
+var errRemoved = errors.New("the cluster has removed this node")
+
+// leaveInterval is the interval at which a node checks whether it is to leave.
+const leaveInterval = 100 * time.Millisecond
+
+// membershipStatus returns this node's own status, as its state has it.
+func (n *Node) membershipStatus() (s fsm.MembershipStatus) {
+	n.machine.View(0, [16]byte{}, func(v *fsm.View) {
+		if own, found := v.Node(n.opts.NodeID); found && own.Disk == n.identity.DiskID {
+			s = own.Status
+		}
+	})
+	return s
+}
+
+// leaveWhenTold makes this node leave when the log says so.
+func (n *Node) leaveWhenTold(ctx context.Context) {
+	known := false
+	for pause(ctx, leaveInterval) {
+		switch n.membershipStatus() {
+		case fsm.Removed:
+			n.removed(errRemoved)
+			return
+		case fsm.Leaves:
+			if known {
+				continue
+			}
+			known = true
+			n.log.Info("this node leaves the cluster: it accepts no more requests and finishes those in progress")
+			if n.opts.Leaving != nil {
+				n.opts.Leaving()
+			}
+		}
+	}
+}
+
+// Drained tells the leader that this node has finished what it did for clients, and
+// waits until the leader has removed it, or ctx ends. Only a node that leaves may
+// call it; Leaving says whether this one does.
+func (n *Node) Drained(ctx context.Context) {
+	n.drained.Store(true)
+	for !n.out.Load() && pause(ctx, leaveInterval/10) {
+	}
+}
+
+// Leaving reports whether the cluster has this node leave.
+func (n *Node) Leaving() bool { return n.membershipStatus() != fsm.StatusMember }
+
+// removed stops this node: it is no server of the cluster any more.
+func (n *Node) removed(why error) {
+	if !n.out.CompareAndSwap(false, true) {
+		return
+	}
+	reason := fmt.Sprintf("%s was removed from its cluster and serves nobody any more (%v); its data directory is kept and may be deleted; to come back, start a node with an empty directory, --join and a new --node-id", n.opts.NodeID, why)
+	n.log.Warn("removed from the cluster", "reason", why)
+	if n.opts.Removed != nil {
+		n.opts.Removed(reason)
+		return
+	}
+	n.fatal(reason)
+}
+
+// hearRemoved is called when another node says that this one was removed. A caller that has proved itself is believed;
+// otherwise this node calls the servers that it knows: if it was removed, they reject it.
+func (n *Node) hearRemoved(from transport.Hello) {
+	if from.Proved {
+		n.removed(errRemoved)
+		return
+	}
+	n.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(n.mux.Context(), askTimeout)
+		defer cancel()
+		for _, s := range n.others() {
+			// If the server rejects this node, the transport reports it to callbacks.Excluded.
+			_, _ = n.peers.statusOf(ctx, s.ID, s.Addr, askTimeout)
+		}
+	})
 }

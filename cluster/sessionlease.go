@@ -2,10 +2,10 @@ package cluster
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -88,25 +88,13 @@ func (n *Node) appliedEverywhere(ctx context.Context) bool {
 	if err != nil || n.await(ctx, p.Index) != nil || n.servedRecently() {
 		return false
 	}
-	question := reachedQuestion(p.Index)
 	var behind atomic.Bool
-	var wg sync.WaitGroup
-	for _, s := range n.others() {
-		wg.Go(func() {
-			if _, err := n.peers.ask(ctx, s.Addr, callReached, question); err != nil {
-				behind.Store(true)
-			}
-		})
-	}
-	wg.Wait()
+	each(n.others(), func(_ int, s consensus.Server) {
+		if _, err := n.peers.Ask(ctx, s.Addr, callReached, uvarint(p.Index)); err != nil {
+			behind.Store(true)
+		}
+	})
 	return !behind.Load() && ctx.Err() == nil
-}
-
-// reachedQuestion asks a node to answer when its machine has applied an index.
-func reachedQuestion(index uint64) []byte {
-	var w wire.Writer
-	w.Uvarint(index)
-	return w.B
 }
 
 // answerReached answers when this node's machine has applied an index.

@@ -111,9 +111,5 @@ func (vc *voterClocks) askAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, clocksTimeout)
 	defer cancel()
 	others, _ := vc.n.consensus.Voters()
-	var wg sync.WaitGroup
-	for _, o := range others {
-		wg.Go(func() { vc.askOne(ctx, o) })
-	}
-	wg.Wait()
+	each(others, func(_ int, o consensus.Server) { vc.askOne(ctx, o) })
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/certs"
 	"github.com/trireme-dev/trireme/internal/testports"
 )
 
@@ -252,4 +253,19 @@ func (c *Cluster) Read(i int, words ...string) (v reply.Value, err error) {
 		v = view.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, Words(words...))
 	})
 	return v, err
+}
+
+// WithSecret makes nodes share a secret on the cluster port. Pass it to Start.
+func WithSecret(secret string) func(*cluster.Options) {
+	return func(o *cluster.Options) {
+		secrets, err := certs.ParseSecrets(secret)
+		if err != nil {
+			panic(err)
+		}
+		authority, pair, err := certs.FromSecrets(secrets, o.NodeID, slog.New(slog.DiscardHandler))
+		if err != nil {
+			panic(err)
+		}
+		o.Security = &cluster.Security{Authority: authority, Pair: pair}
+	}
 }

@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,8 +22,6 @@ const (
 	rejoinInterval = 10 * time.Second
 	// leaveTimeout bounds the time that a stopping node takes to tell the others.
 	leaveTimeout = 500 * time.Millisecond
-	// maxMeta is the largest metadata that memberlist carries for a node, in bytes.
-	maxMeta = memberlist.MetaMaxSize
 )
 
 // MembersOptions describes this node to the others.
@@ -75,8 +74,8 @@ func OpenMembers(o MembersOptions) (*Members, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(meta) > maxMeta {
-		return nil, fmt.Errorf("gossip: node id, addresses and version take %d bytes together, at most %d fit", len(meta), maxMeta)
+	if len(meta) > memberlist.MetaMaxSize {
+		return nil, fmt.Errorf("gossip: node id, addresses and version take %d bytes together, at most %d fit", len(meta), memberlist.MetaMaxSize)
 	}
 	config, err := gossipConfig(o, meta)
 	if err != nil {
@@ -116,7 +115,7 @@ func gossipConfig(o MembersOptions, meta []byte) (*memberlist.Config, error) {
 		}
 	}
 	config.SecretKey = o.Key
-	config.Logger = log.New(&keyLog{inner: o.Logger.Writer(), logged: map[string]time.Time{}}, "", 0)
+	config.Logger = log.New(&keyLog{inner: o.Logger.Writer()}, "", 0)
 	d := &delegate{meta: meta, cluster: o.ClusterID}
 	config.Delegate, config.Merge, config.Alive = d, d, d
 	return config, nil
@@ -221,4 +220,99 @@ func (m *Members) Close() (err error) {
 		err = m.list.Shutdown()
 	})
 	return err
+}
+
+// delegate is this node's metadata for memberlist, and rejects nodes of other clusters.
+type delegate struct {
+	meta    []byte
+	cluster string
+}
+
+func (d *delegate) NodeMeta(int) []byte { return d.meta }
+
+func (d *delegate) NotifyMsg([]byte) {}
+
+func (d *delegate) GetBroadcasts(int, int) [][]byte { return nil }
+
+func (d *delegate) LocalState(bool) []byte { return nil }
+
+func (d *delegate) MergeRemoteState([]byte, bool) {}
+
+func (d *delegate) NotifyAlive(n *memberlist.Node) error { return d.admit(n) }
+
+// NotifyMerge rejects the whole list of a caller if one of its nodes is of another cluster.
+func (d *delegate) NotifyMerge(nodes []*memberlist.Node) error {
+	for _, n := range nodes {
+		if err := d.admit(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *delegate) admit(n *memberlist.Node) error {
+	m, err := readMember(n.Meta)
+	if err != nil || m.Cluster != d.cluster {
+		return fmt.Errorf("%w: %s at %s", errForeign, n.Name, n.Address())
+	}
+	return nil
+}
+
+// roster keeps copies of the members. memberlist may change the nodes that it hands out at any time; they are safe to
+// read only during its notifications.
+type roster struct {
+	mu    sync.Mutex
+	nodes map[string]listed // by name
+}
+
+// listed is one node of the roster.
+type listed struct {
+	addr   string
+	member Member
+	known  bool // whether its metadata could be read
+}
+
+func newRoster() *roster { return &roster{nodes: map[string]listed{}} }
+
+// NotifyJoin implements memberlist.EventDelegate.
+func (r *roster) NotifyJoin(n *memberlist.Node) {
+	m, err := readMember(n.Meta)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.nodes[n.Name] = listed{addr: n.Address(), member: m, known: err == nil}
+}
+
+// NotifyUpdate implements memberlist.EventDelegate.
+func (r *roster) NotifyUpdate(n *memberlist.Node) { r.NotifyJoin(n) }
+
+// NotifyLeave implements memberlist.EventDelegate.
+func (r *roster) NotifyLeave(n *memberlist.Node) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.nodes, n.Name)
+}
+
+// addresses returns the gossip addresses of all members.
+func (r *roster) addresses() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []string
+	for _, n := range r.nodes {
+		all = append(all, n.addr)
+	}
+	return all
+}
+
+// members returns the members whose metadata could be read, in the order of their ids.
+func (r *roster) members() []Member {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []Member
+	for _, n := range r.nodes {
+		if n.known {
+			all = append(all, n.member)
+		}
+	}
+	slices.SortFunc(all, func(a, b Member) int { return cmp.Compare(a.ID, b.ID) })
+	return all
 }

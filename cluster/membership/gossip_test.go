@@ -1,11 +1,17 @@
 package membership
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log"
+	"net"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
 func openMembers(t *testing.T, id, cluster string, key []byte, seeds ...string) *Members {
@@ -82,5 +88,52 @@ func TestDelegateRefusesStrangers(t *testing.T) {
 	}
 	if err := ours.NotifyMerge(a.list.Members()); err != nil {
 		t.Errorf("a list of our own is refused: %v", err)
+	}
+}
+
+func TestKeyLogExplainsRejections(t *testing.T) {
+	out := &bytes.Buffer{}
+	k := &keyLog{inner: out}
+	for _, line := range []string{
+		"[ERR] memberlist: Failed to send gossip to 127.0.0.1:7091: write udp 127.0.0.1:7092->127.0.0.1:7091: use of closed network connection\n",
+		"[ERR] memberlist: Decrypt packet failed: no installed keys could decrypt the message\n",
+		"[ERR] memberlist: Decrypt packet failed: no installed keys could decrypt the message\n",
+	} {
+		if n, err := k.Write([]byte(line)); n != len(line) || err != nil {
+			t.Errorf("%q: %d, %v", line, n, err)
+		}
+	}
+	got := out.String()
+	if strings.Contains(got, "closed network") {
+		t.Errorf("the end of our own port is logged: %s", got)
+	}
+	if strings.Count(got, "its gossip key is not this node's") != 1 || strings.Count(got, "Decrypt packet failed") != 3 {
+		t.Errorf("a reason is logged once in a while, memberlist's own line each time: %s", got)
+	}
+}
+
+// TestDiscoveryIsSealed: a caller without the key, or with another one, learns nothing but the reason.
+func TestDiscoveryIsSealed(t *testing.T) {
+	key, other := []byte("0123456789abcdef"), []byte("fedcba9876543210")
+	told := Discovery{Cluster: "one", Servers: []Peer{{"n1", "h:1"}}}
+	for name, c := range map[string]struct {
+		theirs, ours []byte
+		want         error
+	}{
+		"no keys": {nil, nil, nil}, "the same key": {key, key, nil}, "another key": {key, other, ErrGossipKey},
+		"no key here": {key, nil, ErrGossipKey}, "no key there": {nil, key, ErrGossipKey},
+	} {
+		here, there := net.Pipe()
+		go func() {
+			defer here.Close()
+			if what, err := transport.ReadHead(here); err == nil && what == transport.ForDiscovery {
+				_ = answerDiscovery(here, c.theirs, told) // judged by what arrives
+			}
+		}()
+		got, err := AskDiscovery(there, c.ours)
+		if !errors.Is(err, c.want) || (c.want == nil && (err != nil || got.Cluster != "one" || len(got.Servers) != 1)) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		there.Close()
 	}
 }

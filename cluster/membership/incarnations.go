@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -31,16 +30,13 @@ type Incarnation struct {
 	Processes []transport.Process
 }
 
-// last returns the process itself; zero if it takes no part, or runs a version that doesn't send it.
-func (i Incarnation) last() (p transport.Process) {
+// Process returns the process itself; zero if it takes no part, or runs a version that doesn't send it.
+func (i Incarnation) Process() (p transport.Process) {
 	if n := len(i.Processes); n > 0 {
 		p = i.Processes[n-1]
 	}
 	return p
 }
-
-// Process returns the process itself; zero if last is.
-func (i Incarnation) Process() transport.Process { return i.last() }
 
 // follows reports whether the disk remembers a process, or can't: it was too many starts ago.
 func (i Incarnation) follows(before transport.Process) bool {
@@ -81,13 +77,14 @@ type checked struct {
 
 // OpenIncarnations reads the file of a data directory and adds the process that begins now, the boot-th of the disk.
 func OpenIncarnations(dir string, boot uint64, warn func(text string, args ...any)) (*Incarnations, error) {
-	return openIncarnations(dir, transport.Process{Boot: boot, Name: processName()}, warn)
+	return openIncarnations(dir, transport.Process{Boot: boot, Name: RandomHex(8)}, warn)
 }
 
-func processName() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
-	return hex.EncodeToString(b[:])
+// RandomHex returns that many random bytes in hexadecimal.
+func RandomHex(bytes int) string {
+	b := make([]byte, bytes)
+	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return hex.EncodeToString(b)
 }
 
 func openIncarnations(dir string, self transport.Process, warn func(text string, args ...any)) (*Incarnations, error) {
@@ -108,7 +105,7 @@ func openIncarnations(dir string, self transport.Process, warn func(text string,
 // readIncarnations reads the file, which directories of older versions don't have.
 func readIncarnations(path string) (r stored, err error) {
 	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
 		return r, nil
 	}
 	if err != nil {
@@ -118,7 +115,7 @@ func readIncarnations(path string) (r stored, err error) {
 	if err := json.Unmarshal(b, &c); err != nil {
 		return r, err
 	}
-	if checksum(c.Content) != c.Sum {
+	if Checksum(c.Content) != c.Sum {
 		return r, errors.New("checksum mismatch")
 	}
 	return r, json.Unmarshal(c.Content, &r)
@@ -126,14 +123,15 @@ func readIncarnations(path string) (r stored, err error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func checksum(b []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(b, castagnoli)) }
+// Checksum returns the sum that files of a data directory hold of their content.
+func Checksum(b []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(b, castagnoli)) }
 
 // Mine returns the processes that this node's disk has had, this process last.
 func (in *Incarnations) Mine() []transport.Process { return in.mine }
 
 // Judge rejects a process that is no successor of the last known one of its disk. The error is transport.ErrRolledBack.
 func (in *Incarnations) Judge(node string, i Incarnation) error {
-	if i.last().Name == "" {
+	if i.Process().Name == "" {
 		return nil
 	}
 	_, err := in.judge(node, i)
@@ -142,7 +140,7 @@ func (in *Incarnations) Judge(node string, i Incarnation) error {
 
 // Record does what Judge does, for a process that has proved itself, and remembers a process that is later than the known one.
 func (in *Incarnations) Record(node string, i Incarnation) error {
-	if i.last().Name == "" {
+	if i.Process().Name == "" {
 		return nil
 	}
 	if known, err := in.judge(node, i); known || err != nil {
@@ -154,7 +152,7 @@ func (in *Incarnations) Record(node string, i Incarnation) error {
 		return err
 	}
 	next := maps.Clone(*in.known.Load())
-	next[node] = peerProcess{i.Disk, i.last()}
+	next[node] = peerProcess{i.Disk, i.Process()}
 	if err := in.save(next); err != nil { // a full disk must not keep others out
 		in.warn("the process of another node can't be recorded", "peer", node, "error", err)
 	}
@@ -165,19 +163,19 @@ func (in *Incarnations) Record(node string, i Incarnation) error {
 // Follows reports whether another process of the same disk is the last known one of a node.
 func (in *Incarnations) Follows(node string, i Incarnation) bool {
 	last, found := (*in.known.Load())[node]
-	return found && last.Disk == i.Disk && last.Process != i.last()
+	return found && last.Disk == i.Disk && last.Process != i.Process()
 }
 
 // Current reports whether a process is the last known one of a node: the one that this node has dialed, and that proved itself.
 func (in *Incarnations) Current(node string, i Incarnation) bool {
 	last, found := (*in.known.Load())[node]
-	return found && last.Name != "" && last.Disk == i.Disk && last.Process == i.last()
+	return found && last.Name != "" && last.Disk == i.Disk && last.Process == i.Process()
 }
 
 // judge reports whether a process is the last one known of its disk. The error says that it is no successor of that one.
 func (in *Incarnations) judge(node string, i Incarnation) (known bool, err error) {
 	last, found := (*in.known.Load())[node]
-	now := i.last()
+	now := i.Process()
 	switch {
 	case !found || last.Disk != i.Disk:
 		return false, nil
@@ -195,7 +193,7 @@ func (in *Incarnations) save(known map[string]peerProcess) error {
 	if err != nil {
 		return err
 	}
-	b, err := json.Marshal(checked{content, checksum(content)})
+	b, err := json.Marshal(checked{content, Checksum(content)})
 	if err != nil {
 		return err
 	}

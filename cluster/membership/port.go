@@ -98,12 +98,8 @@ func (p *gossipPort) Shutdown() error {
 // again: memberlist says only that it could not read a packet.
 type keyLog struct {
 	inner  io.Writer
-	mu     sync.Mutex
-	logged map[string]time.Time
+	logged transport.Reasons
 }
-
-// repeatAfter is the least time between two log lines with the same reason.
-const repeatAfter = 10 * time.Second
 
 // foreign are memberlist's lines about callers that it can't read, and what they mean.
 var foreign = []struct{ line, reason string }{
@@ -120,19 +116,9 @@ func (kl *keyLog) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	for _, s := range foreign {
-		if strings.Contains(string(b), s.line) && kl.first(s.reason) {
+		if strings.Contains(string(b), s.line) && kl.logged.IsDue(s.reason) {
 			fmt.Fprintf(kl.inner, "[WARN] gossip of a node is rejected: %s (%s)", s.reason, strings.TrimSpace(string(b)))
 		}
 	}
 	return kl.inner.Write(b)
-}
-
-func (kl *keyLog) first(reason string) bool {
-	kl.mu.Lock()
-	defer kl.mu.Unlock()
-	if time.Since(kl.logged[reason]) < repeatAfter {
-		return false
-	}
-	kl.logged[reason] = time.Now()
-	return true
 }

@@ -33,13 +33,8 @@ func (s *Store) move(all bool) error {
 // MoveAll writes all payloads in memory to the disk, whatever their age.
 func (s *Store) MoveAll() error { return s.move(true) }
 
-// moveSome writes some payloads, about writeSize bytes. Callers that bring more than memory has room for call it.
-func (s *Store) moveSome() error {
-	_, err := s.moveNext(false)
-	return err
-}
-
-// moveNext writes the payloads that are next, and returns their number.
+// moveNext writes the payloads that are next, about writeSize bytes, and returns their number. Callers that bring more than
+// memory has room for call it, too.
 func (s *Store) moveNext(all bool) (int, error) {
 	s.moving.Lock()
 	defer s.moving.Unlock()
@@ -171,21 +166,15 @@ func (s *Store) Find(want []payload.Digest) (found [][]byte) {
 	for _, d := range want {
 		left[d] = true
 	}
-	look := func(p *Body) {
-		if p == nil || len(left) == 0 {
-			return
-		}
-		d := p.Digest()
-		if !left[d] {
-			return
+	for _, w := range s.everything() {
+		p := w.Value()
+		if p == nil || len(left) == 0 || !left[p.Digest()] {
+			continue
 		}
 		if b, whole := p.whole(); whole {
 			found = append(found, b)
-			delete(left, d)
+			delete(left, p.Digest())
 		}
-	}
-	for _, w := range s.everything() {
-		look(w.Value())
 	}
 	return found
 }

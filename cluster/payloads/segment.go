@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -114,7 +113,7 @@ func (s *segments) drop(g *segment) error {
 	s.files.Add(-1)
 	s.bytes.Add(-g.size)
 	err := os.Remove(g.file.Name())
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
 	return errors.Join(err, g.file.Close()) // who reads meanwhile looks for the new place

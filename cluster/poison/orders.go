@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +25,7 @@ func ReadOrders(dir string) (*Orders, error) {
 	o := &Orders{dir: dir}
 	path := filepath.Join(dir, ordersFile)
 	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
 		return o, nil
 	}
 	if err == nil {

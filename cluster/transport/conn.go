@@ -56,9 +56,6 @@ func newConn(conn net.Conn) *Conn {
 	return c
 }
 
-// send hands a frame to the other side and does not wait for it.
-func (c *Conn) send(id uint64, kind Kind, payload []byte) { c.out.put(id, kind, payload) }
-
 func readFrame(r *bufio.Reader) (id uint64, kind Kind, payload []byte, err error) {
 	var head [frameHead]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -143,7 +140,7 @@ func (c *Conn) Call(kind Kind, payload []byte, answer func([]byte, error)) (sent
 	id := c.next
 	c.pending[id] = pendingCall{kind, answer}
 	c.mu.Unlock()
-	c.send(id, kind, payload) // if the connection ends meanwhile, close answers
+	c.out.put(id, kind, payload) // if the connection ends meanwhile, close answers
 	return true
 }
 
@@ -151,7 +148,7 @@ func (c *Conn) Call(kind Kind, payload []byte, answer func([]byte, error)) (sent
 // not reading.
 func (c *Conn) Tell(kind Kind, payload []byte) {
 	if !c.Ended() && !c.out.full() {
-		c.send(0, kind, payload)
+		c.out.put(0, kind, payload)
 	}
 }
 
@@ -197,11 +194,8 @@ func (c *Conn) readAnswers() {
 	}
 }
 
-// handler is Callbacks.Handle.
-type handler func(from Hello, kind Kind, payload []byte, answer func([]byte, error))
-
 // serve runs on the answering side until the connection ends.
-func serve(conn net.Conn, from Hello, handle handler) {
+func serve(conn net.Conn, from Hello, node Callbacks) {
 	c := newConn(conn)
 	defer c.out.finish()
 	r := bufio.NewReaderSize(conn, 64<<10)
@@ -211,12 +205,12 @@ func serve(conn net.Conn, from Hello, handle handler) {
 			c.close(err)
 			return
 		}
-		handle(from, kind, payload, func(b []byte, err error) {
+		node.Handle(from, kind, payload, func(b []byte, err error) {
 			k := Answer
 			if err != nil {
 				k, b = Failed, []byte(err.Error())
 			}
-			c.send(id, k, b)
+			c.out.put(id, k, b)
 		})
 	}
 }

@@ -33,10 +33,5 @@
 //     Hello counts only for the node that its certificate names (Hello.Proved).
 //   - Connections of one peer, and handshakes that are not finished, are bounded.
 //
-// # Rejected: gRPC and yamux
-//
-// One frame holds the requests of all clients of a node, so streams, windows and a goroutine for each call buy nothing
-// here. Sixteen callers with payloads of 128 bytes make 152,000 calls a second here, 58,000 over yamux and 57,000 over
-// gRPC, at 12, 27 and 24 µs of processor time a call (bench/transport; docs/design/transport.md has the table). Writers
-// of both libraries block on a slow peer, which breaks the second invariant.
+// docs/design/transport.md says why this is neither gRPC nor yamux.
 package transport

@@ -61,7 +61,7 @@ func FuzzHello(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		asked := 0
-		plain := newMux(Config{}, judge{asked: &asked}, noListener{})
+		plain := newMux(Config{}, judge{asked: &asked}, nil)
 		c := sent(b)
 		_, from, what, err := plain.acceptHandshake(c)
 		if (err == nil) != (asked == 1) || c.out.Len() > 0 {
@@ -74,7 +74,7 @@ func FuzzHello(f *testing.F) {
 			}
 		}
 		asked = 0
-		secure := newMux(Config{Security: &Security{Authority: authority, Pair: pair}}, judge{asked: &asked}, noListener{})
+		secure := newMux(Config{Security: &Security{Authority: authority, Pair: pair}}, judge{asked: &asked}, nil)
 		c = sent(b)
 		if _, _, _, err := secure.acceptHandshake(c); err == nil || asked > 0 {
 			t.Fatalf("without a certificate: judged %d times, %v", asked, err)

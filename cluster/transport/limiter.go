@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"time"
 )
 
 // The most connections that a port takes at a time. A node opens about six to each other one: raft's pool of three, one
@@ -126,4 +127,31 @@ func (l *limiter) close(p peer) {
 	if l.byPeer[p]--; l.byPeer[p] == 0 {
 		delete(l.byPeer, p)
 	}
+}
+
+const (
+	// repeatAfter is the least time between two log lines with the same reason.
+	repeatAfter = 10 * time.Second
+	// maxReasons bounds the reasons that are remembered.
+	maxReasons = 256
+)
+
+// Reasons bounds how often the same reason is logged.
+type Reasons struct {
+	mu     sync.Mutex
+	logged map[string]time.Time
+}
+
+// IsDue reports whether a reason is to be logged now: it was not within repeatAfter.
+func (r *Reasons) IsDue(reason string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.logged[reason]) < repeatAfter {
+		return false
+	}
+	if r.logged == nil || len(r.logged) >= maxReasons {
+		r.logged = map[string]time.Time{}
+	}
+	r.logged[reason] = time.Now()
+	return true
 }

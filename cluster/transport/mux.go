@@ -40,9 +40,9 @@ type Config struct {
 
 // Mux listens on the cluster address and dispatches connections by purpose.
 type Mux struct {
-	net.Listener
-	config Config
-	node   Callbacks
+	net.Listener // nil if others can't call
+	config       Config
+	node         Callbacks
 
 	raft    chan net.Conn
 	ctx     context.Context
@@ -68,7 +68,7 @@ func Listen(c Config, node Callbacks) (*Mux, error) {
 }
 
 // DialOnly returns a Mux that listens nowhere: others can be called and can't call.
-func DialOnly(c Config, node Callbacks) *Mux { return newMux(c, node, noListener{}) }
+func DialOnly(c Config, node Callbacks) *Mux { return newMux(c, node, nil) }
 
 func newMux(c Config, node Callbacks, l net.Listener) *Mux {
 	m := &Mux{Listener: l, config: c, node: node, raft: make(chan net.Conn), open: map[net.Conn]bool{}}
@@ -76,16 +76,9 @@ func newMux(c Config, node Callbacks, l net.Listener) *Mux {
 	return m
 }
 
-// noListener is the listener of a Mux without a port.
-type noListener struct{}
-
-func (noListener) Accept() (net.Conn, error) { return nil, net.ErrClosed }
-func (noListener) Close() error              { return nil }
-func (noListener) Addr() net.Addr            { return advertised("") }
-
 // Start begins to accept connections.
 func (m *Mux) Start() {
-	if _, none := m.Listener.(noListener); none {
+	if m.Listener == nil {
 		return
 	}
 	m.wg.Go(func() {
@@ -210,7 +203,7 @@ func (m *Mux) deliver(c, raw net.Conn, from Hello, what Purpose, end func()) {
 		end()
 	case ForRPC:
 		c.Write([]byte{accepted})
-		serve(c, from, m.node.Handle)
+		serve(c, from, m.node)
 		end()
 	case ForRaft:
 		c.Write([]byte{accepted})
@@ -349,9 +342,11 @@ func (m *Mux) Addr() net.Addr { return advertised(m.config.Advertise) }
 
 // Close ends the port, every connection that came through it, and every one that was dialed. No other is dialed afterwards: a node that
 // must end can neither serve nor lead, even if its process stays.
-func (m *Mux) Close() error {
+func (m *Mux) Close() (err error) {
 	m.cancel()
-	err := m.Listener.Close()
+	if m.Listener != nil {
+		err = m.Listener.Close()
+	}
 	m.mu.Lock()
 	for c := range m.open {
 		c.Close()
@@ -372,3 +367,24 @@ type advertised string
 
 func (a advertised) Network() string { return "tcp" }
 func (a advertised) String() string  { return string(a) }
+
+// Callbacks connects a Mux with the node that it belongs to. All methods may be called by any goroutine, at any time
+// from Mux.Start until Mux.Wait has returned.
+type Callbacks interface {
+	// Hello returns this node's introduction, which begins every connection.
+	Hello() Hello
+	// Expected returns the id of the node that has an address by raft's configuration, empty if it isn't known.
+	Expected(addr string) string
+	// Admit judges a caller by its Hello. An error that is ErrRejected is sent to the caller.
+	Admit(from Hello, what Purpose) error
+	// Verify judges the process at an address before raft connects to it.
+	Verify(addr string, timeout time.Duration) error
+	// Handle answers a call by calling answer once, now or later. It must not block: what takes time runs elsewhere.
+	// raft's appends are the exception: they have a connection of their own, and reach raft one by one.
+	Handle(from Hello, kind Kind, payload []byte, answer func([]byte, error))
+	// Excluded is called when the node at the other end rejects this one for good: why is ErrRemoved, ErrRolledBack
+	// or ErrCopied.
+	Excluded(why error)
+	// Rejected is called with the reason why a connection was not accepted.
+	Rejected(from net.Addr, why error)
+}

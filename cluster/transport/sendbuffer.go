@@ -11,9 +11,8 @@ import (
 const writeTimeout = 5 * time.Second
 
 // sendBuffer holds what a connection has to write. The goroutine that adds a frame writes it at once if the socket takes it,
-// together with what others have added meanwhile: that needs no further goroutine, and one system call for all frames that wait.
-// No caller waits for a socket that takes no more because its host was cut off or its process stands still: otherwise one follower
-// that a leader does not need would keep it from answering clients. A goroutine writes the rest then, and for TLS always.
+// together with what others have added meanwhile. No caller waits for a socket that takes no more: a goroutine writes the rest
+// then, and for TLS always.
 type sendBuffer struct {
 	conn    net.Conn
 	write   func([]byte) (int, error) // writes what the socket takes at once

@@ -73,7 +73,7 @@ var requests = []Fault{
 		"a request that was sent and has no answer is said to be not applied",
 		[]Edit{
 			{
-				"cluster/session/deadline.go",
+				"cluster/session/life.go",
 				`	if c.attempts > 0 {
 		return Result{nil, fsm.ErrUnknown}
 	}

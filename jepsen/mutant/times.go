@@ -76,7 +76,7 @@ var times = []Fault{
 		end(nil)`,
 			},
 			{
-				"cluster/readvoter.go",
+				"cluster/readindex.go",
 				`r.Done() == nil && said == term &&`,
 				`r.Done() == nil && (said == term || true) &&`,
 			},
