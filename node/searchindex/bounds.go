@@ -2,6 +2,7 @@ package searchindex
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
@@ -54,7 +55,8 @@ func (bo *bounds) number(op string, v jsondoc.Value) error {
 	if !fits {
 		return wrongValue(bo.f, op, want, v)
 	}
-	bo.between(op, float(v))
+	f, _ := float(v)
+	bo.between(op, f)
 	return nil
 }
 
@@ -107,18 +109,6 @@ func (bo *bounds) limit(op string, n uint64) {
 	}
 }
 
-func float(v jsondoc.Value) float64 {
-	switch n := v.(type) {
-	case jsondoc.Int:
-		return float64(n)
-	case jsondoc.Uint:
-		return float64(n)
-	case jsondoc.Double:
-		return float64(n)
-	}
-	return 0
-}
-
 func (bo *bounds) eval(s *searcher) matches {
 	if bo.none {
 		return matches{}
@@ -126,10 +116,7 @@ func (bo *bounds) eval(s *searcher) matches {
 	if bo.f.terms != nil {
 		return bo.evalTexts(s)
 	}
-	low, high := uint64(0), uint64(math.MaxUint64)
-	if bo.hasLow {
-		low = bo.low
-	}
+	low, high := bo.low, uint64(math.MaxUint64)
 	if bo.hasHigh {
 		high = bo.high
 	}
@@ -144,7 +131,7 @@ func (bo *bounds) eval(s *searcher) matches {
 		if n > high || !s.spend(1+int64(p.n)/docsPerStep) {
 			return false
 		}
-		p.each(func(doc uint32, _ uint16) { hits.put(doc) })
+		hits.putAll(p)
 		return true
 	})
 	return s.constant(hits)
@@ -157,12 +144,9 @@ func (bo *bounds) evalTexts(s *searcher) matches {
 		if !s.spend(1 + int64(len(bo.tests)+t.n)/docsPerStep) {
 			return false
 		}
-		for _, b := range bo.tests {
-			if !b.holds(text) {
-				return true
-			}
+		if !slices.ContainsFunc(bo.tests, func(b textBound) bool { return !b.holds(text) }) {
+			hits.putAll(&t.postings)
 		}
-		t.each(func(doc uint32, _ uint16) { hits.put(doc) })
 		return true
 	})
 	return s.constant(hits)

@@ -12,5 +12,6 @@ func (s *set) grow(n int) {
 }
 
 func (s set) put(n uint32)        { s[n/64] |= 1 << (n % 64) }
+func (s set) putAll(p *postings)  { p.each(func(doc uint32, _ uint16) { s.put(doc) }) }
 func (s set) drop(n uint32)       { s[n/64] &^= 1 << (n % 64) }
 func (s set) holds(n uint32) bool { return int(n/64) < len(s) && s[n/64]&(1<<(n%64)) != 0 }
