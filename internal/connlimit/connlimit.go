@@ -122,7 +122,6 @@ func (l *Limiter) Enter(addr string, closeConn func()) (*Slot, Reason) {
 		}
 		l.leave(victim)
 		l.closed++
-		s.kind = ordinary
 	}
 	l.add(s)
 	l.mu.Unlock()

@@ -44,13 +44,16 @@ func NewPoller() (*Poller, error) {
 // Add registers nc under a number; input that is there already is reported too. The error
 // is errors.ErrUnsupported if nc is more than a socket, and net.ErrClosed if it is closed.
 func (p *Poller) Add(nc net.Conn, number uint64) error {
-	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(uint32(number)), Pad: int32(uint32(number >> 32))}
-	return p.control(nc, unix.EPOLL_CTL_ADD, &e)
+	return p.add(nc, number, unix.EPOLLET)
 }
 
 // AddLevel registers nc for Ready: it is reported as long as it has input that was not taken.
 func (p *Poller) AddLevel(nc net.Conn, number uint64) error {
-	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP, Fd: int32(uint32(number)), Pad: int32(uint32(number >> 32))}
+	return p.add(nc, number, 0)
+}
+
+func (p *Poller) add(nc net.Conn, number uint64, mode uint32) error {
+	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP | mode, Fd: int32(uint32(number)), Pad: int32(uint32(number >> 32))}
 	return p.control(nc, unix.EPOLL_CTL_ADD, &e)
 }
 
