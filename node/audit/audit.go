@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -73,8 +74,7 @@ type Log struct {
 	now     func() time.Time
 	denied  time.Time // the last one recorded
 	omitted int
-	recent  []Record // a ring, of which next is the oldest
-	next    int
+	recent  []Record // the oldest first
 
 	records *prometheus.CounterVec
 	lost    prometheus.Counter
@@ -121,7 +121,9 @@ func (l *Log) Write(r Record) {
 		return
 	}
 	l.records.WithLabelValues(string(r.Outcome)).Inc()
-	l.remember(r)
+	if l.recent = append(l.recent, r); len(l.recent) > Recent {
+		l.recent = slices.Delete(l.recent, 0, 1)
+	}
 	if l.file == nil {
 		l.log.Info("audit", r.attributes()...)
 		return
@@ -135,15 +137,6 @@ func (l *Log) Write(r Record) {
 // Recent is the number of newest records that a log keeps in memory.
 const Recent = 500
 
-func (l *Log) remember(r Record) {
-	if len(l.recent) < Recent {
-		l.recent = append(l.recent, r)
-		return
-	}
-	l.recent[l.next] = r
-	l.next = (l.next + 1) % Recent
-}
-
 // Newest returns the newest n records since the process started, at most Recent, the
 // newest first.
 func (l *Log) Newest(n int) []Record {
@@ -153,10 +146,8 @@ func (l *Log) Newest(n int) []Record {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	size := len(l.recent)
-	for i := range min(n, size) {
-		list = append(list, l.recent[(l.next+size-1-i)%size])
-	}
+	list = append(list, l.recent[max(0, len(l.recent)-n):]...)
+	slices.Reverse(list)
 	return list
 }
 

@@ -16,15 +16,17 @@ const (
 
 // enqueue queues a topic for announcement if the log lacks its count; the lock is held.
 func (h *Hub) enqueue(t *topic) {
-	if t.queued || (t.acknowledged && t.announced == len(t.members) && len(t.unannounced) == 0) {
+	if t.queued || t.counted() {
 		return
 	}
 	t.queued = true
 	h.queue = append(h.queue, t)
-	select {
-	case h.wake <- struct{}{}:
-	default:
-	}
+	signal(h.wake)
+}
+
+// counted reports whether the log has the count of a topic, or is about to.
+func (t *topic) counted() bool {
+	return t.acknowledged && t.announced == len(t.members) && len(t.unannounced) == 0
 }
 
 // announceCounts announces the changed counts of topics until ctx ends: one request to the
@@ -71,7 +73,7 @@ func (h *Hub) collect() (*fsm.Subscribers, []*topic) {
 		t := h.queue[0]
 		h.queue = h.queue[1:]
 		t.queued = false
-		if t.acknowledged && t.announced == len(t.members) && len(t.unannounced) == 0 {
+		if t.counted() {
 			h.topics.forget(t)
 			continue
 		}

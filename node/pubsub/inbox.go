@@ -1,19 +1,15 @@
 package pubsub
 
-import "sync"
+import (
+	"cmp"
+	"sync"
+)
 
 // bounds limit an inbox.
 type bounds struct{ count, bytes int }
 
 func newBounds(count, bytes int) bounds {
-	b := bounds{DefaultMaxMessages, DefaultMaxBytes}
-	if count > 0 {
-		b.count = count
-	}
-	if bytes > 0 {
-		b.bytes = bytes
-	}
-	return b
+	return bounds{cmp.Or(max(count, 0), DefaultMaxMessages), cmp.Or(max(bytes, 0), DefaultMaxBytes)}
 }
 
 // inbox is the bounded queue of one reader.
@@ -32,9 +28,10 @@ func (i *inbox[T]) open(max bounds) { i.max, i.wake = max, make(chan struct{}, 1
 // Wake receives when there is something to Take, or the inbox has ended.
 func (i *inbox[T]) Wake() <-chan struct{} { return i.wake }
 
-func (i *inbox[T]) signal() {
+// signal wakes who receives from wake, now or later. The channel has room for one.
+func signal(wake chan<- struct{}) {
 	select {
-	case i.wake <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }
@@ -53,7 +50,7 @@ func (i *inbox[T]) put(item T, size int) bool {
 	i.items = append(i.items, item)
 	i.bytes += size
 	if len(i.items) == 1 {
-		i.signal()
+		signal(i.wake)
 	}
 	return true
 }
@@ -64,7 +61,7 @@ func (i *inbox[T]) finish(why error) {
 	defer i.mu.Unlock()
 	if i.err == nil {
 		i.err = why
-		i.signal()
+		signal(i.wake)
 	}
 }
 

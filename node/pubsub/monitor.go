@@ -3,6 +3,7 @@ package pubsub
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -154,10 +155,7 @@ func (m *Monitor) Close() {
 func (m *monitors) close() {
 	m.mu.Lock()
 	m.closed = true
-	var serving []*Monitor
-	for s := range m.serving { // unordered: each is closed alike
-		serving = append(serving, s)
-	}
+	serving := slices.Collect(maps.Keys(m.serving)) // unordered: each is closed alike
 	m.mu.Unlock()
 	for _, s := range serving {
 		s.Close()
@@ -169,36 +167,30 @@ func (m *monitors) close() {
 // when the present ones have answered, or firstPollTimeout is over.
 func (m *Monitor) follow(ctx context.Context, polled chan<- struct{}) {
 	polling := map[string]bool{}
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	var first, all sync.WaitGroup
+	var all sync.WaitGroup
 	defer all.Wait()
-	for begun := false; ; {
+	begin := func() (first *sync.WaitGroup) { // to poll those that joined; first ends when they have answered once
+		first = &sync.WaitGroup{}
 		for _, node := range m.of.peers.Others() {
-			if polling[node] {
-				continue
+			if !polling[node] {
+				polling[node] = true
+				first.Add(1)
+				all.Go(func() { m.pollNode(ctx, node, sync.OnceFunc(first.Done)) })
 			}
-			polling[node] = true
-			if begun {
-				all.Go(func() { m.pollNode(ctx, node, func() {}) })
-				continue
-			}
-			first.Add(1)
-			all.Go(func() { m.pollNode(ctx, node, sync.OnceFunc(first.Done)) })
 		}
-		if !begun {
-			begun = true
-			known := make(chan struct{})
-			all.Go(func() { first.Wait(); close(known) })
-			select {
-			case <-known:
-			case <-time.After(firstPollTimeout):
-			case <-ctx.Done():
-			}
-			close(polled)
-		}
+		return first
+	}
+	first, known := begin(), make(chan struct{})
+	all.Go(func() { first.Wait(); close(known) })
+	select {
+	case <-known:
+	case <-time.After(firstPollTimeout):
+	case <-ctx.Done():
+	}
+	close(polled)
+	for tick := time.Tick(time.Second); ; begin() {
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return
 		}

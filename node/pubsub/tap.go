@@ -86,10 +86,7 @@ func (t *remoteTap) line(s string) {
 		t.lines = append(t.lines, s)
 		t.bytes += len(s)
 	}
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
+	signal(t.wake)
 }
 
 // maxPollReply is about how much one reply holds, in bytes.

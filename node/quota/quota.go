@@ -2,6 +2,7 @@ package quota
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -59,11 +60,9 @@ func (e *Exceeded) RetryAfter() string {
 
 func (e *Exceeded) Error() string {
 	if e.Wait > 0 {
-		return "ERR max request rate exceeded. Limit: " + strconv.FormatInt(e.Limit, 10) + " a second on each node, try again in " +
-			e.Wait.Round(time.Millisecond).String() + ". Setting: requestRate"
+		return fmt.Sprintf("ERR max request rate exceeded. Limit: %d a second on each node, try again in %s. Setting: requestRate", e.Limit, e.Wait.Round(time.Millisecond))
 	}
-	return "ERR max daily request limit exceeded. Limit: " + strconv.FormatInt(e.Limit, 10) +
-		", Usage: " + strconv.FormatInt(e.Usage, 10) + ". Setting: dailyRequestLimit"
+	return fmt.Sprintf("ERR max daily request limit exceeded. Limit: %d, Usage: %d. Setting: dailyRequestLimit", e.Limit, e.Usage)
 }
 
 // Take takes the quota of n commands on a database (empty: default), whose quota this

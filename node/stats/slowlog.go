@@ -29,9 +29,7 @@ func (d *Database) addSlow(argv [][]byte, took time.Duration, by Caller, most in
 	call.ID = d.slowID
 	d.slowID++
 	d.slow = append(d.slow, call)
-	if over := int64(len(d.slow)) - most; over > 0 {
-		d.slow = append(d.slow[:0], d.slow[over:]...)
-	}
+	d.slow = slices.Delete(d.slow, 0, max(0, len(d.slow)-int(most)))
 }
 
 // addSpike adds a call to the latency events.
@@ -60,10 +58,9 @@ func (d *Database) spike(event string, at time.Time, took time.Duration) {
 		s.Samples[n-1].Millis = max(s.Samples[n-1].Millis, ms)
 		return
 	}
-	if len(s.Samples) == maxSpikeSamples {
-		s.Samples = append(s.Samples[:0], s.Samples[1:]...)
+	if s.Samples = append(s.Samples, command.SpikeSample{At: at.Unix(), Millis: ms}); len(s.Samples) > maxSpikeSamples {
+		s.Samples = slices.Delete(s.Samples, 0, 1)
 	}
-	s.Samples = append(s.Samples, command.SpikeSample{At: at.Unix(), Millis: ms})
 }
 
 // redacted stands for words that may be a secret.

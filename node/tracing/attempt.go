@@ -1,6 +1,7 @@
 package tracing
 
 import (
+	"cmp"
 	"encoding/hex"
 	"net/url"
 	"strconv"
@@ -107,14 +108,7 @@ func publication(a *queue.Attempt, p place) otlp.Span {
 
 // destination names where a message was published to, with few different names: a queue, a URL group, or a host.
 func destination(a *queue.Attempt) string {
-	c := a.Content
-	switch {
-	case c.Queue != "":
-		return c.Queue
-	case c.Group != "":
-		return c.Group
-	}
-	return c.Host()
+	return cmp.Or(a.Content.Queue, a.Content.Group, a.Content.Host())
 }
 
 // messaging are the attributes of the semantic conventions for messages.
