@@ -24,11 +24,6 @@ const (
 // WallClock is the name under which a specification sets WallOffset. It is no point.
 const WallClock = "wall-clock"
 
-// Names lists every point, for harnesses that draw one at random.
-func Names() []string {
-	return []string{BeforePropose, AfterPropose, AfterFsync, ApplyBeforeReply, MidSnapshot, MidRestore, AfterClaim, AfterAnswer}
-}
-
 // Environment variables that arm points; read only under the build tag.
 const (
 	// EnvSpec holds a specification that is armed at start.

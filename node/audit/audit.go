@@ -185,20 +185,17 @@ func (l *Log) Close() error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.file.close()
+	return l.file.f.Close()
 }
-
-// clip shortens what a caller has written.
-func clip(s string, most int) string {
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "..."
-}
-
-// Text makes what a caller has written fit for a record.
-func Text(s string) string { return clip(s, maxText) }
 
 // maxText is the most bytes of one text in a record.
 const maxText = 1000
+
+// Text makes what a caller has written fit for a record.
+func Text(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "") + "..."
+}

@@ -1,16 +1,9 @@
 package pubsub
 
-import (
-	"cmp"
-	"sync"
-)
+import "sync"
 
 // bounds limit an inbox.
 type bounds struct{ count, bytes int }
-
-func newBounds(count, bytes int) bounds {
-	return bounds{cmp.Or(max(count, 0), DefaultMaxMessages), cmp.Or(max(bytes, 0), DefaultMaxBytes)}
-}
 
 // inbox is the bounded queue of one reader.
 type inbox[T any] struct {

@@ -11,11 +11,10 @@ import (
 
 // bounds are values from low to high, both included.
 type bounds struct {
-	f               *field
-	low, high       uint64
-	hasLow, hasHigh bool
-	none            bool        // no value can match
-	tests           []textBound // of a KEYWORD
+	f         *field
+	low, high uint64      // of numbers
+	none      bool        // no value can match
+	tests     []textBound // of a KEYWORD
 }
 
 // textBound is a bound of texts, in the order of bytes.
@@ -33,30 +32,19 @@ func (b textBound) holds(s string) bool {
 	return s <= b.text
 }
 
-func (bo *bounds) atLeast(n uint64) {
-	if !bo.hasLow || n > bo.low {
-		bo.low, bo.hasLow = n, true
-	}
-}
-
-func (bo *bounds) atMost(n uint64) {
-	if !bo.hasHigh || n < bo.high {
-		bo.high, bo.hasHigh = n, true
-	}
-}
+func (bo *bounds) atLeast(n uint64) { bo.low = max(bo.low, n) }
+func (bo *bounds) atMost(n uint64)  { bo.high = min(bo.high, n) }
 
 // number takes a bound of numbers or times.
 func (bo *bounds) number(op string, v jsondoc.Value) error {
 	if n, exact := number(bo.f.Type, v); exact {
 		bo.limit(op, n)
-		return nil
-	}
-	want, fits := bo.f.kindOf(v)
-	if !fits {
+	} else if want, fits := bo.f.kindOf(v); fits {
+		f, _ := float(v)
+		bo.between(op, f)
+	} else {
 		return wrongValue(bo.f, op, want, v)
 	}
-	f, _ := float(v)
-	bo.between(op, f)
 	return nil
 }
 
@@ -116,19 +104,15 @@ func (bo *bounds) eval(s *searcher) matches {
 	if bo.f.terms != nil {
 		return bo.evalTexts(s)
 	}
-	low, high := bo.low, uint64(math.MaxUint64)
-	if bo.hasHigh {
-		high = bo.high
-	}
 	switch {
-	case low > high:
+	case bo.low > bo.high:
 		return matches{}
-	case low == high:
-		return bo.f.withNumber(low)
+	case bo.low == bo.high:
+		return bo.f.withNumber(bo.low)
 	}
 	hits := newSet(len(s.x.names))
-	bo.f.numbers.Ascend(low, func(n uint64, p *postings) bool {
-		if n > high || !s.spend(1+int64(p.n)/docsPerStep) {
+	bo.f.numbers.Ascend(bo.low, func(n uint64, p *postings) bool {
+		if n > bo.high || !s.spend(1+int64(p.n)/docsPerStep) {
 			return false
 		}
 		hits.putAll(p)

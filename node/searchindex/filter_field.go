@@ -1,6 +1,7 @@
 package searchindex
 
 import (
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -69,7 +70,7 @@ func (c *conditions) add(op string, v jsondoc.Value) error {
 // bound takes in one end of the values that match.
 func (c *conditions) bound(op string, v jsondoc.Value) error {
 	if c.r == nil {
-		c.r = &bounds{f: c.f}
+		c.r = &bounds{f: c.f, high: math.MaxUint64}
 		c.b.require(c.r)
 	}
 	return c.r.bound(op, v)
@@ -213,7 +214,7 @@ func (p *parser) equal(f *field, op string, v jsondoc.Value) (node, error) {
 		} else if !ok {
 			return nil, wrongValue(f, op, want, v)
 		}
-		return &bounds{f: f, low: n, high: n, hasLow: true, hasHigh: true}, nil
+		return &bounds{f: f, low: n, high: n}, nil
 	}
 	s, ok := v.(jsondoc.String)
 	if !ok {

@@ -167,7 +167,7 @@ func (m *model) score(d *document, n node) (float64, bool) {
 		}
 		v := d.fields[slices.Index(m.x.fields, n.f)]
 		for _, x := range v.numbers {
-			if (!n.hasLow || x >= n.low) && (!n.hasHigh || x <= n.high) {
+			if x >= n.low && x <= n.high {
 				return 1, true
 			}
 		}
