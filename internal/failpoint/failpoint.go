@@ -8,8 +8,7 @@ const (
 	AfterPropose = "after-propose"
 	// AfterFsync stands after the log store synced entries, before it says so.
 	AfterFsync = "after-fsync-before-reply"
-	// ApplyBeforeReply stands after an entry was applied, before any waiter
-	// learns the outcome.
+	// ApplyBeforeReply stands after an entry was applied, before any waiter learns the outcome.
 	ApplyBeforeReply = "apply-before-reply"
 	// MidSnapshot is reached in the middle of writing a snapshot.
 	MidSnapshot = "mid-snapshot"

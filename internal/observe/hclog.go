@@ -12,10 +12,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// raftLevels are raft's messages that are logged at another level than raft's own. At info
-// stay leadership and snapshots; every other message of that level (each configuration
-// update, each pipeline started or stopped) becomes debug. What every election or dead peer
-// causes is no error of this node.
+// raftLevels are raft's messages that are logged at another level than raft's own. At info stay leadership and snapshots; every
+// other message of that level (each configuration update, each pipeline started or stopped) becomes debug. What every election or
+// dead peer causes is no error of this node.
 var raftLevels = map[string]slog.Level{
 	"entering leader state":                         slog.LevelInfo,
 	"entering follower state":                       slog.LevelInfo,
@@ -44,9 +43,8 @@ var raftLevels = map[string]slog.Level{
 	"failed to install snapshot":                    slog.LevelWarn,
 }
 
-// Raft is a logger for raft that writes to l: levels are mapped, its noise at info
-// becomes debug, and a warning or error that comes again and again (one for each
-// heartbeat to a dead peer) is written once in a while with a count.
+// Raft is a logger for raft that writes to l: levels are mapped, its noise at info becomes debug, and a warning or error that
+// comes again and again (one for each heartbeat to a dead peer) is written once in a while with a count.
 func Raft(l *slog.Logger) hclog.Logger { return raftLogger(l, newLimiter()) }
 
 func raftLogger(l *slog.Logger, often *limiter) hclog.Logger {

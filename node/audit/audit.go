@@ -80,8 +80,7 @@ type Log struct {
 	lost    prometheus.Counter
 }
 
-// Open opens the log at its destination: ToLog, Off, or the path of a file that is
-// appended to. Its metrics go to r.
+// Open opens the log at its destination: ToLog, Off, or the path of a file that is appended to. Its metrics go to r.
 func Open(destination, node string, log *slog.Logger, r prometheus.Registerer) (*Log, error) {
 	if destination == Off {
 		return nil, nil
@@ -137,8 +136,7 @@ func (l *Log) Write(r Record) {
 // Recent is the number of newest records that a log keeps in memory.
 const Recent = 500
 
-// Newest returns the newest n records since the process started, at most Recent, the
-// newest first.
+// Newest returns the newest n records since the process started, at most Recent, the newest first.
 func (l *Log) Newest(n int) []Record {
 	list := []Record{}
 	if l == nil {

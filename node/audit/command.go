@@ -11,8 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// acts are the commands that are administrative, by container and subcommand, with what
-// says more about one of them.
+// acts are the commands that are administrative, by container and subcommand, with what says more about one of them.
 var acts = map[string]map[string]func(words [][]byte) (target, detail string){
 	"acl": {
 		"setuser":   setUser,

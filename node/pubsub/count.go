@@ -31,10 +31,9 @@ func (t *topic) counted() bool {
 	return t.acknowledged && t.announced == len(t.members) && len(t.unannounced) == 0
 }
 
-// announceCounts announces the changed counts of topics until ctx ends: one request to the
-// log at a time, with all changes since the last. Its numbers are absolute, and the node's
-// session applies requests in order, so a request whose outcome is unknown is followed by
-// one with the current counts.
+// announceCounts announces the changed counts of topics until ctx ends: one request to the log at a time, with all changes since
+// the last. Its numbers are absolute, and the node's session applies requests in order, so a request whose outcome is unknown is
+// followed by one with the current counts.
 func (h *Hub) announceCounts(ctx context.Context) {
 	for {
 		select {
@@ -121,9 +120,8 @@ func (h *Hub) acknowledge(serial uint64, topics []*topic, err error) {
 	}
 }
 
-// WaitCounted waits until the log has the counts of every Add and Remove before the call, ctx
-// ends, a second has passed, or the hub is closed. A client whose UNSUBSCRIBE is answered after
-// it is not counted by any later PUBLISH, as in Redis.
+// WaitCounted waits until the log has the counts of every Add and Remove before the call, ctx ends, a second has passed, or the
+// hub is closed. A client whose UNSUBSCRIBE is answered after it is not counted by any later PUBLISH, as in Redis.
 func (h *Hub) WaitCounted(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, countedTimeout)
 	defer cancel()
@@ -145,15 +143,13 @@ func (h *Hub) WaitCounted(ctx context.Context) {
 	}
 }
 
-// BeforeCount has settle called before subscribers of a database are counted on behalf of a
-// client of this node. It returns when what subscribers' connections have sent to leave has
-// become Removes and Closes.
+// BeforeCount has settle called before subscribers of a database are counted on behalf of a client of this node. It returns when
+// what subscribers' connections have sent to leave has become Removes and Closes.
 func (h *Hub) BeforeCount(settle func(ctx context.Context, db string)) { h.settle.Store(&settle) }
 
-// AwaitUncounted waits until the log counts no subscriber of this node that left before the
-// call, whether or not its unsubscription was answered. It is called before a PUBLISH, and
-// before whatever else tells a client how many subscribers there are. If nobody leaves, it
-// costs a system call where connections subscribe, and an atomic load elsewhere.
+// AwaitUncounted waits until the log counts no subscriber of this node that left before the call, whether or not its
+// unsubscription was answered. It is called before a PUBLISH, and before whatever else tells a client how many subscribers there
+// are. If nobody leaves, it costs a system call where connections subscribe, and an atomic load elsewhere.
 func (h *Hub) AwaitUncounted(ctx context.Context, db string) {
 	if settle := h.settle.Load(); settle != nil {
 		(*settle)(ctx, db)
@@ -163,8 +159,7 @@ func (h *Hub) AwaitUncounted(ctx context.Context, db string) {
 	}
 }
 
-// requestBegins moves the waiters to the request that announces all that is queued; the lock
-// is held.
+// requestBegins moves the waiters to the request that announces all that is queued; the lock is held.
 func (h *Hub) requestBegins() {
 	h.requesting = true
 	if len(h.queue) == 0 {
@@ -175,8 +170,7 @@ func (h *Hub) requestBegins() {
 	}
 }
 
-// requestEnds releases the waiters of a request that was applied; after one that failed they
-// wait for the next. The lock is held.
+// requestEnds releases the waiters of a request that was applied; after one that failed they wait for the next. The lock is held.
 func (h *Hub) requestEnds(err error) {
 	h.requesting = false
 	h.leavingQueued = h.leavingQueued || (err != nil && h.leavingInFlight)

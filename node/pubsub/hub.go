@@ -19,8 +19,7 @@ import (
 var (
 	// ErrSlow: the connection reads too slowly, and more than the limits is queued.
 	ErrSlow = errors.New("pubsub: subscriber is too slow")
-	// ErrGap: this node has missed a part of the log, or the leader has dropped its counts:
-	// messages may be missing from here on.
+	// ErrGap: this node has missed a part of the log, or the leader has dropped its counts: messages may be missing from here on.
 	ErrGap = errors.New("pubsub: messages may have been missed")
 	// ErrDeleted: the database is gone.
 	ErrDeleted = errors.New("pubsub: database was deleted")
@@ -43,8 +42,7 @@ const maxMessages = 1 << 17
 type Options struct {
 	// Log takes the node's counts of subscribers. Required.
 	Log fsm.Proposer
-	// MaxBytes bounds the queue of one subscriber or monitor; 0 selects the default. A subscriber that lags by more is
-	// disconnected.
+	// MaxBytes bounds the queue of one subscriber or monitor; 0 selects the default. A subscriber that lags by more is disconnected.
 	MaxBytes int
 	// MaxTopicBytes bounds what the channels and patterns that a database subscribes to here may take in memory, since
 	// every node keeps those of all nodes; 0 selects the default.

@@ -29,8 +29,7 @@ func signal(wake chan<- struct{}) {
 	}
 }
 
-// put adds an item. It is false if the item exceeds the bounds: then the inbox must end.
-// On an ended inbox it does nothing.
+// put adds an item. It is false if the item exceeds the bounds: then the inbox must end. On an ended inbox it does nothing.
 func (i *inbox[T]) put(item T, size int) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -64,8 +63,7 @@ func (i *inbox[T]) ended() bool {
 	return i.err != nil
 }
 
-// Take returns all queued items in order, in exchange for a slice to reuse. The error says
-// why nothing follows.
+// Take returns all queued items in order, in exchange for a slice to reuse. The error says why nothing follows.
 func (i *inbox[T]) Take(spare []T) ([]T, error) {
 	clear(spare)
 	i.mu.Lock()

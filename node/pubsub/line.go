@@ -42,8 +42,7 @@ func AppendLine(dst []byte, at time.Time, addr string, argv [][]byte) []byte {
 	return dst
 }
 
-// secrets are the commands whose arguments may hold a password or a token, and how many
-// words of them may be shown.
+// secrets are the commands whose arguments may hold a password or a token, and how many words of them may be shown.
 var secrets = []struct {
 	words []string
 	open  int
@@ -90,8 +89,7 @@ func begins(argv [][]byte, words ...string) bool {
 
 func equalFold(b []byte, word string) bool { return ascii.EqualFold(string(b), word) }
 
-// appendQuoted writes b in double quotes, with the escapes that redis-cli reads: all
-// bytes but printable ASCII.
+// appendQuoted writes b in double quotes, with the escapes that redis-cli reads: all bytes but printable ASCII.
 func appendQuoted(dst, b []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

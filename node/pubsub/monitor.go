@@ -11,11 +11,9 @@ import (
 	"time"
 )
 
-// A monitor shows what the servers of all nodes execute in one database. The node that
-// serves it polls every other node for the lines of its servers (long polling: a poll that
-// finds none waits for some). Lines are kept until the next poll acknowledges them, so none
-// is lost on the way or shown twice; those of a node that dies, or can't be reached for
-// tapTimeout, are lost.
+// A monitor shows what the servers of all nodes execute in one database. The node that serves it polls every other node for the
+// lines of its servers (long polling: a poll that finds none waits for some). Lines are kept until the next poll acknowledges
+// them, so none is lost on the way or shown twice; those of a node that dies, or can't be reached for tapTimeout, are lost.
 
 // Peers are the other nodes of the cluster, as monitors need them.
 type Peers interface {
@@ -28,8 +26,7 @@ type Peers interface {
 const (
 	// holdPoll is the time for which a node holds a poll until it has lines.
 	holdPoll = 2 * time.Second
-	// pollTimeout bounds a poll, and pollRetryDelay is the pause after a failed
-	// one.
+	// pollTimeout bounds a poll, and pollRetryDelay is the pause after a failed one.
 	pollTimeout    = holdPoll + 2*time.Second
 	pollRetryDelay = 250 * time.Millisecond
 	// firstPollTimeout bounds a new monitor's wait for the first answers of other nodes.
@@ -197,8 +194,7 @@ func (m *Monitor) follow(ctx context.Context, polled chan<- struct{}) {
 	}
 }
 
-// pollNode polls one node until ctx ends. first is called when it has answered once, or when
-// ctx ends.
+// pollNode polls one node until ctx ends. first is called when it has answered once, or when ctx ends.
 func (m *Monitor) pollNode(ctx context.Context, node string, first func()) {
 	defer first()
 	q := pollRequest{watcher: rand.Uint64(), db: m.db}

@@ -143,8 +143,7 @@ func (h *Hub) ServePoll(ctx context.Context, b []byte) ([]byte, error) {
 	return a.encode(), nil
 }
 
-// remoteTap returns the tap of a monitor on another node, made by its first poll; nil if the
-// hub is closed.
+// remoteTap returns the tap of a monitor on another node, made by its first poll; nil if the hub is closed.
 func (m *monitors) remoteTap(q pollRequest) *remoteTap {
 	m.mu.Lock()
 	defer m.mu.Unlock()

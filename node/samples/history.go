@@ -27,8 +27,7 @@ const (
 type Sample struct {
 	// At is the end of the span in unix milliseconds.
 	At int64
-	// Commands counts commands of all transports; P50 and P99 are their times in
-	// milliseconds, 0 without any.
+	// Commands counts commands of all transports; P50 and P99 are their times in milliseconds, 0 without any.
 	Commands, P50, P99 float64
 	// Requests counts requests over HTTP.
 	Requests float64

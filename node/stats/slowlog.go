@@ -95,8 +95,7 @@ func redact(c *command.Command, argv [][]byte) [][]byte {
 	return shown
 }
 
-// configSecret is the first word of CONFIG SET that may be a secret: what follows a name that
-// speaks of one.
+// configSecret is the first word of CONFIG SET that may be a secret: what follows a name that speaks of one.
 func configSecret(argv [][]byte) int {
 	for i := 2; i < len(argv); i += 2 {
 		if name := strings.ToLower(string(argv[i])); strings.Contains(name, "pass") || strings.Contains(name, "auth") {

@@ -108,8 +108,7 @@ func (d *Database) refresh(must bool) {
 // Caller is the connection of a call; empty over HTTP.
 type Caller struct{ Addr, Name string }
 
-// Batch counts the calls of a request that took so long; each is charged an equal share of
-// the time.
+// Batch counts the calls of a request that took so long; each is charged an equal share of the time.
 func (d *Database) Batch(t *command.Table, argvs [][][]byte, values []reply.Value, took time.Duration, by Caller) {
 	if len(argvs) == 0 {
 		return

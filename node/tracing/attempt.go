@@ -20,16 +20,14 @@ type place struct {
 	parent  otlp.SpanID
 	state   string
 	sampled bool
-	// published is the parent of the publication's span; isNew says that there is such a span, which messages of runs
-	// don't have.
+	// published is the parent of the publication's span; isNew says that there is such a span, which messages of runs don't have.
 	published otlp.SpanID
 	isNew     bool
 	run       string
 }
 
-// placeOf finds the place of an attempt. A message of a run belongs to the run's span, any other to that of its
-// publication. Without a trace context of the publisher's a trace begins with the message, or with the one that a
-// callback is about.
+// placeOf finds the place of an attempt. A message of a run belongs to the run's span, any other to that of its publication.
+// Without a trace context of the publisher's a trace begins with the message, or with the one that a callback is about.
 func (t *Tracer) placeOf(node Node, a *queue.Attempt) (p place) {
 	c := a.Content
 	remoteTrace, remoteSpan := remote(c.Trace)
