@@ -56,7 +56,6 @@ type Limiter struct {
 	local  int     // of those in the reserve for loopback
 	admin  int     // of those in the reserve for the admin token
 	byAddr map[string]int
-	closed int64
 }
 
 // New makes a limiter.
@@ -119,7 +118,6 @@ func (l *Limiter) Enter(addr string, closeConn func()) (*Slot, Reason) {
 			return nil, Full
 		}
 		l.leave(victim)
-		l.closed++
 	}
 	l.add(s)
 	l.mu.Unlock()
@@ -232,20 +230,6 @@ func (s *Slot) LoggedIn() {
 
 // HasLoggedIn reports whether LoggedIn was called.
 func (s *Slot) HasLoggedIn() bool { return s != nil && s.loggedIn.Load() }
-
-// Open returns the number of open connections.
-func (l *Limiter) Open() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.slots) + l.local + l.admin
-}
-
-// Closed returns the number of silent connections that were closed to make room.
-func (l *Limiter) Closed() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.closed
-}
 
 // OpenOf returns the number of an address's open connections.
 func (l *Limiter) OpenOf(addr string) int {
