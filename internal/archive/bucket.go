@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -38,25 +39,12 @@ func openBucket(location string) (*bucket, error) {
 		return nil, fmt.Errorf("%w: %q: write %sBUCKET/PREFIX", ErrLocation, location, bucketScheme)
 	}
 	query := u.Query()
-	endpoint := query.Get("endpoint")
-	for _, variable := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"} {
-		if endpoint == "" {
-			endpoint = os.Getenv(variable)
-		}
-	}
-	if endpoint == "" {
-		endpoint = defaultEndpoint
-	}
+	endpoint := cmp.Or(query.Get("endpoint"), os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), defaultEndpoint)
 	server, err := url.Parse(endpoint)
 	if err != nil || server.Host == "" || server.Scheme != "http" && server.Scheme != "https" {
 		return nil, fmt.Errorf("%w: the endpoint %q has to be like %s", ErrLocation, endpoint, defaultEndpoint)
 	}
-	region := query.Get("region")
-	for _, variable := range []string{"AWS_REGION", "AWS_DEFAULT_REGION"} {
-		if region == "" {
-			region = os.Getenv(variable)
-		}
-	}
+	region := cmp.Or(query.Get("region"), os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
 	client, err := minio.New(server.Host, &minio.Options{
 		Secure: server.Scheme == "https", Region: region,
 		Creds: credentials.NewChainCredentials([]credentials.Provider{

@@ -10,28 +10,21 @@ import (
 
 // Recipients reads the public keys for which backups are encrypted from a file of age: one key a line (`age-keygen` prints one).
 func Recipients(path string) ([]age.Recipient, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("archive: open the recipients: %w", err)
-	}
-	defer file.Close()
-	all, err := age.ParseRecipients(file)
-	if err != nil {
-		return nil, fmt.Errorf("archive: read the recipients in %s: %w", path, err)
-	}
-	return all, nil
+	return read(path, "recipients", age.ParseRecipients)
 }
 
 // Identities open what was sealed for them, from a file that `age-keygen` wrote.
-func Identities(path string) ([]age.Identity, error) {
+func Identities(path string) ([]age.Identity, error) { return read(path, "keys", age.ParseIdentities) }
+
+func read[K any](path, what string, parse func(io.Reader) ([]K, error)) ([]K, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("archive: open the keys: %w", err)
+		return nil, fmt.Errorf("archive: open the %s: %w", what, err)
 	}
 	defer file.Close()
-	all, err := age.ParseIdentities(file)
+	all, err := parse(file)
 	if err != nil {
-		return nil, fmt.Errorf("archive: read the keys in %s: %w", path, err)
+		return nil, fmt.Errorf("archive: read the %s in %s: %w", what, path, err)
 	}
 	return all, nil
 }

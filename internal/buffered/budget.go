@@ -89,9 +89,6 @@ func (b *Budget) take(n int64) (would int64, ok bool) {
 	}
 }
 
-// Held is the number of bytes that are held.
-func (h *Holding) Held() int64 { return h.held }
-
 // Take holds n bytes more, for a database; empty is default, which has no part of its own. The error is an *Excess.
 func (h *Holding) Take(b *Budget, db string, n int64) error {
 	h.of = b

@@ -23,7 +23,7 @@ func TestBudget(t *testing.T) {
 			db := []string{"", "a", "b"}[i%3]
 			var h Holding
 			for range 5_000 {
-				before, n := h.Held(), r.Int64N(2<<20)
+				before, n := h.held, r.Int64N(2<<20)
 				var err error
 				switch r.IntN(4) {
 				case 0:
@@ -35,8 +35,8 @@ func TestBudget(t *testing.T) {
 				}
 				var excess *Excess
 				if err != nil {
-					if refused.Add(1); !errors.As(err, &excess) || h.Held() != before || db == "" && excess.database {
-						t.Errorf("%v: %d bytes are held, before %d", err, h.Held(), before)
+					if refused.Add(1); !errors.As(err, &excess) || h.held != before || db == "" && excess.database {
+						t.Errorf("%v: %d bytes are held, before %d", err, h.held, before)
 					}
 				}
 				b.mu.Lock()

@@ -16,8 +16,7 @@ import (
 // checkEvery is the least interval between two checks of the files.
 const checkEvery = time.Second
 
-// Pair is a certificate and its key. While new files can't be read, or don't belong
-// together, the former ones stay in use.
+// Pair is a certificate and its key. While new files can't be read, or don't belong together, the former ones stay in use.
 type Pair struct {
 	files files
 	issue func() (*tls.Certificate, error) // signs the next one; nil if they come from files
@@ -109,8 +108,7 @@ type Authority struct {
 	pool *x509.CertPool
 }
 
-// LoadAuthority reads the certificates of an authority, PEM. There may be several: while
-// one replaces another, both are good.
+// LoadAuthority reads the certificates of an authority, PEM. There may be several: while one replaces another, both are good.
 func LoadAuthority(path string, log *slog.Logger) (*Authority, error) {
 	a := &Authority{files: files{paths: []string{path}}, log: log}
 	a.files.changed() // as in LoadPair

@@ -1,7 +1,6 @@
 // Package certs manages the certificates of a process: a Pair is a certificate with its key, an Authority verifies the
-// certificates of others. Both come from files, which are read again when they change, so that certificates
-// are renewed while the process runs; or both are derived from a secret that the nodes of a cluster share
-// (FromSecrets).
+// certificates of others. Both come from files, which are read again when they change, so that certificates are renewed while the
+// process runs; or both are derived from a secret that the nodes of a cluster share (FromSecrets).
 //
 // # Invariants
 //

@@ -75,21 +75,13 @@ func (s Secret) GossipKey() ([]byte, error) {
 	return hkdf.Key(sha256.New, s, nil, gossipPurpose, 32)
 }
 
-// authorityKey derives the key of the authority, the same on all nodes.
-func (s Secret) authorityKey() (ed25519.PrivateKey, error) {
-	seed, err := hkdf.Key(sha256.New, s, nil, authorityPurpose, ed25519.SeedSize)
-	if err != nil {
-		return nil, err
-	}
-	return ed25519.NewKeyFromSeed(seed), nil
-}
-
-// authority is the certificate of the authority, and its key.
+// authority is the certificate of the authority, and its key, which all nodes derive alike.
 func (s Secret) authority() (*x509.Certificate, ed25519.PrivateKey, error) {
-	key, err := s.authorityKey()
+	seed, err := hkdf.Key(sha256.New, s, nil, authorityPurpose, ed25519.SeedSize)
 	if err != nil {
 		return nil, nil, err
 	}
+	key := ed25519.NewKeyFromSeed(seed)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: authorityName},
 		NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), // operators rotate the secret instead

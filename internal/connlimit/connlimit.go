@@ -21,8 +21,7 @@ type Limits struct {
 	Total int
 	// PerAddress bounds the connections of each address; see QuarterOfTotal.
 	PerAddress int
-	// Reserve is the number of connections beyond Total that are kept for loopback, and again
-	// for the admin token.
+	// Reserve is the number of connections beyond Total that are kept for loopback, and again for the admin token.
 	Reserve int
 }
 
@@ -57,7 +56,6 @@ type Limiter struct {
 	local  int     // of those in the reserve for loopback
 	admin  int     // of those in the reserve for the admin token
 	byAddr map[string]int
-	closed int64
 }
 
 // New makes a limiter.
@@ -99,9 +97,8 @@ type Slot struct {
 	left  bool
 }
 
-// Enter counts a connection of an address (AddressOf). If there is no room, it may close
-// another connection by the function with which that one has entered. Without room the slot
-// is nil.
+// Enter counts a connection of an address (AddressOf). If there is no room, it may close another connection by the function with
+// which that one has entered. Without room the slot is nil.
 func (l *Limiter) Enter(addr string, closeConn func()) (*Slot, Reason) {
 	l.mu.Lock()
 	loopback := IsLoopback(addr)
@@ -121,8 +118,6 @@ func (l *Limiter) Enter(addr string, closeConn func()) (*Slot, Reason) {
 			return nil, Full
 		}
 		l.leave(victim)
-		l.closed++
-		s.kind = ordinary
 	}
 	l.add(s)
 	l.mu.Unlock()
@@ -132,8 +127,7 @@ func (l *Limiter) Enter(addr string, closeConn func()) (*Slot, Reason) {
 	return s, Admitted
 }
 
-// EnterAdmin counts a connection that has shown the admin token, in the reserve for it; nil
-// if that is full too.
+// EnterAdmin counts a connection that has shown the admin token, in the reserve for it; nil if that is full too.
 func (l *Limiter) EnterAdmin(addr string, closeConn func()) *Slot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,9 +140,8 @@ func (l *Limiter) EnterAdmin(addr string, closeConn func()) *Slot {
 	return s
 }
 
-// victim is the connection that is closed to make room: the longest silent one that has not
-// logged in, else the longest silent one that has, if it is that for long enough. Looking at
-// all of them costs less than the connection that is accepted.
+// victim is the connection that is closed to make room: the longest silent one that has not logged in, else the longest silent
+// one that has, if it is that for long enough. Looking at all of them costs less than the connection that is accepted.
 func (l *Limiter) victim() *Slot {
 	var unknown, known *Slot
 	for _, s := range l.slots {
@@ -212,9 +205,8 @@ func (s *Slot) Leave() {
 	s.limiter.leave(s)
 }
 
-// Busy says that the connection is being answered: until Idle it is not closed for another.
-// A connection that has not logged in yet stays so: a client that sends requests that are
-// refused could hold its place otherwise.
+// Busy says that the connection is being answered: until Idle it is not closed for another. A connection that has not logged in
+// yet stays so: a client that sends requests that are refused could hold its place otherwise.
 func (s *Slot) Busy() {
 	if s != nil && s.loggedIn.Load() {
 		s.silentSince.Store(0)
@@ -228,8 +220,7 @@ func (s *Slot) Idle() {
 	}
 }
 
-// LoggedIn says that the connection has shown a token or a password that opens something, and
-// is being answered.
+// LoggedIn says that the connection has shown a token or a password that opens something, and is being answered.
 func (s *Slot) LoggedIn() {
 	if s != nil && !s.loggedIn.Load() {
 		s.loggedIn.Store(true)
@@ -239,20 +230,6 @@ func (s *Slot) LoggedIn() {
 
 // HasLoggedIn reports whether LoggedIn was called.
 func (s *Slot) HasLoggedIn() bool { return s != nil && s.loggedIn.Load() }
-
-// Open returns the number of open connections.
-func (l *Limiter) Open() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.slots) + l.local + l.admin
-}
-
-// Closed returns the number of silent connections that were closed to make room.
-func (l *Limiter) Closed() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.closed
-}
 
 // OpenOf returns the number of an address's open connections.
 func (l *Limiter) OpenOf(addr string) int {

@@ -16,8 +16,7 @@ type Conn interface {
 	Socket() net.Conn
 	// LoopState is the loop's own record of the connection.
 	LoopState() *State
-	// Leaves reports whether a busy connection needs a goroutine; HasInput whether some of its
-	// input was read and not served.
+	// Leaves reports whether a busy connection needs a goroutine; HasInput whether some of its input was read and not served.
 	Leaves() bool
 	HasInput() bool
 }
@@ -80,8 +79,7 @@ func (l *Loop[C]) close() {
 	l.DetachIdle(func(C) bool { return true })
 }
 
-// Attach takes a connection over and reports whether it did: its goroutine must not touch it any
-// more then.
+// Attach takes a connection over and reports whether it did: its goroutine must not touch it any more then.
 func (l *Loop[C]) Attach(c C) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,8 +108,7 @@ func (l *Loop[C]) Detach(c C) {
 	l.giveUp(c)
 }
 
-// DetachIdle gives those idle connections back for which why is true. It is called under the loop's
-// lock.
+// DetachIdle gives those idle connections back for which why is true. It is called under the loop's lock.
 func (l *Loop[C]) DetachIdle(why func(C) bool) {
 	var list []C
 	l.mu.Lock()
@@ -127,8 +124,7 @@ func (l *Loop[C]) DetachIdle(why func(C) bool) {
 	}
 }
 
-// Closed is called when a connection was closed from outside: the poller reports nothing for it any
-// more.
+// Closed is called when a connection was closed from outside: the poller reports nothing for it any more.
 func (l *Loop[C]) Closed(c C) {
 	s := c.LoopState()
 	l.mu.Lock()
@@ -160,8 +156,7 @@ func (l *Loop[C]) claim(ready []uint64) []C {
 	return list
 }
 
-// Rearm makes busy connections idle again. It returns those with more input, which stay busy, and
-// gives back those that leave.
+// Rearm makes busy connections idle again. It returns those with more input, which stay busy, and gives back those that leave.
 func (l *Loop[C]) Rearm(list []C) (again []C) {
 	var leaving []C
 	l.mu.Lock()

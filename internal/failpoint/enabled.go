@@ -37,8 +37,7 @@ func load(spec, file string) *registry {
 	return &registry{armed: armed, file: file}
 }
 
-// Eval does what is armed under name: nothing, a panic, an exit of the process
-// with ExitCode, or a pause.
+// Eval does what is armed under name: nothing, a panic, an exit of the process with ExitCode, or a pause.
 func Eval(name string) { points.eval(name) }
 
 func (r *registry) eval(name string) {
@@ -47,8 +46,7 @@ func (r *registry) eval(name string) {
 	}
 }
 
-// WallOffset returns the difference from the machine's wall clock that this process simulates, as
-// armed under WallClock.
+// WallOffset returns the difference from the machine's wall clock that this process simulates, as armed under WallClock.
 func WallOffset() time.Duration {
 	a, _ := points.take(WallClock)
 	return a.offset
@@ -70,9 +68,8 @@ func (r *registry) take(name string) (action, bool) {
 	return *a, true
 }
 
-// reload arms the content of the control file if it changed since the last look.
-// A file that is missing or can't be read yet leaves everything as it was: the
-// harness may be writing it.
+// reload arms the content of the control file if it changed since the last look. A file that is missing or can't be read yet
+// leaves everything as it was: the harness may be writing it.
 func (r *registry) reload(now time.Time) {
 	if r.file == "" || now.Sub(r.looked) < poll {
 		return

@@ -8,8 +8,7 @@ const (
 	AfterPropose = "after-propose"
 	// AfterFsync stands after the log store synced entries, before it says so.
 	AfterFsync = "after-fsync-before-reply"
-	// ApplyBeforeReply stands after an entry was applied, before any waiter
-	// learns the outcome.
+	// ApplyBeforeReply stands after an entry was applied, before any waiter learns the outcome.
 	ApplyBeforeReply = "apply-before-reply"
 	// MidSnapshot is reached in the middle of writing a snapshot.
 	MidSnapshot = "mid-snapshot"
@@ -23,11 +22,6 @@ const (
 
 // WallClock is the name under which a specification sets WallOffset. It is no point.
 const WallClock = "wall-clock"
-
-// Names lists every point, for harnesses that draw one at random.
-func Names() []string {
-	return []string{BeforePropose, AfterPropose, AfterFsync, ApplyBeforeReply, MidSnapshot, MidRestore, AfterClaim, AfterAnswer}
-}
 
 // Environment variables that arm points; read only under the build tag.
 const (

@@ -14,8 +14,7 @@ const (
 	every = time.Second
 	// maxPercent is the most room that is given: four times the live heap.
 	maxPercent = 400
-	// minPercent is the least, for a process that allocates nothing: what was garbage is given
-	// back to the machine.
+	// minPercent is the least, for a process that allocates nothing: what was garbage is given back to the machine.
 	minPercent = 25
 	// minRoom is the least room in bytes, so that a small process does not collect all the time.
 	minRoom = 32 << 20
@@ -25,21 +24,18 @@ const (
 	// minInterval is the least room for allocations between collections, in seconds of allocations:
 	// where data are few, rarer collections cost little memory.
 	minInterval = 0.25
-	// busyRoom is the most that is given so that collections are busyInterval seconds apart: under
-	// load a node with few data, up to fewData, has it. It becomes less as data grow, for the room
-	// by the rule grows with them.
+	// busyRoom is the most that is given so that collections are busyInterval seconds apart: under load a node with few data, up to
+	// fewData, has it. It becomes less as data grow, for the room by the rule grows with them.
 	busyRoom     = 128 << 20
 	busyInterval = 1
 	fewData      = 64 << 20
-	// firstSpeed is the assumed speed of a collection, in bytes of live heap for a second of processor
-	// time, until it was measured.
+	// firstSpeed is the assumed speed of a collection, in bytes of live heap for a second of processor time, until it was measured.
 	firstSpeed = 1 << 30
 	// learn is the weight of the newest measurement of that speed.
 	learn = 0.3
 	// fall is the part of the last rate that remains after a second without any allocation.
 	fall = 0.9
-	// step is the least relative change of the percent that is applied: each stops the process
-	// for some microseconds.
+	// step is the least relative change of the percent that is applied: each stops the process for some microseconds.
 	step = 0.1
 	// largeRoom is the most room in addition for largeTime after something large was announced, if a quarter of the
 	// memory that the limit leaves is as much.

@@ -1,8 +1,7 @@
 package layout
 
-// A Rule says what the packages of a folder may import from this repository. It holds
-// for all folders below it that have no rule of their own. Packages below one rule may
-// import each other.
+// A Rule says what the packages of a folder may import from this repository. It holds for all folders below it that have no rule
+// of their own. Packages below one rule may import each other.
 type Rule struct {
 	Folder string
 	Use    string   // what the folder is for
@@ -172,8 +171,7 @@ var Rules = []Rule{
 	{Folder: "scripts", Use: "programs of the Makefile", May: []string{"internal/layout"}},
 }
 
-// Support are the packages that exist for tests. A test of any package may import them;
-// no product package does.
+// Support are the packages that exist for tests. A test of any package may import them; no product package does.
 var Support = []string{
 	"clients/endpoint", "cluster/clustertest", "cluster/consensus/logstore/logstoretest", "fsm/command/commandtest", "fsm/command/scripttest", "httpapi/httpapitest",
 	"cli/importer/redisproc", "internal/testcpu", "internal/testgate", "jepsen/testcluster/...", "resp/resptest", "scheduler/egress/egresstest",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log"
 	"log/slog"
 	"reflect"
 	"strings"
@@ -13,10 +12,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// raftLevels are raft's messages that are logged at another level than raft's own. At info
-// stay leadership and snapshots; every other message of that level (each configuration
-// update, each pipeline started or stopped) becomes debug. What every election or dead peer
-// causes is no error of this node.
+// raftLevels are raft's messages that are logged at another level than raft's own. At info stay leadership and snapshots; every
+// other message of that level (each configuration update, each pipeline started or stopped) becomes debug. What every election or
+// dead peer causes is no error of this node.
 var raftLevels = map[string]slog.Level{
 	"entering leader state":                         slog.LevelInfo,
 	"entering follower state":                       slog.LevelInfo,
@@ -45,16 +43,18 @@ var raftLevels = map[string]slog.Level{
 	"failed to install snapshot":                    slog.LevelWarn,
 }
 
-// Raft is a logger for raft that writes to l: levels are mapped, its noise at info
-// becomes debug, and a warning or error that comes again and again (one for each
-// heartbeat to a dead peer) is written once in a while with a count.
-func Raft(l *slog.Logger) hclog.Logger {
-	return &bridge{to: l.With("part", "raft"), level: raftLevel, often: newLimiter()}
-}
+// Raft is a logger for raft that writes to l: levels are mapped, its noise at info becomes debug, and a warning or error that
+// comes again and again (one for each heartbeat to a dead peer) is written once in a while with a count.
+func Raft(l *slog.Logger) hclog.Logger { return raftLogger(l, newLimiter()) }
 
-// HCLog is a logger for libraries that use hclog.
-func HCLog(l *slog.Logger) hclog.Logger {
-	return &bridge{to: l, level: slogLevel, often: newLimiter()}
+func raftLogger(l *slog.Logger, often *limiter) hclog.Logger {
+	level := hclog.Error // the least that is written, for who asks
+	for level > hclog.Trace && l.Enabled(context.Background(), slogLevel(level-1)) {
+		level--
+	}
+	logger := hclog.NewInterceptLogger(&hclog.LoggerOptions{Level: level, Output: io.Discard})
+	logger.RegisterSink(&sink{to: l.With("part", "raft"), often: often})
+	return logger
 }
 
 func raftLevel(level hclog.Level, msg string) slog.Level {
@@ -64,13 +64,13 @@ func raftLevel(level hclog.Level, msg string) slog.Level {
 	if level == hclog.Info {
 		return slog.LevelDebug
 	}
-	return slogLevel(level, msg)
+	return slogLevel(level)
 }
 
 // levelTrace lies below debug: no setting of --log-level shows it.
 const levelTrace = slog.LevelDebug - 4
 
-func slogLevel(level hclog.Level, _ string) slog.Level {
+func slogLevel(level hclog.Level) slog.Level {
 	switch level {
 	case hclog.Info, hclog.NoLevel:
 		return slog.LevelInfo
@@ -84,27 +84,21 @@ func slogLevel(level hclog.Level, _ string) slog.Level {
 	return levelTrace
 }
 
-// bridge is a hclog.Logger that writes to a slog.Logger. Its level is the one of its
-// target and can't be set.
-type bridge struct {
-	to      *slog.Logger
-	level   func(hclog.Level, string) slog.Level
-	often   *limiter
-	name    string
-	implied []any
+// sink writes the messages of a hclog.Logger to a slog.Logger.
+type sink struct {
+	to    *slog.Logger
+	often *limiter
 }
 
-var _ hclog.Logger = (*bridge)(nil)
-
-// Log writes one message with its key and value pairs.
-func (b *bridge) Log(level hclog.Level, msg string, args ...any) {
-	ctx, to := context.Background(), b.level(level, msg)
-	if level == hclog.Off || !b.to.Enabled(ctx, to) {
+// Accept writes one message with its key and value pairs. Names of loggers are not written: the part attribute says who speaks.
+func (s *sink) Accept(_ string, level hclog.Level, msg string, args ...any) {
+	ctx, to := context.Background(), raftLevel(level, msg)
+	if !s.to.Enabled(ctx, to) {
 		return
 	}
 	attrs := attributes(args)
 	if to >= slog.LevelWarn {
-		suppressed, ok := b.often.allow(msg + "\x00" + subject(args))
+		suppressed, ok := s.often.allow(msg + "\x00" + subject(args))
 		if !ok {
 			return
 		}
@@ -112,7 +106,7 @@ func (b *bridge) Log(level hclog.Level, msg string, args ...any) {
 			attrs = append(attrs, slog.Int("suppressed", suppressed))
 		}
 	}
-	b.to.LogAttrs(ctx, to, msg, attrs...)
+	s.to.LogAttrs(ctx, to, msg, attrs...)
 }
 
 // nodeKey is under which every record names the node that writes it. Raft calls an address and a state so in a few messages, which
@@ -165,94 +159,3 @@ func subject(args []any) string {
 	}
 	return ""
 }
-
-// Trace writes below debug.
-func (b *bridge) Trace(msg string, args ...any) { b.Log(hclog.Trace, msg, args...) }
-
-// Debug writes at debug.
-func (b *bridge) Debug(msg string, args ...any) { b.Log(hclog.Debug, msg, args...) }
-
-// Info writes at info.
-func (b *bridge) Info(msg string, args ...any) { b.Log(hclog.Info, msg, args...) }
-
-// Warn writes at warn.
-func (b *bridge) Warn(msg string, args ...any) { b.Log(hclog.Warn, msg, args...) }
-
-// Error writes at error.
-func (b *bridge) Error(msg string, args ...any) { b.Log(hclog.Error, msg, args...) }
-
-func (b *bridge) enabled(level slog.Level) bool { return b.to.Enabled(context.Background(), level) }
-
-// IsTrace reports whether trace messages are written.
-func (b *bridge) IsTrace() bool { return b.enabled(levelTrace) }
-
-// IsDebug reports whether debug messages are written.
-func (b *bridge) IsDebug() bool { return b.enabled(slog.LevelDebug) }
-
-// IsInfo reports whether info messages are written.
-func (b *bridge) IsInfo() bool { return b.enabled(slog.LevelInfo) }
-
-// IsWarn reports whether warnings are written.
-func (b *bridge) IsWarn() bool { return b.enabled(slog.LevelWarn) }
-
-// IsError reports whether errors are written.
-func (b *bridge) IsError() bool { return b.enabled(slog.LevelError) }
-
-// ImpliedArgs are the pairs that With has added.
-func (b *bridge) ImpliedArgs() []any { return b.implied }
-
-// With is a logger that adds pairs to every message.
-func (b *bridge) With(args ...any) hclog.Logger {
-	c := *b
-	attrs := attributes(args)
-	anys := make([]any, len(attrs))
-	for i, a := range attrs {
-		anys[i] = a
-	}
-	c.to = b.to.With(anys...)
-	c.implied = append(append([]any{}, b.implied...), args...)
-	return &c
-}
-
-// Name is the name of the logger.
-func (b *bridge) Name() string { return b.name }
-
-// Named is the same logger under a longer name. Names are not written: the part
-// attribute says who speaks.
-func (b *bridge) Named(name string) hclog.Logger {
-	if b.name != "" {
-		name = b.name + "." + name
-	}
-	return b.ResetNamed(name)
-}
-
-// ResetNamed is the same logger under another name.
-func (b *bridge) ResetNamed(name string) hclog.Logger {
-	c := *b
-	c.name = name
-	return &c
-}
-
-// SetLevel does nothing: the level is that of the target.
-func (b *bridge) SetLevel(hclog.Level) {}
-
-// GetLevel is the least level that is written.
-func (b *bridge) GetLevel() hclog.Level {
-	switch {
-	case b.IsTrace():
-		return hclog.Trace
-	case b.IsDebug():
-		return hclog.Debug
-	case b.IsInfo():
-		return hclog.Info
-	case b.IsWarn():
-		return hclog.Warn
-	}
-	return hclog.Error
-}
-
-// StandardLogger is a logger of package log that writes here.
-func (b *bridge) StandardLogger(*hclog.StandardLoggerOptions) *log.Logger { return Standard(b.to) }
-
-// StandardWriter is a writer of lines that writes here.
-func (b *bridge) StandardWriter(*hclog.StandardLoggerOptions) io.Writer { return lines{b.to} }

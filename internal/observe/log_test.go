@@ -79,8 +79,9 @@ func TestRaftNoiseIsDebug(t *testing.T) {
 func TestRepeatedErrorsAreCounted(t *testing.T) {
 	l, out := testLogger(t, "info")
 	now := time.Unix(1000, 0)
-	b := Raft(l).(*bridge)
-	b.often.now = func() time.Time { return now }
+	often := newLimiter()
+	often.now = func() time.Time { return now }
+	b := raftLogger(l, often)
 	for range 5 {
 		b.Error("failed to commit logs", "peer", "n2", "error", errors.New("refused"))
 	}
@@ -109,8 +110,8 @@ func TestLimiterForgets(t *testing.T) {
 
 func TestWithAddsPairs(t *testing.T) {
 	l, out := testLogger(t, "info")
-	h := HCLog(l).Named("a").Named("b").With("k", "v")
-	h.Info("hello")
+	h := Raft(l).Named("a").Named("b").With("k", "v")
+	h.Warn("hello")
 	if got := records(t, out); len(got) != 1 || got[0]["k"] != "v" {
 		t.Errorf("wrote %v", got)
 	}

@@ -9,9 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// NewRegistry is a registry with the build, the Go runtime and the process in it, and
-// with what raft and memberlist report. Those two know only one sink per process, so a
-// second registry of one process has the rest without them.
+// NewRegistry is a registry with the build, the Go runtime and the process in it, and with what raft and memberlist report. Those
+// two know only one sink per process, so a second registry of one process has the rest without them.
 func NewRegistry(version, commit string) (*prometheus.Registry, error) {
 	r := prometheus.NewRegistry()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{

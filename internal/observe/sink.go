@@ -69,8 +69,7 @@ func (s *librarySink) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// get finds a series, which it makes at the first report. It is nil if the name is
-// taken by a series of another kind.
+// get finds a series, which it makes at the first report. It is nil if the name is taken by a series of another kind.
 func (s *librarySink) get(k kind, key []string, labels []gometrics.Label) *series {
 	var room [128]byte
 	id := append(room[:0], byte(k))

@@ -1,7 +1,9 @@
 package otlp
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"strconv"
@@ -42,9 +44,7 @@ const (
 func ReadConfig(getenv func(string) string) (c Config, err error) {
 	v := variables{getenv, &err}
 	c = Config{Endpoint: v.endpoint(), Certificate: v.own("CERTIFICATE"), Headers: v.pairs("OTEL_EXPORTER_OTLP_HEADERS"), Resource: v.pairs("OTEL_RESOURCE_ATTRIBUTES"), Sampler: v.sampler()}
-	for name, value := range v.pairs("OTEL_EXPORTER_OTLP_TRACES_HEADERS") {
-		c.Headers[name] = value
-	}
+	maps.Copy(c.Headers, v.pairs("OTEL_EXPORTER_OTLP_TRACES_HEADERS"))
 	if name := getenv("OTEL_SERVICE_NAME"); name != "" {
 		c.Resource["service.name"] = name
 	}
@@ -153,10 +153,7 @@ func (v variables) sampler() Sampler {
 		s.Ratio = 0
 	case "traceidratio":
 		text := v.getenv("OTEL_TRACES_SAMPLER_ARG")
-		ratio, err := strconv.ParseFloat(text, 64)
-		if text == "" {
-			ratio, err = 1, nil
-		}
+		ratio, err := strconv.ParseFloat(cmp.Or(text, "1"), 64)
 		if err != nil || !(ratio >= 0 && ratio <= 1) {
 			v.wrong("OTEL_TRACES_SAMPLER_ARG", "a number from 0 to 1", text)
 			ratio = 0

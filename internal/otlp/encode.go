@@ -3,6 +3,7 @@ package otlp
 import (
 	"bytes"
 	"compress/gzip"
+	"maps"
 	"slices"
 	"time"
 
@@ -76,9 +77,8 @@ func attributes(list []Attribute) []*common.KeyValue {
 // resourceOf is the description of this process.
 func resourceOf(all map[string]string) *resource.Resource {
 	r := &resource.Resource{}
-	for key, value := range all {
-		r.Attributes = append(r.Attributes, &common.KeyValue{Key: key, Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: value}}})
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		r.Attributes = append(r.Attributes, &common.KeyValue{Key: key, Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: all[key]}}})
 	}
-	slices.SortFunc(r.Attributes, func(a, b *common.KeyValue) int { return bytes.Compare([]byte(a.Key), []byte(b.Key)) })
 	return r
 }

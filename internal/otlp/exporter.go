@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -191,10 +192,7 @@ func (e *Exporter) post(ctx context.Context, body []byte) (again bool, err error
 	}
 	defer answer.Body.Close()
 	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection is used again
-	switch answer.StatusCode {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		again = true
-	}
+	again = slices.Contains([]int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, answer.StatusCode)
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		err = fmt.Errorf("the collector answered %s", answer.Status)
 	}

@@ -10,10 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Poller waits until some of many sockets are readable. It is edge-triggered: a socket is
-// reported when bytes, end of file or an error arrive, and again only when more arrives, so
-// its owner has to read until a read returns less than was asked for. Add and Remove may be
-// called by any goroutine, Wait by one.
+// Poller waits until some of many sockets are readable. It is edge-triggered: a socket is reported when bytes, end of file or an
+// error arrive, and again only when more arrives, so its owner has to read until a read returns less than was asked for. Add and
+// Remove may be called by any goroutine, Wait by one.
 type Poller struct {
 	file   *os.File
 	raw    syscall.RawConn
@@ -23,8 +22,7 @@ type Poller struct {
 // eventsAtOnce bounds the sockets that one Wait reports.
 const eventsAtOnce = 256
 
-// NewPoller returns a Poller without sockets. The error is errors.ErrUnsupported on systems
-// without epoll.
+// NewPoller returns a Poller without sockets. The error is errors.ErrUnsupported on systems without epoll.
 func NewPoller() (*Poller, error) {
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -44,13 +42,16 @@ func NewPoller() (*Poller, error) {
 // Add registers nc under a number; input that is there already is reported too. The error
 // is errors.ErrUnsupported if nc is more than a socket, and net.ErrClosed if it is closed.
 func (p *Poller) Add(nc net.Conn, number uint64) error {
-	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(uint32(number)), Pad: int32(uint32(number >> 32))}
-	return p.control(nc, unix.EPOLL_CTL_ADD, &e)
+	return p.add(nc, number, unix.EPOLLET)
 }
 
 // AddLevel registers nc for Ready: it is reported as long as it has input that was not taken.
 func (p *Poller) AddLevel(nc net.Conn, number uint64) error {
-	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP, Fd: int32(uint32(number)), Pad: int32(uint32(number >> 32))}
+	return p.add(nc, number, 0)
+}
+
+func (p *Poller) add(nc net.Conn, number uint64, mode uint32) error {
+	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP | mode, Fd: int32(uint32(number)), Pad: int32(uint32(number >> 32))}
 	return p.control(nc, unix.EPOLL_CTL_ADD, &e)
 }
 
@@ -73,8 +74,7 @@ func (p *Poller) control(nc net.Conn, op int, e *unix.EpollEvent) error {
 	return errors.Join(err, failed)
 }
 
-// Wait returns the numbers of readable sockets in the memory of numbers: at least one, or
-// os.ErrClosed after Close.
+// Wait returns the numbers of readable sockets in the memory of numbers: at least one, or os.ErrClosed after Close.
 func (p *Poller) Wait(numbers []uint64) ([]uint64, error) {
 	var n int
 	var failed error
@@ -101,9 +101,8 @@ func (p *Poller) Wait(numbers []uint64) ([]uint64, error) {
 // readyRounds bounds how many system calls one Ready makes.
 const readyRounds = 64
 
-// Ready returns the numbers of the sockets of AddLevel that have input now, in the memory of
-// numbers. It does not wait, and may be called by one goroutine at a time; a Poller is for Wait
-// or for Ready.
+// Ready returns the numbers of the sockets of AddLevel that have input now, in the memory of numbers. It does not wait, and may
+// be called by one goroutine at a time; a Poller is for Wait or for Ready.
 func (p *Poller) Ready(numbers []uint64) ([]uint64, error) {
 	numbers = numbers[:0]
 	var failed error

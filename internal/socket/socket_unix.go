@@ -100,9 +100,8 @@ func TryRead(nc net.Conn) func([]byte) (int, error) {
 	}
 }
 
-// TryWrite writes what the socket takes without waiting, and returns how many bytes that
-// were. It writes nothing where nc is more than a socket: part of a TLS record can't be
-// taken back.
+// TryWrite writes what the socket takes without waiting, and returns how many bytes that were. It writes nothing where nc is more
+// than a socket: part of a TLS record can't be taken back.
 func TryWrite(nc net.Conn) func([]byte) (int, error) {
 	try := nonblocking(nc, sysWrite, syscall.RawConn.Write)
 	return func(b []byte) (int, error) {
@@ -164,8 +163,7 @@ func rawOf(nc net.Conn) syscall.RawConn {
 	return raw
 }
 
-// transfer is a system call on a socket. One is made for each connection and direction, so
-// that a call allocates nothing.
+// transfer is a system call on a socket. One is made for each connection and direction, so that a call allocates nothing.
 type transfer struct {
 	call func(fd int, b []byte) (int, error)
 	once func(fd uintptr) bool

@@ -56,13 +56,6 @@ func (g *Gate) Reached(n int) {
 	}
 }
 
-// Came returns the number of calls of Wait.
-func (g *Gate) Came() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.came
-}
-
 // Open releases all goroutines, present and later ones. It may be called again.
 func (g *Gate) Open() { g.once.Do(func() { close(g.open) }) }
 

@@ -24,8 +24,8 @@ func TestGateHoldsAndOpens(t *testing.T) {
 	g.Open()
 	passed.Wait()
 	g.Wait()
-	if g.Came() != 4 || len(gone) != 3 {
-		t.Errorf("%d came, %d have gone on", g.Came(), len(gone))
+	if g.came != 4 || len(gone) != 3 {
+		t.Errorf("%d came, %d have gone on", g.came, len(gone))
 	}
 }
 

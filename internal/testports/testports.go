@@ -11,9 +11,8 @@ import (
 	"syscall"
 )
 
-// Ports are drawn in blocks from a range below the kernel's ephemeral one
-// (32768 and up on Linux), so that no outgoing connection can take the port of a
-// node that is down for a moment.
+// Ports are drawn in blocks from a range below the kernel's ephemeral one (32768 and up on Linux), so that no outgoing connection
+// can take the port of a node that is down for a moment.
 const (
 	firstPort = 10000
 	lastPort  = 32000
@@ -33,8 +32,7 @@ type Block struct {
 	lock *os.File
 }
 
-// Reserve draws a free block. The reservation is a file lock, so that it
-// ends with this process, however it ends.
+// Reserve draws a free block. The reservation is a file lock, so that it ends with this process, however it ends.
 func Reserve() (*Block, error) {
 	blocks := (lastPort - firstPort) / BlockSize
 	start := rand.IntN(blocks)

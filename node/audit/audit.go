@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -73,15 +74,13 @@ type Log struct {
 	now     func() time.Time
 	denied  time.Time // the last one recorded
 	omitted int
-	recent  []Record // a ring, of which next is the oldest
-	next    int
+	recent  []Record // the oldest first
 
 	records *prometheus.CounterVec
 	lost    prometheus.Counter
 }
 
-// Open opens the log at its destination: ToLog, Off, or the path of a file that is
-// appended to. Its metrics go to r.
+// Open opens the log at its destination: ToLog, Off, or the path of a file that is appended to. Its metrics go to r.
 func Open(destination, node string, log *slog.Logger, r prometheus.Registerer) (*Log, error) {
 	if destination == Off {
 		return nil, nil
@@ -121,7 +120,9 @@ func (l *Log) Write(r Record) {
 		return
 	}
 	l.records.WithLabelValues(string(r.Outcome)).Inc()
-	l.remember(r)
+	if l.recent = append(l.recent, r); len(l.recent) > Recent {
+		l.recent = slices.Delete(l.recent, 0, 1)
+	}
 	if l.file == nil {
 		l.log.Info("audit", r.attributes()...)
 		return
@@ -135,17 +136,7 @@ func (l *Log) Write(r Record) {
 // Recent is the number of newest records that a log keeps in memory.
 const Recent = 500
 
-func (l *Log) remember(r Record) {
-	if len(l.recent) < Recent {
-		l.recent = append(l.recent, r)
-		return
-	}
-	l.recent[l.next] = r
-	l.next = (l.next + 1) % Recent
-}
-
-// Newest returns the newest n records since the process started, at most Recent, the
-// newest first.
+// Newest returns the newest n records since the process started, at most Recent, the newest first.
 func (l *Log) Newest(n int) []Record {
 	list := []Record{}
 	if l == nil {
@@ -153,10 +144,8 @@ func (l *Log) Newest(n int) []Record {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	size := len(l.recent)
-	for i := range min(n, size) {
-		list = append(list, l.recent[(l.next+size-1-i)%size])
-	}
+	list = append(list, l.recent[max(0, len(l.recent)-n):]...)
+	slices.Reverse(list)
 	return list
 }
 
@@ -194,20 +183,17 @@ func (l *Log) Close() error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.file.close()
+	return l.file.f.Close()
 }
-
-// clip shortens what a caller has written.
-func clip(s string, most int) string {
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "..."
-}
-
-// Text makes what a caller has written fit for a record.
-func Text(s string) string { return clip(s, maxText) }
 
 // maxText is the most bytes of one text in a record.
 const maxText = 1000
+
+// Text makes what a caller has written fit for a record.
+func Text(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "") + "..."
+}

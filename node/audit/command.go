@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
@@ -9,8 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// acts are the commands that are administrative, by container and subcommand, with what
-// says more about one of them.
+// acts are the commands that are administrative, by container and subcommand, with what says more about one of them.
 var acts = map[string]map[string]func(words [][]byte) (target, detail string){
 	"acl": {
 		"setuser":   setUser,
@@ -39,42 +40,29 @@ type Caller struct {
 
 // Wants reports whether any of the rows is administrative.
 func (l *Log) Wants(rows [][][]byte) bool {
-	if l == nil {
-		return false
-	}
-	for _, argv := range rows {
-		if _, _, is := find(argv); is {
-			return true
-		}
-	}
-	return false
+	return l != nil && slices.ContainsFunc(rows, func(argv [][]byte) bool { _, _, is := find(argv); return is })
 }
 
 // Commands records those of a request that are administrative, with their replies.
 func (l *Log) Commands(by Caller, rows [][][]byte, values []reply.Value) {
-	if l == nil {
-		return
-	}
 	for i := range min(len(rows), len(values)) {
-		if act, about, is := find(rows[i]); is {
-			l.command(by, act, about, rows[i], &values[i])
-		}
+		l.command(by, rows[i], &values[i])
 	}
 }
 
 // Unanswered records the administrative ones of a request that failed as a whole.
 func (l *Log) Unanswered(by Caller, rows [][][]byte, why reply.Value) {
-	if l == nil {
-		return
-	}
 	for _, argv := range rows {
-		if act, about, is := find(argv); is {
-			l.command(by, act, about, argv, &why)
-		}
+		l.command(by, argv, &why)
 	}
 }
 
-func (l *Log) command(by Caller, act string, about func([][]byte) (string, string), argv [][]byte, v *reply.Value) {
+// command records a command if it is administrative.
+func (l *Log) command(by Caller, argv [][]byte, v *reply.Value) {
+	act, about, is := find(argv)
+	if l == nil || !is {
+		return
+	}
 	r := Record{
 		Act: act, Database: cmp.Or(by.As.DB, "default"), Who: Who(by.As),
 		From: by.From, Forwarded: Text(by.Forwarded), Request: by.Request, Session: by.Session, Outcome: Done,
@@ -108,11 +96,7 @@ func firstWord(words [][]byte) (target, _ string) {
 }
 
 func allWords(words [][]byte) (target, _ string) {
-	all := make([]string, len(words))
-	for i, w := range words {
-		all[i] = string(w)
-	}
-	return Text(strings.Join(all, " ")), ""
+	return Text(string(bytes.Join(words, []byte(" ")))), ""
 }
 
 // secretRules begin rules of ACL SETUSER that hold a password or its digest.

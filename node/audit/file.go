@@ -58,5 +58,3 @@ func (f *file) follow() error {
 	}
 	return old.Close()
 }
-
-func (f *file) close() error { return f.f.Close() }

@@ -22,9 +22,8 @@ type request struct {
 	place int
 }
 
-// scriptCalls keeps what the scripts of requests have called until the server that sent a request
-// shows it to monitors after the script's own line. What this node did not send is forgotten
-// when newer calls come.
+// scriptCalls keeps what the scripts of requests have called until the server that sent a request shows it to monitors after the
+// script's own line. What this node did not send is forgotten when newer calls come.
 type scriptCalls struct {
 	mu    sync.Mutex
 	by    map[request]*calls
@@ -103,9 +102,8 @@ func (sc *scriptCalls) take(at request, scripts int) (list []Call, more <-chan s
 	return nil, sc.more
 }
 
-// Called returns what the scripts of a request, which was answered, have called on this node. It
-// waits for the node to apply the request, but not for long: a snapshot may have taken its
-// place.
+// Called returns what the scripts of a request, which was answered, have called on this node. It waits for the node to apply the
+// request, but not for long: a snapshot may have taken its place.
 func (h *Hub) Called(index uint64, place, scripts int) []Call {
 	late := time.NewTimer(callsTimeout)
 	defer late.Stop()

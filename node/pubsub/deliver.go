@@ -39,8 +39,7 @@ func (h *Hub) fanOut(t *topic, n *env.Notification) {
 	}
 }
 
-// activate confirms the members of an announcement that was applied: they get the messages
-// after it. The lock is held.
+// activate confirms the members of an announcement that was applied: they get the messages after it. The lock is held.
 func (h *Hub) activate(serial uint64) {
 	members := h.awaitingApply[serial]
 	delete(h.awaitingApply, serial)

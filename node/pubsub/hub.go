@@ -19,8 +19,7 @@ import (
 var (
 	// ErrSlow: the connection reads too slowly, and more than the limits is queued.
 	ErrSlow = errors.New("pubsub: subscriber is too slow")
-	// ErrGap: this node has missed a part of the log, or the leader has dropped its counts:
-	// messages may be missing from here on.
+	// ErrGap: this node has missed a part of the log, or the leader has dropped its counts: messages may be missing from here on.
 	ErrGap = errors.New("pubsub: messages may have been missed")
 	// ErrDeleted: the database is gone.
 	ErrDeleted = errors.New("pubsub: database was deleted")
@@ -32,20 +31,19 @@ var (
 
 // The limits that apply where Options names none.
 const (
-	DefaultMaxMessages = 1 << 17
-	DefaultMaxBytes    = 32 << 20
+	DefaultMaxBytes      = 32 << 20
+	DefaultMaxTopicBytes = 64 << 20
 )
 
-// DefaultMaxTopicBytes is the default of Options.MaxTopicBytes.
-const DefaultMaxTopicBytes = 64 << 20
+// maxMessages bounds the queue of one subscriber or monitor, as Options.MaxBytes does.
+const maxMessages = 1 << 17
 
 // Options are the parts and limits of a Hub.
 type Options struct {
 	// Log takes the node's counts of subscribers. Required.
 	Log fsm.Proposer
-	// MaxMessages and MaxBytes bound the queue of one subscriber or monitor; 0 selects the
-	// default. A subscriber that lags by more is disconnected.
-	MaxMessages, MaxBytes int
+	// MaxBytes bounds the queue of one subscriber or monitor; 0 selects the default. A subscriber that lags by more is disconnected.
+	MaxBytes int
 	// MaxTopicBytes bounds what the channels and patterns that a database subscribes to here may take in memory, since
 	// every node keeps those of all nodes; 0 selects the default.
 	MaxTopicBytes int
@@ -105,7 +103,7 @@ type member struct {
 func New(o Options) *Hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Hub{
-		id: rand.Uint64(), log: o.Log, slog: o.Logger, max: newBounds(o.MaxMessages, o.MaxBytes),
+		id: rand.Uint64(), log: o.Log, slog: o.Logger, max: bounds{maxMessages, cmp.Or(o.MaxBytes, DefaultMaxBytes)},
 		topics: topicTable{
 			byRef: map[channel.Ref]*topic{}, patterns: map[string][]*topic{}, sizes: map[string]int{},
 			maxBytes: cmp.Or(o.MaxTopicBytes, DefaultMaxTopicBytes),

@@ -5,17 +5,6 @@ import "sync"
 // bounds limit an inbox.
 type bounds struct{ count, bytes int }
 
-func newBounds(count, bytes int) bounds {
-	b := bounds{DefaultMaxMessages, DefaultMaxBytes}
-	if count > 0 {
-		b.count = count
-	}
-	if bytes > 0 {
-		b.bytes = bytes
-	}
-	return b
-}
-
 // inbox is the bounded queue of one reader.
 type inbox[T any] struct {
 	max  bounds
@@ -32,15 +21,15 @@ func (i *inbox[T]) open(max bounds) { i.max, i.wake = max, make(chan struct{}, 1
 // Wake receives when there is something to Take, or the inbox has ended.
 func (i *inbox[T]) Wake() <-chan struct{} { return i.wake }
 
-func (i *inbox[T]) signal() {
+// signal wakes who receives from wake, now or later. The channel has room for one.
+func signal(wake chan<- struct{}) {
 	select {
-	case i.wake <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }
 
-// put adds an item. It is false if the item exceeds the bounds: then the inbox must end.
-// On an ended inbox it does nothing.
+// put adds an item. It is false if the item exceeds the bounds: then the inbox must end. On an ended inbox it does nothing.
 func (i *inbox[T]) put(item T, size int) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -53,7 +42,7 @@ func (i *inbox[T]) put(item T, size int) bool {
 	i.items = append(i.items, item)
 	i.bytes += size
 	if len(i.items) == 1 {
-		i.signal()
+		signal(i.wake)
 	}
 	return true
 }
@@ -64,7 +53,7 @@ func (i *inbox[T]) finish(why error) {
 	defer i.mu.Unlock()
 	if i.err == nil {
 		i.err = why
-		i.signal()
+		signal(i.wake)
 	}
 }
 
@@ -74,8 +63,7 @@ func (i *inbox[T]) ended() bool {
 	return i.err != nil
 }
 
-// Take returns all queued items in order, in exchange for a slice to reuse. The error says
-// why nothing follows.
+// Take returns all queued items in order, in exchange for a slice to reuse. The error says why nothing follows.
 func (i *inbox[T]) Take(spare []T) ([]T, error) {
 	clear(spare)
 	i.mu.Lock()

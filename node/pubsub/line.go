@@ -1,8 +1,11 @@
 package pubsub
 
 import (
+	"slices"
 	"strconv"
 	"time"
+
+	"github.com/trireme-dev/trireme/fsm/ascii"
 )
 
 // httpAddr stands for the address of every client that came over HTTP.
@@ -31,7 +34,7 @@ func AppendLine(dst []byte, at time.Time, addr string, argv [][]byte) []byte {
 		case i >= from && i < to:
 			dst = append(append(append(dst, '"'), redacted...), '"')
 		case i == 0 && http:
-			dst = appendQuoted(dst, upper(word))
+			dst = appendQuoted(dst, []byte(ascii.Upper(string(word))))
 		default:
 			dst = appendQuoted(dst, word)
 		}
@@ -39,8 +42,7 @@ func AppendLine(dst []byte, at time.Time, addr string, argv [][]byte) []byte {
 	return dst
 }
 
-// secrets are the commands whose arguments may hold a password or a token, and how many
-// words of them may be shown.
+// secrets are the commands whose arguments may hold a password or a token, and how many words of them may be shown.
 var secrets = []struct {
 	words []string
 	open  int
@@ -55,11 +57,11 @@ var secrets = []struct {
 
 // secretWords are the words of a command that may not be shown, to excluded.
 func secretWords(argv [][]byte) (from, to int) {
-	if !begins(argv, []string{"HELLO"}) {
+	if !begins(argv, "HELLO") {
 		return shownWords(argv), len(argv)
 	}
 	for i, word := range argv {
-		if i > 1 && string(upper(word)) == "AUTH" {
+		if i > 1 && equalFold(word, "AUTH") {
 			return i + 1, min(i+3, len(argv))
 		}
 	}
@@ -70,10 +72,10 @@ func secretWords(argv [][]byte) (from, to int) {
 // setting without a secret is shown whole.
 func shownWords(argv [][]byte) int {
 	for _, s := range secrets {
-		if !begins(argv, s.words) {
+		if !begins(argv, s.words...) {
 			continue
 		}
-		if s.words[0] == "CONFIG" && len(argv) == 4 && string(upper(argv[2])) == "NOTIFY-KEYSPACE-EVENTS" {
+		if s.words[0] == "CONFIG" && len(argv) == 4 && equalFold(argv[2], "NOTIFY-KEYSPACE-EVENTS") {
 			break
 		}
 		return s.open
@@ -81,31 +83,13 @@ func shownWords(argv [][]byte) int {
 	return len(argv)
 }
 
-func begins(argv [][]byte, words []string) bool {
-	if len(argv) < len(words) {
-		return false
-	}
-	for i, w := range words {
-		if len(argv[i]) != len(w) || string(upper(argv[i])) != w {
-			return false
-		}
-	}
-	return true
+func begins(argv [][]byte, words ...string) bool {
+	return len(argv) >= len(words) && slices.EqualFunc(argv[:len(words)], words, equalFold)
 }
 
-func upper(b []byte) []byte {
-	u := make([]byte, len(b))
-	for i, c := range b {
-		if 'a' <= c && c <= 'z' {
-			c -= 'a' - 'A'
-		}
-		u[i] = c
-	}
-	return u
-}
+func equalFold(b []byte, word string) bool { return ascii.EqualFold(string(b), word) }
 
-// appendQuoted writes b in double quotes, with the escapes that redis-cli reads: all
-// bytes but printable ASCII.
+// appendQuoted writes b in double quotes, with the escapes that redis-cli reads: all bytes but printable ASCII.
 func appendQuoted(dst, b []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

@@ -3,6 +3,7 @@ package pubsub
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -10,11 +11,9 @@ import (
 	"time"
 )
 
-// A monitor shows what the servers of all nodes execute in one database. The node that
-// serves it polls every other node for the lines of its servers (long polling: a poll that
-// finds none waits for some). Lines are kept until the next poll acknowledges them, so none
-// is lost on the way or shown twice; those of a node that dies, or can't be reached for
-// tapTimeout, are lost.
+// A monitor shows what the servers of all nodes execute in one database. The node that serves it polls every other node for the
+// lines of its servers (long polling: a poll that finds none waits for some). Lines are kept until the next poll acknowledges
+// them, so none is lost on the way or shown twice; those of a node that dies, or can't be reached for tapTimeout, are lost.
 
 // Peers are the other nodes of the cluster, as monitors need them.
 type Peers interface {
@@ -27,8 +26,7 @@ type Peers interface {
 const (
 	// holdPoll is the time for which a node holds a poll until it has lines.
 	holdPoll = 2 * time.Second
-	// pollTimeout bounds a poll, and pollRetryDelay is the pause after a failed
-	// one.
+	// pollTimeout bounds a poll, and pollRetryDelay is the pause after a failed one.
 	pollTimeout    = holdPoll + 2*time.Second
 	pollRetryDelay = 250 * time.Millisecond
 	// firstPollTimeout bounds a new monitor's wait for the first answers of other nodes.
@@ -154,10 +152,7 @@ func (m *Monitor) Close() {
 func (m *monitors) close() {
 	m.mu.Lock()
 	m.closed = true
-	var serving []*Monitor
-	for s := range m.serving { // unordered: each is closed alike
-		serving = append(serving, s)
-	}
+	serving := slices.Collect(maps.Keys(m.serving)) // unordered: each is closed alike
 	m.mu.Unlock()
 	for _, s := range serving {
 		s.Close()
@@ -169,44 +164,37 @@ func (m *monitors) close() {
 // when the present ones have answered, or firstPollTimeout is over.
 func (m *Monitor) follow(ctx context.Context, polled chan<- struct{}) {
 	polling := map[string]bool{}
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	var first, all sync.WaitGroup
+	var all sync.WaitGroup
 	defer all.Wait()
-	for begun := false; ; {
+	begin := func() (first *sync.WaitGroup) { // to poll those that joined; first ends when they have answered once
+		first = &sync.WaitGroup{}
 		for _, node := range m.of.peers.Others() {
-			if polling[node] {
-				continue
+			if !polling[node] {
+				polling[node] = true
+				first.Add(1)
+				all.Go(func() { m.pollNode(ctx, node, sync.OnceFunc(first.Done)) })
 			}
-			polling[node] = true
-			if begun {
-				all.Go(func() { m.pollNode(ctx, node, func() {}) })
-				continue
-			}
-			first.Add(1)
-			all.Go(func() { m.pollNode(ctx, node, sync.OnceFunc(first.Done)) })
 		}
-		if !begun {
-			begun = true
-			known := make(chan struct{})
-			all.Go(func() { first.Wait(); close(known) })
-			select {
-			case <-known:
-			case <-time.After(firstPollTimeout):
-			case <-ctx.Done():
-			}
-			close(polled)
-		}
+		return first
+	}
+	first, known := begin(), make(chan struct{})
+	all.Go(func() { first.Wait(); close(known) })
+	select {
+	case <-known:
+	case <-time.After(firstPollTimeout):
+	case <-ctx.Done():
+	}
+	close(polled)
+	for tick := time.Tick(time.Second); ; begin() {
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// pollNode polls one node until ctx ends. first is called when it has answered once, or when
-// ctx ends.
+// pollNode polls one node until ctx ends. first is called when it has answered once, or when ctx ends.
 func (m *Monitor) pollNode(ctx context.Context, node string, first func()) {
 	defer first()
 	q := pollRequest{watcher: rand.Uint64(), db: m.db}

@@ -31,17 +31,15 @@ type Subscription struct {
 	members map[channel.Ref]*member // the hub's lock is held
 }
 
-// Subscribe returns an empty subscription for a connection to db. The caller closes it when
-// the connection ends.
+// Subscribe returns an empty subscription for a connection to db. The caller closes it when the connection ends.
 func (h *Hub) Subscribe(db string) *Subscription {
 	s := &Subscription{hub: h, db: db, members: map[channel.Ref]*member{}}
 	s.open(h.max)
 	return s
 }
 
-// Add subscribes to names. Each is confirmed by an event when the log has it; if that
-// fails, the whole subscription ends with the reason. Names that are subscribed to
-// already are confirmed at once. ErrFull says that nothing was added.
+// Add subscribes to names. Each is confirmed by an event when the log has it; if that fails, the whole subscription ends with the
+// reason. Names that are subscribed to already are confirmed at once. ErrFull says that nothing was added.
 func (s *Subscription) Add(kind channel.Kind, names ...string) error {
 	h := s.hub
 	h.mu.Lock()
@@ -75,8 +73,7 @@ func (s *Subscription) Add(kind channel.Kind, names ...string) error {
 	return nil
 }
 
-// Remove ends the subscription to names. After it returns no message to them is queued;
-// those that are queued stay.
+// Remove ends the subscription to names. After it returns no message to them is queued; those that are queued stay.
 func (s *Subscription) Remove(kind channel.Kind, names ...string) {
 	h := s.hub
 	h.mu.Lock()

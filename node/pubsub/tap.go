@@ -86,10 +86,7 @@ func (t *remoteTap) line(s string) {
 		t.lines = append(t.lines, s)
 		t.bytes += len(s)
 	}
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
+	signal(t.wake)
 }
 
 // maxPollReply is about how much one reply holds, in bytes.
@@ -146,8 +143,7 @@ func (h *Hub) ServePoll(ctx context.Context, b []byte) ([]byte, error) {
 	return a.encode(), nil
 }
 
-// remoteTap returns the tap of a monitor on another node, made by its first poll; nil if the
-// hub is closed.
+// remoteTap returns the tap of a monitor on another node, made by its first poll; nil if the hub is closed.
 func (m *monitors) remoteTap(q pollRequest) *remoteTap {
 	m.mu.Lock()
 	defer m.mu.Unlock()

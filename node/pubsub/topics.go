@@ -70,8 +70,7 @@ func (tt *topicTable) fits(s *Subscription, kind channel.Kind, names []string) b
 	return bytes <= tt.maxBytes
 }
 
-// forget drops a topic without subscribers once the log has its count of 0; the lock is
-// held.
+// forget drops a topic without subscribers once the log has its count of 0; the lock is held.
 func (tt *topicTable) forget(t *topic) {
 	if len(t.members) > 0 || t.queued || !t.acknowledged || t.announced != 0 || tt.byRef[t.ref] != t {
 		return

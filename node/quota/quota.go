@@ -2,6 +2,7 @@ package quota
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -29,8 +30,7 @@ func New(p fsm.Proposer) *Meter {
 type block struct {
 	day  int64
 	left int64
-	// spent is the limit at which the day's quota was used up, or 0; limit and taken are the
-	// values of the last entry.
+	// spent is the limit at which the day's quota was used up, or 0; limit and taken are the values of the last entry.
 	spent, limit, taken int64
 	// wanted is the number of commands of all callers that wait in Take.
 	wanted int64
@@ -59,16 +59,13 @@ func (e *Exceeded) RetryAfter() string {
 
 func (e *Exceeded) Error() string {
 	if e.Wait > 0 {
-		return "ERR max request rate exceeded. Limit: " + strconv.FormatInt(e.Limit, 10) + " a second on each node, try again in " +
-			e.Wait.Round(time.Millisecond).String() + ". Setting: requestRate"
+		return fmt.Sprintf("ERR max request rate exceeded. Limit: %d a second on each node, try again in %s. Setting: requestRate", e.Limit, e.Wait.Round(time.Millisecond))
 	}
-	return "ERR max daily request limit exceeded. Limit: " + strconv.FormatInt(e.Limit, 10) +
-		", Usage: " + strconv.FormatInt(e.Usage, 10) + ". Setting: dailyRequestLimit"
+	return fmt.Sprintf("ERR max daily request limit exceeded. Limit: %d, Usage: %d. Setting: dailyRequestLimit", e.Limit, e.Usage)
 }
 
-// Take takes the quota of n commands on a database (empty: default), whose quota this
-// node knows as now, and returns how many of them may run: of a batch that is all or
-// nothing n or 0, otherwise as many as are left. If that is fewer than n, the error is an
+// Take takes the quota of n commands on a database (empty: default), whose quota this node knows as now, and returns how many of
+// them may run: of a batch that is all or nothing n or 0, otherwise as many as are left. If that is fewer than n, the error is an
 // Exceeded; any other error is the proposer's, and nothing may run.
 func (m *Meter) Take(ctx context.Context, db string, now fsm.Quota, n int64, whole bool) (int64, error) {
 	m.mu.Lock()
@@ -137,16 +134,14 @@ func (m *Meter) block(database uint64) *block {
 	return b
 }
 
-// turn forgets what was held of an earlier day. This node's time may lag behind, but
-// never runs ahead of the cluster's.
+// turn forgets what was held of an earlier day. This node's time may lag behind, but never runs ahead of the cluster's.
 func (b *block) turn(day int64) {
 	if day > b.day {
 		b.day, b.left, b.spent = day, 0, 0
 	}
 }
 
-// more waits until quota that was asked for has come, for this request or another. The
-// lock is held, but let go meanwhile.
+// more waits until quota that was asked for has come, for this request or another. The lock is held, but let go meanwhile.
 func (m *Meter) more(ctx context.Context, b *block, db string, limit int64) error {
 	if a := b.asking; a != nil {
 		m.mu.Unlock()

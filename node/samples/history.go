@@ -3,6 +3,7 @@ package samples
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,8 +27,7 @@ const (
 type Sample struct {
 	// At is the end of the span in unix milliseconds.
 	At int64
-	// Commands counts commands of all transports; P50 and P99 are their times in
-	// milliseconds, 0 without any.
+	// Commands counts commands of all transports; P50 and P99 are their times in milliseconds, 0 without any.
 	Commands, P50, P99 float64
 	// Requests counts requests over HTTP.
 	Requests float64
@@ -41,15 +41,14 @@ type Sample struct {
 	Memory, Resident, DiskFree float64
 }
 
-// History is a ring of samples.
+// History keeps the newest samples.
 type History struct {
 	gather prometheus.Gatherer
 	stats  *stats.Node
 	now    func() time.Time
 
 	mu      sync.Mutex
-	samples []Sample // a ring, of which next is the oldest
-	next    int
+	samples []Sample // the oldest first
 
 	last    Sample // its counters are sums
 	lastSum [command.Buckets]int64
@@ -64,19 +63,14 @@ func New(gather prometheus.Gatherer, node *stats.Node) *History {
 // Run takes samples until ctx ends.
 func (h *History) Run(ctx context.Context) {
 	h.Take()
-	select { // the first sample comes soon: the console may be open
-	case <-ctx.Done():
-		return
-	case <-time.After(Soon):
-		h.Take()
-	}
-	tick := time.NewTicker(Every)
+	tick := time.NewTicker(Soon) // the console may be open
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			tick.Reset(Every)
 			h.Take()
 		}
 	}
@@ -107,22 +101,15 @@ func (h *History) Take() {
 	for _, rate := range []struct{ to, from *float64 }{
 		{&s.Commands, &before.Commands}, {&s.Requests, &before.Requests}, {&s.Delivered, &before.Delivered}, {&s.Failed, &before.Failed},
 	} {
-		*rate.to = math.Max(0, *rate.to-*rate.from) / seconds
+		*rate.to = max(0, *rate.to-*rate.from) / seconds
 	}
 	for i := range histogram {
 		histogram[i] = max(0, histogram[i]-was[i])
 	}
 	s.P50, s.P99 = percentile(&histogram, 0.5), percentile(&histogram, 0.99)
-	h.keep(s)
-}
-
-func (h *History) keep(s Sample) {
-	if len(h.samples) < Kept {
-		h.samples = append(h.samples, s)
-		return
+	if h.samples = append(h.samples, s); len(h.samples) > Kept {
+		h.samples = slices.Delete(h.samples, 0, 1)
 	}
-	h.samples[h.next] = s
-	h.next = (h.next + 1) % Kept
 }
 
 // percentile is a time in milliseconds that the part q of the calls did not exceed.
@@ -158,7 +145,7 @@ func (s *Sample) add(f *dto.MetricFamily) {
 		case "trireme_http_requests_total":
 			s.Requests += v
 		case "trireme_attempts_total":
-			if label(m, "outcome") == "delivered" {
+			if has(m, "outcome", "delivered") {
 				s.Delivered += v
 			} else {
 				s.Failed += v
@@ -170,7 +157,7 @@ func (s *Sample) add(f *dto.MetricFamily) {
 		case "trireme_dead_letters":
 			s.Dead += v
 		case "trireme_workflow_runs":
-			if label(m, "state") == "active" {
+			if has(m, "state", "active") {
 				s.Runs = v
 			}
 		case "trireme_logical_memory_bytes":
@@ -183,13 +170,8 @@ func (s *Sample) add(f *dto.MetricFamily) {
 	}
 }
 
-func label(m *dto.Metric, name string) string {
-	for _, l := range m.GetLabel() {
-		if l.GetName() == name {
-			return l.GetValue()
-		}
-	}
-	return ""
+func has(m *dto.Metric, label, value string) bool {
+	return slices.ContainsFunc(m.GetLabel(), func(l *dto.LabelPair) bool { return l.GetName() == label && l.GetValue() == value })
 }
 
 // Columns are samples by column, the oldest first: what charts read. Times are unix
@@ -216,27 +198,14 @@ type Columns struct {
 func (h *History) Read() Columns {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c := Columns{EverySeconds: int(Every / time.Second), Time: []int64{}}
-	columns := []struct {
-		to   *[]float64
-		from func(*Sample) float64
-	}{
-		{&c.Commands, func(s *Sample) float64 { return s.Commands }}, {&c.P50, func(s *Sample) float64 { return s.P50 }},
-		{&c.P99, func(s *Sample) float64 { return s.P99 }}, {&c.Requests, func(s *Sample) float64 { return s.Requests }},
-		{&c.Delivered, func(s *Sample) float64 { return s.Delivered }}, {&c.Failed, func(s *Sample) float64 { return s.Failed }},
-		{&c.Messages, func(s *Sample) float64 { return s.Messages }}, {&c.Dead, func(s *Sample) float64 { return s.Dead }},
-		{&c.Runs, func(s *Sample) float64 { return s.Runs }}, {&c.Overdue, func(s *Sample) float64 { return s.Overdue }},
-		{&c.Memory, func(s *Sample) float64 { return s.Memory }}, {&c.Resident, func(s *Sample) float64 { return s.Resident }},
-		{&c.DiskFree, func(s *Sample) float64 { return s.DiskFree }},
-	}
-	for _, column := range columns {
-		*column.to = make([]float64, 0, len(h.samples))
+	c := Columns{EverySeconds: int(Every / time.Second), Time: make([]int64, len(h.samples))}
+	for _, column := range c.all(&Sample{}) {
+		*column.of = make([]float64, len(h.samples))
 	}
 	for i := range h.samples {
-		s := &h.samples[(h.next+i)%len(h.samples)]
-		c.Time = append(c.Time, s.At)
-		for _, column := range columns {
-			*column.to = append(*column.to, math.Round(column.from(s)*1000)/1000)
+		c.Time[i] = h.samples[i].At
+		for _, column := range c.all(&h.samples[i]) {
+			(*column.of)[i] = math.Round(column.figure*1000) / 1000
 		}
 	}
 	return c

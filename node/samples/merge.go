@@ -30,49 +30,47 @@ const (
 	fullest            // of the node that has least
 )
 
-// values are the columns, with what each is for several nodes.
-func (c *Columns) values() []struct {
-	of  *[]float64
-	how how
-} {
-	return []struct {
-		of  *[]float64
-		how how
-	}{
-		{&c.Commands, sum}, {&c.Requests, sum}, {&c.Delivered, sum}, {&c.Failed, sum}, {&c.P50, most}, {&c.P99, most}, {&c.Messages, most}, {&c.Dead, most},
-		{&c.Runs, most}, {&c.Overdue, most}, {&c.Memory, most}, {&c.Resident, most}, {&c.DiskFree, fullest},
+// column is one of Columns, with its figure of a sample.
+type column struct {
+	of     *[]float64
+	figure float64
+	how    how
+}
+
+// all are the columns, with the figures of a sample.
+func (c *Columns) all(s *Sample) []column {
+	return []column{
+		{&c.Commands, s.Commands, sum}, {&c.Requests, s.Requests, sum}, {&c.Delivered, s.Delivered, sum}, {&c.Failed, s.Failed, sum},
+		{&c.P50, s.P50, most}, {&c.P99, s.P99, most}, {&c.Messages, s.Messages, most}, {&c.Dead, s.Dead, most}, {&c.Runs, s.Runs, most},
+		{&c.Overdue, s.Overdue, most}, {&c.Memory, s.Memory, most}, {&c.Resident, s.Resident, most}, {&c.DiskFree, s.DiskFree, fullest},
 	}
 }
 
 // Merge makes one history of those of several nodes. Its times are those of the node that has seen most; of each other node the
 // sample counts that is nearest in time, if it is no further away than one is from the next.
 func Merge(all []Named, missing []Missing) Cluster {
-	out := Cluster{Nodes: []string{}, Missing: append([]Missing{}, missing...)}
-	if len(all) == 0 {
-		out.Time = []int64{}
-		for _, v := range out.values() {
-			*v.of = []float64{}
-		}
-		return out
+	out := Cluster{Nodes: []string{}, Missing: append([]Missing{}, missing...), Columns: Columns{Time: []int64{}}}
+	if len(all) > 0 {
+		longest := slices.MaxFunc(all, func(a, b Named) int { return len(a.Columns.Time) - len(b.Columns.Time) }).Columns
+		out.Time, out.EverySeconds = longest.Time, longest.EverySeconds
 	}
-	longest := slices.MaxFunc(all, func(a, b Named) int { return len(a.Columns.Time) - len(b.Columns.Time) }).Columns
-	out.Time, out.EverySeconds = longest.Time, longest.EverySeconds
-	for _, v := range out.values() {
-		*v.of = make([]float64, len(out.Time))
+	columns := out.all(&Sample{})
+	for _, c := range columns {
+		*c.of = make([]float64, len(out.Time))
 	}
 	seen := make([]int, len(out.Time)) // nodes that count at a time
 	for _, one := range all {
 		out.Nodes = append(out.Nodes, one.Node)
-		from := one.Columns.values()
+		from := one.Columns.all(&Sample{})
 		for i, at := range out.Time {
 			j := nearest(one.Columns.Time, at)
 			if j < 0 || abs(one.Columns.Time[j]-at) > int64(out.EverySeconds)*1000 {
 				continue
 			}
-			for k, v := range out.values() {
+			for k, c := range columns {
 				if j < len(*from[k].of) {
-					to := &(*v.of)[i]
-					*to = v.how.of(*to, (*from[k].of)[j], seen[i] == 0)
+					to := &(*c.of)[i]
+					*to = c.how.of(*to, (*from[k].of)[j], seen[i] == 0)
 				}
 			}
 			seen[i]++

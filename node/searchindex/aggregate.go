@@ -1,6 +1,7 @@
 package searchindex
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
@@ -72,10 +73,7 @@ func (in *index) aggregate(filter, aggregations []byte, now int64, b *budget) (v
 	}
 	s := &searcher{budget: b, x: in, now: now}
 	out, err := g.run(list, s.alive(s.eval(n)).docs)
-	if failed := b.failed(); failed != nil {
-		return v, failed
-	}
-	return reply.Map(out...), err
+	return reply.Map(out...), cmp.Or(b.err, err)
 }
 
 // aggregationsOf reads the object of all aggregations.
@@ -180,7 +178,7 @@ func (ag *aggregator) run(list []aggregation, docs []uint32) (out []reply.Value,
 	for i := range list {
 		a := &list[i]
 		if !ag.spend(1 + int64(len(docs))/aggregatedDocs) {
-			return nil, ag.failed()
+			return nil, ag.err
 		}
 		again := *a.args // an aggregation below buckets is run for each of them
 		a.args = &again
@@ -242,28 +240,28 @@ func (a *arguments) get(name string) jsondoc.Value {
 	return v
 }
 
+// argument is an argument of type T, which want names. It is not ok if it is not there, or of another type, which is an error.
+func argument[T jsondoc.Value](a *arguments, name, want string) (v T, ok bool) {
+	given := a.get(name)
+	if v, ok = given.(T); !ok && given != nil {
+		a.wrong(name, want, given)
+	}
+	return v, ok
+}
+
 func (a *arguments) text(name, missing string) string {
-	switch v := a.get(name).(type) {
-	case nil:
-		return missing
-	case jsondoc.String:
-		return string(v)
-	default:
-		a.wrong(name, "a string", v)
+	if s, ok := argument[jsondoc.String](a, name, "a string"); ok {
+		return string(s)
 	}
 	return missing
 }
 
 func (a *arguments) number(name string) (f float64, ok bool) {
 	v := a.get(name)
-	switch v.(type) {
-	case nil:
-		return 0, false
-	case jsondoc.Int, jsondoc.Uint, jsondoc.Double:
-		return float(v), true
+	if f, ok = float(v); !ok && v != nil {
+		a.wrong(name, "a number", v)
 	}
-	a.wrong(name, "a number", v)
-	return 0, false
+	return f, ok
 }
 
 // whole is a whole number from least on.
@@ -281,42 +279,28 @@ func (a *arguments) whole(name string, missing, least int) int {
 }
 
 func (a *arguments) flag(name string, missing bool) bool {
-	switch v := a.get(name).(type) {
-	case nil:
-		return missing
-	case jsondoc.Bool:
-		return bool(v)
-	default:
-		a.wrong(name, "true or false", v)
+	if b, ok := argument[jsondoc.Bool](a, name, "true or false"); ok {
+		return bool(b)
 	}
 	return missing
 }
 
 // object is an argument with arguments of its own, nil if it is not there.
 func (a *arguments) object(name string) *arguments {
-	switch v := a.get(name).(type) {
-	case nil:
-		return nil
-	case *jsondoc.Object:
-		return newArguments(a.alias, v)
-	default:
-		a.wrong(name, "an object", v)
+	if o, ok := argument[*jsondoc.Object](a, name, "an object"); ok {
+		return newArguments(a.alias, o)
 	}
 	return nil
 }
 
 // list is an array, nil if it is not there.
 func (a *arguments) list(name string) (list []jsondoc.Value) {
-	switch v := a.get(name).(type) {
-	case nil:
-	case *jsondoc.Array:
+	if array, ok := argument[*jsondoc.Array](a, name, "an array"); ok {
 		list = []jsondoc.Value{}
-		v.All(func(_ int, e jsondoc.Value) bool {
+		array.All(func(_ int, e jsondoc.Value) bool {
 			list = append(list, e)
 			return true
 		})
-	default:
-		a.wrong(name, "an array", v)
 	}
 	return list
 }

@@ -107,7 +107,7 @@ func (a *aggregation) order(g *aggregator, groups []*group) (before func(x, y *g
 	if err != nil {
 		return nil, err
 	}
-	compare := compareRanks
+	compare := func(x, y *group) int { return cmp.Compare(x.rank, y.rank) }
 	switch by {
 	case "count", "_count":
 		compare = func(x, y *group) int { return len(x.docs) - len(y.docs) }
@@ -150,17 +150,6 @@ func (a *aggregation) orderOption() (by string, up bool, err error) {
 	return "", false, search.Errorf("Aggregation '%s': 'order' must be asc or desc", a.alias)
 }
 
-// compareRanks compares the numbers that groups are sorted by. Those that are none are equal.
-func compareRanks(x, y *group) int {
-	switch {
-	case x.rank < y.rank:
-		return -1
-	case x.rank > y.rank:
-		return 1
-	}
-	return 0
-}
-
 // rank computes what groups are sorted by: the number of an aggregation below, "alias" or "alias.member".
 func (a *aggregation) rank(g *aggregator, groups []*group, by string) error {
 	alias, member, _ := strings.Cut(by, ".")
@@ -186,14 +175,12 @@ func (a *aggregation) rank(g *aggregator, groups []*group, by string) error {
 // numberOf is a number of a result, not a number if it has none of that name.
 func numberOf(result reply.Value, member string) float64 {
 	n := math.NaN()
-	for i, list := 0, result.Elems(); i+1 < len(list); i += 2 {
-		if list[i].Text() != member {
-			continue
-		}
-		switch v := list[i+1]; v.Kind() {
-		case reply.KindInt:
+	for pair := range slices.Chunk(result.Elems(), 2) {
+		switch v := pair[1]; {
+		case pair[0].Text() != member:
+		case v.Kind() == reply.KindInt:
 			n = float64(v.Int())
-		case reply.KindDouble:
+		case v.Kind() == reply.KindDouble:
 			n = v.Float()
 		}
 	}

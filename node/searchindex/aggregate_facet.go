@@ -1,6 +1,7 @@
 package searchindex
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -32,11 +33,7 @@ func facet(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, err err
 	if err != nil {
 		return v, err
 	}
-	shown := t.root
-	if shown == "" {
-		shown = "/"
-	}
-	return reply.Map(slices.Concat(pair("path", reply.Bulk(shown)), pair("sumOtherDocCount", reply.Int(others)), pair("children", reply.Array(children...)))...), nil
+	return reply.Map(slices.Concat(pair("path", reply.Bulk(cmp.Or(t.root, "/"))), pair("sumOtherDocCount", reply.Int(others)), pair("children", reply.Array(children...)))...), nil
 }
 
 func (t *facetTree) options() error {
@@ -83,17 +80,15 @@ func (t *facetTree) children(parent string) (paths []string) {
 		}
 	}
 	slices.SortFunc(paths, func(x, y string) int {
-		c := strings.Compare(x, y)
-		switch {
-		case !t.byPath && counts[x] != counts[y]:
-			c = counts[x] - counts[y]
-		case !t.byPath:
-			return c
+		byPath := strings.Compare(x, y)
+		c := counts[x] - counts[y]
+		if t.byPath {
+			c = byPath
 		}
 		if !t.up {
 			c = -c
 		}
-		return c
+		return cmp.Or(c, byPath)
 	})
 	return paths
 }

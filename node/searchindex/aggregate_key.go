@@ -1,6 +1,7 @@
 package searchindex
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -45,11 +46,5 @@ func (f *field) keyPairs(k bucketKey) []reply.Value {
 }
 
 func compareKeys(a, b bucketKey) int {
-	switch {
-	case a.number != b.number && a.number < b.number:
-		return -1
-	case a.number != b.number:
-		return 1
-	}
-	return strings.Compare(a.text, b.text)
+	return cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
 }

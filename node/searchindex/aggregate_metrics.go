@@ -217,10 +217,9 @@ func (a *aggregation) percents() ([]float64, error) {
 	}
 	var percents []float64
 	for _, v := range list {
-		switch v.(type) {
-		case jsondoc.Int, jsondoc.Uint, jsondoc.Double:
-			percents = append(percents, float(v))
-		default:
+		if p, ok := float(v); ok {
+			percents = append(percents, p)
+		} else {
 			a.args.wrong("percents", "an array of numbers", v)
 		}
 	}

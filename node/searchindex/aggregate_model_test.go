@@ -100,7 +100,7 @@ func drawZoo(t *rapid.T) *zoo {
 
 // aggregate runs one aggregation over all documents and returns its result.
 func (z *zoo) aggregate(t *rapid.T, spec string) reply.Value {
-	v, err := z.x.aggregate([]byte(`{}`), []byte(`{"x":`+spec+`}`), 0, nil)
+	v, err := z.x.aggregate([]byte(`{}`), []byte(`{"x":`+spec+`}`), 0, unlimited())
 	if err != nil {
 		t.Fatalf("%s: %v", spec, err)
 	}

@@ -55,7 +55,7 @@ func (a *aggregation) selects(name string) (func(text string) bool, error) {
 			return nil, err
 		}
 		if !a.spend(compileWork * int64(size)) { // again for each bucket that it stands below
-			return nil, a.failed()
+			return nil, a.err
 		}
 		re, err := regexp.Compile("^(?:" + string(v) + ")$")
 		if err != nil {

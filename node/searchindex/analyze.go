@@ -38,12 +38,6 @@ var stemmers = map[string]stemmer{
 	"tamil": tamil.Stem, "turkish": turkish.Stem,
 }
 
-// token is a word of a text: its indexed form and its position.
-type token struct {
-	term       string
-	start, end int
-}
-
 // analyzer cuts texts of a field into tokens.
 type analyzer struct {
 	whole bool
@@ -71,13 +65,13 @@ func words(text string, f func(start, end int) bool) {
 	}
 }
 
-// tokens are the tokens of a text in order.
-func (a analyzer) tokens(text string) (all []token) {
-	a.each(text, func(term string, start, end int) bool {
-		all = append(all, token{strings.Clone(term), start, end})
+// tokens are the terms of a text in order.
+func (a analyzer) tokens(text string) (terms []string) {
+	a.each(text, func(term string, _, _ int) bool {
+		terms = append(terms, strings.Clone(term))
 		return true
 	})
-	return all
+	return terms
 }
 
 // each calls f for the tokens of a text in order, until it returns false. A term may share memory with the text.

@@ -54,7 +54,7 @@ func BenchmarkQuery(b *testing.B) {
 			r := rand.New(rand.NewSource(3))
 			for b.Loop() {
 				q := search.Query{Filter: []byte(`{"title":{"` + kind + `":"` + text(r, 1) + `"}}`), Limit: 10}
-				if _, err := x.query(&q, 0, nil); err != nil {
+				if _, err := x.query(&q, 0, unlimited()); err != nil {
 					b.Fatal(err)
 				}
 			}

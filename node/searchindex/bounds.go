@@ -2,6 +2,7 @@ package searchindex
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
@@ -10,11 +11,10 @@ import (
 
 // bounds are values from low to high, both included.
 type bounds struct {
-	f               *field
-	low, high       uint64
-	hasLow, hasHigh bool
-	none            bool        // no value can match
-	tests           []textBound // of a KEYWORD
+	f         *field
+	low, high uint64      // of numbers
+	none      bool        // no value can match
+	tests     []textBound // of a KEYWORD
 }
 
 // textBound is a bound of texts, in the order of bytes.
@@ -32,29 +32,19 @@ func (b textBound) holds(s string) bool {
 	return s <= b.text
 }
 
-func (bo *bounds) atLeast(n uint64) {
-	if !bo.hasLow || n > bo.low {
-		bo.low, bo.hasLow = n, true
-	}
-}
-
-func (bo *bounds) atMost(n uint64) {
-	if !bo.hasHigh || n < bo.high {
-		bo.high, bo.hasHigh = n, true
-	}
-}
+func (bo *bounds) atLeast(n uint64) { bo.low = max(bo.low, n) }
+func (bo *bounds) atMost(n uint64)  { bo.high = min(bo.high, n) }
 
 // number takes a bound of numbers or times.
 func (bo *bounds) number(op string, v jsondoc.Value) error {
 	if n, exact := number(bo.f.Type, v); exact {
 		bo.limit(op, n)
-		return nil
-	}
-	want, fits := bo.f.kindOf(v)
-	if !fits {
+	} else if want, fits := bo.f.kindOf(v); fits {
+		f, _ := float(v)
+		bo.between(op, f)
+	} else {
 		return wrongValue(bo.f, op, want, v)
 	}
-	bo.between(op, float(v))
 	return nil
 }
 
@@ -107,18 +97,6 @@ func (bo *bounds) limit(op string, n uint64) {
 	}
 }
 
-func float(v jsondoc.Value) float64 {
-	switch n := v.(type) {
-	case jsondoc.Int:
-		return float64(n)
-	case jsondoc.Uint:
-		return float64(n)
-	case jsondoc.Double:
-		return float64(n)
-	}
-	return 0
-}
-
 func (bo *bounds) eval(s *searcher) matches {
 	if bo.none {
 		return matches{}
@@ -126,25 +104,18 @@ func (bo *bounds) eval(s *searcher) matches {
 	if bo.f.terms != nil {
 		return bo.evalTexts(s)
 	}
-	low, high := uint64(0), uint64(math.MaxUint64)
-	if bo.hasLow {
-		low = bo.low
-	}
-	if bo.hasHigh {
-		high = bo.high
-	}
 	switch {
-	case low > high:
+	case bo.low > bo.high:
 		return matches{}
-	case low == high:
-		return bo.f.withNumber(low)
+	case bo.low == bo.high:
+		return bo.f.withNumber(bo.low)
 	}
 	hits := newSet(len(s.x.names))
-	bo.f.numbers.Ascend(low, func(n uint64, p *postings) bool {
-		if n > high || !s.spend(1+int64(p.n)/docsPerStep) {
+	bo.f.numbers.Ascend(bo.low, func(n uint64, p *postings) bool {
+		if n > bo.high || !s.spend(1+int64(p.n)/docsPerStep) {
 			return false
 		}
-		p.each(func(doc uint32, _ uint16) { hits.put(doc) })
+		hits.putAll(p)
 		return true
 	})
 	return s.constant(hits)
@@ -157,12 +128,9 @@ func (bo *bounds) evalTexts(s *searcher) matches {
 		if !s.spend(1 + int64(len(bo.tests)+t.n)/docsPerStep) {
 			return false
 		}
-		for _, b := range bo.tests {
-			if !b.holds(text) {
-				return true
-			}
+		if !slices.ContainsFunc(bo.tests, func(b textBound) bool { return !b.holds(text) }) {
+			hits.putAll(&t.postings)
 		}
-		t.each(func(doc uint32, _ uint16) { hits.put(doc) })
 		return true
 	})
 	return s.constant(hits)

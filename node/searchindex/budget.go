@@ -7,14 +7,14 @@ import (
 )
 
 // budget is the work that a search may still do, in steps of about 100 ns. It ends early when nobody wants the answer any
-// more or the node stops. A nil budget has no end.
+// more or the node stops.
 type budget struct {
 	left         int64
 	since        int64 // steps since done and closed were looked at
 	due          int64 // steps that tell does not know of
 	tell         func(steps int64)
 	done, closed <-chan struct{}
-	err          error
+	err          error // why the search has ended early, nil if it has not
 }
 
 // stepsPerCheck is the number of steps, about a millisecond, between two checks for cancellation.
@@ -27,14 +27,9 @@ var (
 	errStopped = search.Error("the node is stopping")
 )
 
-// newBudget returns the budget of a search at a point.
-func (in *Indexes) newBudget(p search.Point) *budget {
-	return &budget{left: p.Work, tell: p.Spend, done: p.Done, closed: in.closed}
-}
-
 // settle charges the request for the work of the search since the last call.
 func (b *budget) settle() {
-	if b != nil && b.tell != nil && b.due > 0 {
+	if b.tell != nil && b.due > 0 {
 		b.tell(b.due)
 		b.due = 0
 	}
@@ -42,9 +37,6 @@ func (b *budget) settle() {
 
 // spend takes steps off the budget and reports whether the search may continue. After false it always returns false.
 func (b *budget) spend(steps int64) bool {
-	if b == nil {
-		return true
-	}
 	if b.err != nil {
 		return false
 	}
@@ -63,14 +55,6 @@ func (b *budget) spend(steps int64) bool {
 		}
 	}
 	return b.err == nil
-}
-
-// failed is why the search has ended early, nil if it has not.
-func (b *budget) failed() error {
-	if b == nil {
-		return nil
-	}
-	return b.err
 }
 
 // What is done in a step.

@@ -1,12 +1,16 @@
 package searchindex
 
 import (
+	"math"
 	"math/rand"
 	"strings"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/search"
 )
+
+// unlimited is the budget of a search that no limit ends.
+func unlimited() *budget { return &budget{left: math.MaxInt64} }
 
 // clauses are conditions of every kind that look at many terms or documents, and how often a filter has them.
 var clauses = map[string]string{
@@ -59,7 +63,7 @@ func TestSearchesHaveABudgetAndAnEnd(t *testing.T) {
 	if _, err := x.aggregate([]byte(`{}`), []byte(`{"a":{"$avg":{"field":"price"}}}`), 0, b); err != errWork {
 		t.Errorf("an aggregation beyond its budget: %v", err)
 	}
-	if _, err := x.query(&search.Query{Filter: []byte(`{"body":{"$regex":"` + strings.Repeat("a{1000}", 100) + `"}}`), Limit: 1}, 0, nil); err != errProgram {
+	if _, err := x.query(&search.Query{Filter: []byte(`{"body":{"$regex":"` + strings.Repeat("a{1000}", 100) + `"}}`), Limit: 1}, 0, unlimited()); err != errProgram {
 		t.Errorf("a large expression: %v", err)
 	}
 }

@@ -26,8 +26,7 @@ type column struct {
 	more  map[uint32][]uint64 // all values of documents that have several
 }
 
-// content indexes the values of one path under one analysis. Fields with the same path and analysis share
-// it.
+// content indexes the values of one path under one analysis. Fields with the same path and analysis share it.
 type content struct {
 	of       *search.Field // the first of them
 	analyzer analyzer

@@ -2,11 +2,9 @@
 // definitions in the state name (fsm/search), and what answers SEARCH.QUERY, SEARCH.COUNT
 // and SEARCH.AGGREGATE from them. docs/design/search.md has the reasons.
 //
-// Indexes belong to one machine. They receive every applied entry, and a few workers update
-// the indexes of one database after the other: they read the keys that have changed, and all
-// keys when an index is new or the state was replaced. A search waits until its index has
-// reached the log index of its state. Nothing here is replicated, and no result reaches the
-// state.
+// Indexes belong to one machine. They receive every applied entry, and a few workers update the indexes of one database after the
+// other: they read the keys that have changed, and all keys when an index is new or the state was replaced. A search waits until
+// its index has reached the log index of its state. Nothing here is replicated, and no result reaches the state.
 //
 // The memory of indexes is charged to their database and to the node. An index that would
 // exceed a limit is suspended: its contents are dropped, and its searches fail with the reason.

@@ -1,6 +1,7 @@
 package searchindex
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
@@ -28,17 +29,14 @@ const maxValues = 1 << 16
 
 // take adds a value of JSON.
 func (v *values) take(f *search.Field, j jsondoc.Value, many bool) {
-	switch {
-	case f.Type.Numeric():
+	if f.Type.Numeric() {
 		if n, ok := number(f.Type, j); ok {
 			v.numbers = append(v.numbers, n)
 			return
 		}
-	default:
-		if s, ok := j.(jsondoc.String); ok {
-			v.text(f, string(s))
-			return
-		}
+	} else if s, ok := j.(jsondoc.String); ok {
+		v.text(f, string(s))
+		return
 	}
 	if a, ok := j.(*jsondoc.Array); ok && many {
 		a.All(func(i int, e jsondoc.Value) bool {
@@ -139,10 +137,8 @@ func (in *index) fromEntry(e keyspace.StreamEntry) (d *document, weight int64) {
 
 // valid is the document if it has any value, nil otherwise.
 func (d *document) valid() *document {
-	for i := range d.fields {
-		if !d.fields[i].empty() {
-			return d
-		}
+	if slices.ContainsFunc(d.fields, func(v values) bool { return !v.empty() }) {
+		return d
 	}
 	return nil
 }

@@ -102,23 +102,19 @@ func (b *boolean) plain() node {
 }
 
 func (b *boolean) eval(s *searcher) (m matches) {
-	switch {
-	case len(b.must) > 0:
-		m = s.eval(b.must[0])
+	add := either
+	if len(b.must) > 0 {
+		add, m = lifted, s.eval(b.must[0])
 		for _, n := range b.must[1:] {
 			if len(m.docs) == 0 {
 				return m
 			}
 			m = s.joined(both, m, s.eval(n))
 		}
-		if s.scored && len(m.docs) > 0 {
-			for _, n := range b.should {
-				m = s.joined(lifted, m, s.eval(n))
-			}
-		}
-	default:
+	}
+	if len(b.must) == 0 || s.scored && len(m.docs) > 0 {
 		for _, n := range b.should {
-			m = s.joined(either, m, s.eval(n))
+			m = s.joined(add, m, s.eval(n))
 		}
 	}
 	for _, n := range b.mustNot {
@@ -162,6 +158,9 @@ func both(a, b matches) (m matches) {
 
 // gallop is the first place from i on with a document that is not below doc.
 func gallop(docs []uint32, i int, doc uint32) int {
+	if i == len(docs) || docs[i] >= doc {
+		return i
+	}
 	step := 1
 	for i+step < len(docs) && docs[i+step] < doc {
 		i += step
@@ -207,18 +206,11 @@ func lifted(a, b matches) matches {
 	j := 0
 	for i, doc := range a.docs {
 		m.scores[i] = a.at(i)
-		if j = gallopFrom(b.docs, j, doc); j < len(b.docs) && b.docs[j] == doc {
+		if j = gallop(b.docs, j, doc); j < len(b.docs) && b.docs[j] == doc {
 			m.scores[i] += b.at(j)
 		}
 	}
 	return m
-}
-
-func gallopFrom(docs []uint32, i int, doc uint32) int {
-	if i < len(docs) && docs[i] < doc {
-		return gallop(docs, i, doc)
-	}
-	return i
 }
 
 // without are the documents of a that are not in b.
@@ -226,7 +218,7 @@ func without(a, b matches) (m matches) {
 	m.score = a.score
 	j := 0
 	for i, doc := range a.docs {
-		if j = gallopFrom(b.docs, j, doc); j < len(b.docs) && b.docs[j] == doc {
+		if j = gallop(b.docs, j, doc); j < len(b.docs) && b.docs[j] == doc {
 			continue
 		}
 		m.docs = append(m.docs, doc)

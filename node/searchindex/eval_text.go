@@ -35,10 +35,7 @@ type word struct {
 
 func (w *word) eval(s *searcher) (m matches) {
 	t, ok := w.f.terms.Get(w.text)
-	if !ok {
-		return m
-	}
-	if !s.spend(int64(t.n) / docsPerStep) {
+	if !ok || !s.spend(int64(t.n)/docsPerStep) {
 		return m
 	}
 	m.score = 1
@@ -64,22 +61,26 @@ type near struct {
 func (n *near) eval(s *searcher) matches {
 	hits := newSet(len(s.x.names))
 	if n.z.distance == 0 && n.z.prefix {
-		start := string(n.z.word)
-		n.f.terms.Ascend(start, func(text string, t *term) bool {
-			if !strings.HasPrefix(text, start) || !s.spend(1+int64(t.n)/docsPerStep) {
-				return false
-			}
-			t.each(func(doc uint32, _ uint16) { hits.put(doc) })
-			return true
-		})
+		s.beginning(n.f, string(n.z.word), func(t *term) { hits.putAll(&t.postings) })
 		return s.constant(hits)
 	}
 	n.z.walk(n.f.terms, s.spend, func(t *term) {
 		if s.spend(int64(t.n) / docsPerStep) {
-			t.each(func(doc uint32, _ uint16) { hits.put(doc) })
+			hits.putAll(&t.postings)
 		}
 	})
 	return s.constant(hits)
+}
+
+// beginning calls fn for the terms that begin with start, as far as there is work left to look at their documents.
+func (s *searcher) beginning(f *field, start string, fn func(t *term)) {
+	f.terms.Ascend(start, func(text string, t *term) bool {
+		if !strings.HasPrefix(text, start) || !s.spend(1+int64(t.n)/docsPerStep) {
+			return false
+		}
+		fn(t)
+		return true
+	})
 }
 
 // pattern are the documents with a term that matches a regular expression.
@@ -96,7 +97,7 @@ func (p *pattern) eval(s *searcher) matches {
 			return false
 		}
 		if p.re.MatchString(text) && s.spend(int64(t.n)/docsPerStep) {
-			t.each(func(doc uint32, _ uint16) { hits.put(doc) })
+			hits.putAll(&t.postings)
 		}
 		return true
 	})
@@ -157,13 +158,9 @@ func (p *phrase) place(s *searcher, i int) (terms map[uint32]bool, docs []uint32
 		return terms, docs
 	}
 	hits := newSet(len(s.x.names))
-	p.f.terms.Ascend(text, func(have string, t *term) bool {
-		if !strings.HasPrefix(have, text) || !s.spend(1+int64(t.n)/docsPerStep) {
-			return false
-		}
+	s.beginning(p.f, text, func(t *term) {
 		terms[t.id] = true
-		t.each(func(doc uint32, _ uint16) { hits.put(doc) })
-		return true
+		hits.putAll(&t.postings)
 	})
 	return terms, s.constant(hits).docs
 }

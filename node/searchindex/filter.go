@@ -35,19 +35,12 @@ func (in *index) parseFilter(text []byte) (node, error) {
 	if jsondoc.Depth(v) > maxDepth {
 		return nil, search.Errorf("Invalid filter: more than %d levels", maxDepth)
 	}
-	if o.Len() == 0 {
-		return all{}, nil
-	}
-	p := &parser{x: in}
-	n, err := p.object(o)
-	if err != nil {
-		return nil, err
-	}
-	return n, nil
+	return (&parser{x: in}).object(o)
 }
 
-func (p *parser) count() error {
-	if p.clauses++; p.clauses > maxClauses {
+// count adds n conditions to those of the filter.
+func (p *parser) count(n int) error {
+	if p.clauses += n; p.clauses > maxClauses {
 		return search.Errorf("Invalid filter: more than %d conditions", maxClauses)
 	}
 	return nil
@@ -63,13 +56,8 @@ func members(o *jsondoc.Object, fn func(key string, v jsondoc.Value) error) (err
 }
 
 func boostOf(v jsondoc.Value) (float64, error) {
-	switch n := v.(type) {
-	case jsondoc.Int:
-		return float64(n), nil
-	case jsondoc.Uint:
-		return float64(n), nil
-	case jsondoc.Double:
-		return float64(n), nil
+	if f, ok := float(v); ok {
+		return f, nil
 	}
 	return 0, search.Error("$boost must be a number, got " + v.Kind().String())
 }
@@ -103,9 +91,7 @@ func (p *parser) object(o *jsondoc.Object) (node, error) {
 
 // clause takes a list of filters into b as its operator says.
 func (p *parser) clause(b *boolean, key string, v jsondoc.Value) error {
-	switch key {
-	case "$must", "$and", "$should", "$or", "$mustNot":
-	default:
+	if !slices.Contains([]string{"$must", "$and", "$should", "$or", "$mustNot"}, key) {
 		return search.Error("Unknown operator: " + key)
 	}
 	list, err := p.list(key, v)
@@ -170,7 +156,7 @@ func (p *parser) listOfMembers(o *jsondoc.Object) (list []node, err error) {
 
 // filter reads a filter within another one.
 func (p *parser) filter(o *jsondoc.Object) (node, error) {
-	if err := p.count(); err != nil {
+	if err := p.count(1); err != nil {
 		return nil, err
 	}
 	return p.object(o)
@@ -212,19 +198,30 @@ func optionMembers(f *field, op string, o *jsondoc.Object, names []string) (text
 	return text, others, err
 }
 
-// small reads a whole number from 0 to most.
-func small(f *field, name string, v jsondoc.Value, most int64) (int, error) {
+// small reads an option that is a whole number from 0 to most into to, if it is there.
+func small(f *field, others map[string]jsondoc.Value, name string, most int64, to *int) error {
+	v, given := others[name]
 	n, ok := v.(jsondoc.Int)
-	if !ok || int64(n) < 0 || int64(n) > most {
-		return 0, search.Errorf("Field '%s': %s must be a whole number from 0 to %d", f.Name, name, most)
+	switch {
+	case !given:
+		return nil
+	case !ok || int64(n) < 0 || int64(n) > most:
+		return search.Errorf("Field '%s': %s must be a whole number from 0 to %d", f.Name, name, most)
 	}
-	return int(n), nil
+	*to = int(n)
+	return nil
 }
 
-func flag(f *field, name string, v jsondoc.Value) (bool, error) {
+// flag reads an option that is true or false into to, if it is there.
+func flag(f *field, others map[string]jsondoc.Value, name string, to *bool) error {
+	v, given := others[name]
 	b, ok := v.(jsondoc.Bool)
-	if !ok {
-		return false, wrongValue(f, name, "true or false", v)
+	switch {
+	case !given:
+		return nil
+	case !ok:
+		return wrongValue(f, name, "true or false", v)
 	}
-	return bool(b), nil
+	*to = bool(b)
+	return nil
 }

@@ -1,6 +1,7 @@
 package searchindex
 
 import (
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -15,7 +16,7 @@ func (p *parser) field(name string, v jsondoc.Value) (node, error) {
 	if f == nil {
 		return nil, search.Errorf("Unknown field: %s", name)
 	}
-	if err := p.count(); err != nil {
+	if err := p.count(1); err != nil {
 		return nil, err
 	}
 	o, ok := v.(*jsondoc.Object)
@@ -43,8 +44,9 @@ type conditions struct {
 }
 
 // add takes in an operator.
-func (c *conditions) add(op string, v jsondoc.Value) (err error) {
-	if err := c.p.count(); err != nil {
+func (c *conditions) add(op string, v jsondoc.Value) error {
+	err := c.p.count(1)
+	if err != nil {
 		return err
 	}
 	switch op {
@@ -54,16 +56,10 @@ func (c *conditions) add(op string, v jsondoc.Value) (err error) {
 	case "$gt", "$gte", "$lt", "$lte":
 		return c.bound(op, v)
 	}
-	negated := op == "$ne"
-	var n node
-	if negated {
-		n, err = c.p.equal(c.f, op, v)
-	} else {
-		n, err = c.p.operator(c.f, op, v)
-	}
+	n, err := c.p.operator(c.f, op, v)
 	switch {
 	case err != nil:
-	case negated:
+	case op == "$ne":
 		c.b.mustNot = append(c.b.mustNot, n)
 	default:
 		c.b.require(n)
@@ -74,7 +70,7 @@ func (c *conditions) add(op string, v jsondoc.Value) (err error) {
 // bound takes in one end of the values that match.
 func (c *conditions) bound(op string, v jsondoc.Value) error {
 	if c.r == nil {
-		c.r = &bounds{f: c.f}
+		c.r = &bounds{f: c.f, high: math.MaxUint64}
 		c.b.require(c.r)
 	}
 	return c.r.bound(op, v)
@@ -88,7 +84,7 @@ func (p *parser) operator(f *field, op string, v jsondoc.Value) (node, error) {
 	switch op {
 	case "$smart":
 		return p.smart(f, v)
-	case "$eq":
+	case "$eq", "$ne": // the caller negates
 		return p.equal(f, op, v)
 	case "$in":
 		return p.in(f, v)
@@ -120,7 +116,7 @@ func (p *parser) in(f *field, v jsondoc.Value) (node, error) {
 	var err error
 	a.All(func(_ int, e jsondoc.Value) bool {
 		var n node
-		if err = p.count(); err == nil {
+		if err = p.count(1); err == nil {
 			n, err = p.equal(f, "$in", e)
 		}
 		b.should = append(b.should, n)
@@ -138,10 +134,10 @@ func contains(f *field, v jsondoc.Value) (node, error) {
 	b := &boolean{}
 	list := f.analyzer.tokens(string(s))
 	for i, t := range list {
-		if i == len(list)-1 {
-			b.must = append(b.must, &near{f: f, z: fuzzy{word: []rune(t.term), prefix: true}})
+		if i < len(list)-1 {
+			b.must = append(b.must, &word{f: f, text: t})
 		} else {
-			b.must = append(b.must, &word{f: f, text: t.term})
+			b.must = append(b.must, &near{f: f, z: fuzzy{word: []rune(t), prefix: true}})
 		}
 	}
 	return b, nil
@@ -213,31 +209,25 @@ func lowerDottedI(tree *syntax.Regexp) {
 func (p *parser) equal(f *field, op string, v jsondoc.Value) (node, error) {
 	if f.numbers != nil {
 		n, ok := number(f.Type, v)
-		if !ok {
-			if want, fits := f.kindOf(v); fits { // of the kind, but no value of the type: no document has it
-				return &boolean{}, nil
-			} else {
-				return nil, wrongValue(f, op, want, v)
-			}
+		if want, fits := f.kindOf(v); !ok && fits { // of the kind, but no value of the type: no document has it
+			return &boolean{}, nil
+		} else if !ok {
+			return nil, wrongValue(f, op, want, v)
 		}
-		return &bounds{f: f, low: n, high: n, hasLow: true, hasHigh: true}, nil
+		return &bounds{f: f, low: n, high: n}, nil
 	}
 	s, ok := v.(jsondoc.String)
 	if !ok {
 		return nil, wrongValue(f, op, "a string", v)
 	}
 	if f.Type != search.Text {
-		return &word{f: f, text: strings.TrimSuffix(string(s), suffixOf(f))}, nil
+		text := string(s)
+		if f.Type == search.Facet {
+			text = strings.TrimSuffix(text, "/")
+		}
+		return &word{f: f, text: text}, nil
 	}
-	return phraseOf(f, terms(f.analyzer.tokens(string(s))), 0), nil
-}
-
-// suffixOf returns the suffix that the path of a facet may have in a filter.
-func suffixOf(f *field) string {
-	if f.Type == search.Facet {
-		return "/"
-	}
-	return ""
+	return phraseOf(f, f.analyzer.tokens(string(s)), 0), nil
 }
 
 // kindOf returns the kind of value that a numeric field requires, and whether v fits it.
@@ -248,9 +238,6 @@ func (f *field) kindOf(v jsondoc.Value) (want string, fits bool) {
 	case search.Date:
 		return "a time as in RFC 3339", false
 	}
-	switch v.(type) {
-	case jsondoc.Int, jsondoc.Uint, jsondoc.Double:
-		return "", true
-	}
-	return "a number", false
+	_, fits = float(v)
+	return "a number", fits
 }

@@ -1,18 +1,12 @@
 package searchindex
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
 	"github.com/trireme-dev/trireme/fsm/search"
 )
-
-func terms(list []token) (all []string) {
-	for _, t := range list {
-		all = append(all, t.term)
-	}
-	return all
-}
 
 // phraseOf is a phrase, which of one word is that word, and of none nothing.
 func phraseOf(f *field, list []string, slop int) node {
@@ -33,28 +27,21 @@ func (p *parser) phrase(f *field, v jsondoc.Value) (node, error) {
 		return nil, err
 	}
 	slop, prefix := 0, false
-	if v, ok := others["slop"]; ok {
-		if slop, err = small(f, "slop", v, maxSlop); err != nil {
-			return nil, err
-		}
-	}
-	if v, ok := others["prefix"]; ok {
-		if prefix, err = flag(f, "prefix", v); err != nil {
-			return nil, err
-		}
-	}
+	err = cmp.Or(small(f, others, "slop", maxSlop, &slop), flag(f, others, "prefix", &prefix))
 	switch {
+	case err != nil:
+		return nil, err
 	case prefix && slop > 0:
 		return nil, search.Errorf("Field '%s': $phrase can't have both slop and prefix", f.Name)
 	case prefix:
 		return beginning(f, text), nil
 	}
-	return phraseOf(f, terms(f.analyzer.tokens(text)), slop), nil
+	return phraseOf(f, f.analyzer.tokens(text), slop), nil
 }
 
 // beginning is a phrase of which the last word is a beginning.
 func beginning(f *field, text string) node {
-	list := terms(f.analyzer.tokens(text))
+	list := f.analyzer.tokens(text)
 	if len(list) == 0 {
 		return &boolean{}
 	}
@@ -73,7 +60,7 @@ func lastWord(f *field, text, stemmed string) string {
 		return stemmed
 	}
 	plain := analyzer{}.tokens(text)
-	if last := plain[len(plain)-1].term; !strings.HasPrefix(last, stemmed) {
+	if last := plain[len(plain)-1]; !strings.HasPrefix(last, stemmed) {
 		return last
 	}
 	return stemmed
@@ -84,35 +71,17 @@ func (p *parser) fuzzy(f *field, v jsondoc.Value) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := fuzzyOptions(f, others)
+	z := fuzzy{distance: 1, swaps: true}
+	err = cmp.Or(small(f, others, "distance", 2, &z.distance), flag(f, others, "transpositionCostOne", &z.swaps), flag(f, others, "prefix", &z.prefix))
 	if err != nil {
 		return nil, err
 	}
 	b := &boolean{}
 	for _, t := range f.analyzer.tokens(text) {
-		z.word = []rune(t.term)
+		z.word = []rune(t)
 		b.must = append(b.must, &near{f: f, z: z})
 	}
 	return b.plain(), nil
-}
-
-// fuzzyOptions reads how near terms must be.
-func fuzzyOptions(f *field, others map[string]jsondoc.Value) (z fuzzy, err error) {
-	z = fuzzy{distance: 1, swaps: true}
-	if v, ok := others["distance"]; ok {
-		if z.distance, err = small(f, "distance", v, 2); err != nil {
-			return z, err
-		}
-	}
-	if v, ok := others["transpositionCostOne"]; ok {
-		if z.swaps, err = flag(f, "transpositionCostOne", v); err != nil {
-			return z, err
-		}
-	}
-	if v, ok := others["prefix"]; ok {
-		z.prefix, err = flag(f, "prefix", v)
-	}
-	return z, err
 }
 
 // The weights of $smart.
@@ -134,11 +103,11 @@ func (p *parser) smart(f *field, v jsondoc.Value) (node, error) {
 	}
 	text := string(s)
 	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
-		return phraseOf(f, terms(f.analyzer.tokens(text[1:len(text)-1])), 0), nil
+		return phraseOf(f, f.analyzer.tokens(text[1:len(text)-1]), 0), nil
 	}
-	list := terms(f.analyzer.tokens(text))
-	if p.clauses += 2 * len(list); p.clauses > maxClauses {
-		return nil, search.Errorf("Invalid filter: more than %d conditions", maxClauses)
+	list := f.analyzer.tokens(text)
+	if err := p.count(2 * len(list)); err != nil {
+		return nil, err
 	}
 	return smartWords(f, list), nil
 }

@@ -1,6 +1,7 @@
 package searchindex
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -101,12 +102,7 @@ func (w *fuzzyWalk) back(text string) int {
 
 // begunNear reports whether the letters so far have a beginning that is near.
 func (w *fuzzyWalk) begunNear() bool {
-	for _, row := range w.rows {
-		if row[len(w.word)] <= w.distance {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.rows, func(row []int) bool { return row[len(w.word)] <= w.distance })
 }
 
 // after is the first text behind all that begin with prefix.
@@ -133,12 +129,5 @@ func (f *fuzzy) next(rows [][]int, letters []rune, r rune) []int {
 
 // hopeless reports whether no further letters can come near.
 func (f *fuzzy) hopeless(rows [][]int) bool {
-	least := func(row []int) int {
-		l := row[0]
-		for _, d := range row {
-			l = min(l, d)
-		}
-		return l
-	}
-	return least(rows[len(rows)-1]) > f.distance && least(rows[len(rows)-2]) >= f.distance
+	return slices.Min(rows[len(rows)-1]) > f.distance && slices.Min(rows[len(rows)-2]) >= f.distance
 }

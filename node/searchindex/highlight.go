@@ -1,6 +1,7 @@
 package searchindex
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
@@ -16,15 +17,7 @@ type marks struct {
 }
 
 func (m *marks) has(term string) bool {
-	if m.terms[term] {
-		return true
-	}
-	for _, p := range m.prefixes {
-		if strings.HasPrefix(term, p) {
-			return true
-		}
-	}
-	return false
+	return m.terms[term] || slices.ContainsFunc(m.prefixes, func(p string) bool { return strings.HasPrefix(term, p) })
 }
 
 // collect finds the words and phrases of a filter, but those that must not match.
@@ -33,10 +26,8 @@ func collect(n node, of func(f *field) *marks) {
 	case *boost:
 		collect(n.node, of)
 	case *boolean:
-		for _, list := range [][]node{n.must, n.should} {
-			for _, c := range list {
-				collect(c, of)
-			}
+		for _, c := range slices.Concat(n.must, n.should) {
+			collect(c, of)
 		}
 	case *word:
 		of(n.f).terms[n.text] = true

@@ -1,6 +1,7 @@
 package searchindex
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -43,8 +44,8 @@ type Indexes struct {
 	waiting     []chan struct{}      // workers that wait for their turn
 	limit       int64                // of used; 0 = none
 	used        int64                // memory of all indexes in bytes
-	closed      chan struct{}        // closed by Close
-	once        sync.Once
+	stopped     context.Context      // ended by Close
+	stop        context.CancelFunc
 	workers     sync.WaitGroup
 }
 
@@ -90,23 +91,22 @@ type task struct {
 func Attach(m *fsm.Machine, limit int64) *Indexes { return attach(m, limit, workers()) }
 
 func attach(m *fsm.Machine, limit int64, maxWorkers int) *Indexes {
-	e := &Indexes{m: m, maxDocuments: DefaultMaxDocuments, maxWorkers: maxWorkers, limit: limit, progressed: make(chan struct{}), databases: map[string]*database{}, closed: make(chan struct{})}
-	m.SetSearch(e)
-	e.mu.Lock()
-	e.replaced++
-	replaced := e.replaced
-	e.mu.Unlock()
-	e.reloadDatabases(replaced)
-	return e
+	in := &Indexes{m: m, maxDocuments: DefaultMaxDocuments, maxWorkers: maxWorkers, limit: limit, progressed: make(chan struct{}), databases: map[string]*database{}}
+	in.stopped, in.stop = context.WithCancel(context.Background())
+	m.SetSearch(in)
+	in.mu.Lock()
+	in.replaced++
+	replaced := in.replaced
+	in.mu.Unlock()
+	in.reloadDatabases(replaced)
+	return in
 }
 
 // Close stops the indexing. Searches that wait for an index fail.
 func (in *Indexes) Close() {
-	in.once.Do(func() {
-		in.mu.Lock()
-		close(in.closed)
-		in.mu.Unlock()
-	})
+	in.mu.Lock()
+	in.stop() // under the lock: no worker starts from here on
+	in.mu.Unlock()
 	in.workers.Wait()
 }
 

@@ -97,15 +97,9 @@ func (in *Indexes) rebuildIfFits(t *task) bool {
 	if d.limit > 0 && d.used+t.needed > d.limit || in.limit > 0 && in.used+t.needed > in.limit {
 		return false
 	}
-	in.resume(t)
-	return true
-}
-
-// resume rebuilds a suspended index; in.mu is held.
-func (in *Indexes) resume(t *task) {
-	d := t.of
 	d.tasks = slices.DeleteFunc(slices.Clone(d.tasks), func(o *task) bool { return o == t })
 	in.releaseTask(t)
 	d.renew = true
 	in.schedule(d)
+	return true
 }

@@ -29,7 +29,7 @@ var modelDefinition = search.Definition{Language: "english", Schema: []search.Fi
 func (m *model) lists(d *document, f *field) (lists [][]string) {
 	for _, text := range d.fields[slices.Index(m.x.fields, f)].texts {
 		if f.Type == search.Text {
-			lists = append(lists, terms(f.analyzer.tokens(text)))
+			lists = append(lists, f.analyzer.tokens(text))
 		} else {
 			lists = append(lists, []string{text})
 		}
@@ -167,7 +167,7 @@ func (m *model) score(d *document, n node) (float64, bool) {
 		}
 		v := d.fields[slices.Index(m.x.fields, n.f)]
 		for _, x := range v.numbers {
-			if (!n.hasLow || x >= n.low) && (!n.hasHigh || x <= n.high) {
+			if x >= n.low && x <= n.high {
 				return 1, true
 			}
 		}
@@ -352,7 +352,7 @@ func TestIndexAgainstModel(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", filter, err)
 			}
-			hits, err := x.query(&search.Query{Filter: []byte(filter), Limit: 1000}, 0, nil)
+			hits, err := x.query(&search.Query{Filter: []byte(filter), Limit: 1000}, 0, unlimited())
 			if err != nil {
 				t.Fatalf("%s: %v", filter, err)
 			}
@@ -372,7 +372,7 @@ func TestIndexAgainstModel(t *testing.T) {
 					t.Fatalf("%s of %s %+v: score %v, found %v; the model has %v, %v", filter, name, d.fields, have, found, s, ok)
 				}
 			}
-			if count, err := x.count([]byte(filter), 0, nil); err != nil || int(count) != want || len(got) != want {
+			if count, err := x.count([]byte(filter), 0, unlimited()); err != nil || int(count) != want || len(got) != want {
 				t.Fatalf("%s: count %d, found %d, want %d (%v)", filter, count, len(got), want, err)
 			}
 		}
@@ -407,8 +407,8 @@ func FuzzFilter(f *testing.F) {
 	x := newIndex(&modelDefinition, nil)
 	x.put(&document{name: "d", fields: []values{{texts: []string{"ab cd"}}, {texts: []string{"ab"}}, {numbers: []uint64{orderedInt(5), orderedInt(math.MaxInt64)}}, {texts: []string{"/a/b"}}, {numbers: []uint64{1}}}})
 	f.Fuzz(func(_ *testing.T, text []byte) {
-		_, _ = x.query(&search.Query{Filter: text, Limit: 10}, 0, nil)
-		_, _ = x.aggregate([]byte("{}"), text, 0, nil)
+		_, _ = x.query(&search.Query{Filter: text, Limit: 10}, 0, unlimited())
+		_, _ = x.aggregate([]byte("{}"), text, 0, unlimited())
 	})
 }
 
@@ -419,11 +419,11 @@ func TestAnalysis(t *testing.T) {
 		"studies studied": {"studi", "studi"}, "experiments": {"experi"}, "Größe – 東京": {"größe", "東京"}, "": nil, "... !": nil,
 		strings.Repeat("x", 41) + " y": {"y"},
 	} {
-		if got := terms(a.tokens(text)); !slices.Equal(got, want) {
+		if got := a.tokens(text); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	if got := terms(analyzer{whole: true}.tokens("SKU-1 a")); !slices.Equal(got, []string{"SKU-1 a"}) {
+	if got := (analyzer{whole: true}).tokens("SKU-1 a"); !slices.Equal(got, []string{"SKU-1 a"}) {
 		t.Errorf("whole: %q", got)
 	}
 	if regexp.MustCompile("^(?:a|b)$").MatchString("ab") {

@@ -53,10 +53,21 @@ func number(t search.FieldType, v jsondoc.Value) (uint64, bool) {
 	case search.I64:
 		return signed(v)
 	case search.F64:
-		switch v.(type) {
-		case jsondoc.Int, jsondoc.Uint, jsondoc.Double:
-			return orderedFloat(float(v)), true
-		}
+		f, ok := float(v)
+		return orderedFloat(f), ok
+	}
+	return 0, false
+}
+
+// float is a number of JSON as a double; false if it is none.
+func float(v jsondoc.Value) (float64, bool) {
+	switch n := v.(type) {
+	case jsondoc.Int:
+		return float64(n), true
+	case jsondoc.Uint:
+		return float64(n), true
+	case jsondoc.Double:
+		return float64(n), true
 	}
 	return 0, false
 }

@@ -1,8 +1,8 @@
 package searchindex
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 )
 
 // postings are the documents that have a term, in the order of their numbers, with how often each has it. They are kept
@@ -21,7 +21,8 @@ const blockSize = 256
 
 // at is the block that has, or would have, a document.
 func (p *postings) at(doc uint32) int {
-	return sort.Search(len(p.blocks), func(i int) bool { b := p.blocks[i]; return b.docs[len(b.docs)-1] >= doc })
+	i, _ := slices.BinarySearchFunc(p.blocks, doc, func(b *block, doc uint32) int { return cmp.Compare(b.docs[len(b.docs)-1], doc) })
+	return i
 }
 
 // add puts a document in that is not there.
@@ -52,7 +53,7 @@ func (p *postings) extend(doc uint32, freq uint16) {
 }
 
 func (b *block) insert(doc uint32, freq uint16) {
-	i := sort.Search(len(b.docs), func(i int) bool { return b.docs[i] >= doc })
+	i, _ := slices.BinarySearch(b.docs, doc)
 	b.docs, b.freqs = slices.Insert(b.docs, i, doc), slices.Insert(b.freqs, i, freq)
 }
 
@@ -71,14 +72,14 @@ func (p *postings) remove(doc uint32) {
 		return
 	}
 	b := p.blocks[i]
-	j := sort.Search(len(b.docs), func(j int) bool { return b.docs[j] >= doc })
-	if j == len(b.docs) || b.docs[j] != doc {
+	j, there := slices.BinarySearch(b.docs, doc)
+	if !there {
 		return
 	}
 	p.n--
-	b.docs, b.freqs = append(b.docs[:j], b.docs[j+1:]...), append(b.freqs[:j], b.freqs[j+1:]...)
+	b.docs, b.freqs = slices.Delete(b.docs, j, j+1), slices.Delete(b.freqs, j, j+1)
 	if len(b.docs) == 0 {
-		p.blocks = append(p.blocks[:i], p.blocks[i+1:]...)
+		p.blocks = slices.Delete(p.blocks, i, i+1)
 	}
 }
 
@@ -90,3 +91,19 @@ func (p *postings) each(f func(doc uint32, freq uint16)) {
 		}
 	}
 }
+
+// set is a set of numbers of documents.
+type set []uint64
+
+func newSet(n int) set { return make(set, (n+63)/64) }
+
+func (s *set) grow(n int) {
+	for len(*s)*64 < n {
+		*s = append(*s, 0)
+	}
+}
+
+func (s set) put(n uint32)        { s[n/64] |= 1 << (n % 64) }
+func (s set) putAll(p *postings)  { p.each(func(doc uint32, _ uint16) { s.put(doc) }) }
+func (s set) drop(n uint32)       { s[n/64] &^= 1 << (n % 64) }
+func (s set) holds(n uint32) bool { return int(n/64) < len(s) && s[n/64]&(1<<(n%64)) != 0 }

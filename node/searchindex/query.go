@@ -61,7 +61,9 @@ func (in *index) query(q *search.Query, now int64, b *budget) (*search.Hits, err
 		return nil, err
 	}
 	var score func(doc uint32, text float64) float64
+	values := 0 // of a document that its score looks at
 	if q.Score != nil {
+		values = len(q.Score.Values)
 		if score, err = in.scorer(q.Score); err != nil {
 			return nil, err
 		}
@@ -71,18 +73,14 @@ func (in *index) query(q *search.Query, now int64, b *budget) (*search.Hits, err
 	}
 	s := &searcher{budget: b, x: in, scored: by == nil, now: now}
 	m := s.alive(s.eval(n))
-	values := 0
-	if q.Score != nil {
-		values = len(q.Score.Values)
-	}
 	if !s.spend(int64(len(m.docs)) * int64(1+values)) {
-		return nil, b.failed()
+		return nil, b.err
 	}
 	hits := &search.Hits{List: in.hits(s.best(m, by, q, score), by)}
 	if len(q.Highlight) > 0 {
 		hits.Highlight = in.highlighter(n, b)
 	}
-	return hits, b.failed()
+	return hits, b.err
 }
 
 // orderField is the field that a query sorts by; nil if it has no name.
@@ -182,7 +180,7 @@ func (in *index) count(filter []byte, now int64, b *budget) (int64, error) {
 	}
 	s := &searcher{budget: b, x: in, now: now}
 	m := s.alive(s.eval(n))
-	return int64(len(m.docs)), b.failed()
+	return int64(len(m.docs)), b.err
 }
 
 // asFloat is a number of a field as a double: times are unix milliseconds.
@@ -212,11 +210,10 @@ func (in *index) scorer(fn *search.ScoreFunction) (func(doc uint32, text float64
 		fields[i] = f
 	}
 	return func(doc uint32, text float64) float64 {
-		score := combined(fn.Mode, text, valueOf(fn, fields, doc))
-		if math.IsNaN(score) {
-			return 0
+		if score := combined(fn.Mode, text, valueOf(fn, fields, doc)); !math.IsNaN(score) {
+			return score
 		}
-		return score
+		return 0
 	}, nil
 }
 
@@ -250,15 +247,17 @@ func combined(mode search.Combine, text, value float64) float64 {
 // modified is the value of a field in a score.
 func (f *field) modified(doc uint32, v *search.FieldValue) float64 {
 	var one [1]uint64
+	r, ok := 0.0, false
 	if all := f.column.values(doc, &one); len(all) > 0 {
-		if r, ok := modify(v.Modifier, f.asFloat(all[0])); ok {
-			return r * v.Factor
-		}
+		r, ok = modify(v.Modifier, f.asFloat(all[0]))
 	}
-	if r, ok := modify(v.Modifier, v.Missing); ok {
-		return r * v.Factor
+	if !ok {
+		r, ok = modify(v.Modifier, v.Missing)
 	}
-	return v.Missing * v.Factor
+	if !ok {
+		r = v.Missing
+	}
+	return r * v.Factor
 }
 
 // modify is a modifier of a score function; false where it is not defined.

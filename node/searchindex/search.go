@@ -1,6 +1,7 @@
 package searchindex
 
 import (
+	"slices"
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -29,12 +30,9 @@ func (in *Indexes) find(p search.Point, s *search.Definition) (*task, error) {
 
 // task is the index of a definition of the database of a number, nil if there is none.
 func (d *database) task(number, serial uint64) *task {
-	if d == nil || d.number != number {
-		return nil
-	}
-	for _, t := range d.tasks {
-		if t.def.Serial == serial {
-			return t
+	if d != nil && d.number == number {
+		if i := slices.IndexFunc(d.tasks, func(t *task) bool { return t.def.Serial == serial }); i >= 0 {
+			return d.tasks[i]
 		}
 	}
 	return nil
@@ -73,7 +71,7 @@ func (in *Indexes) awaitIndex(p search.Point, d *search.Definition, limit time.D
 		case <-moved:
 		case <-p.Done:
 			return nil, search.Error("the request ended before the index was ready")
-		case <-in.closed:
+		case <-in.stopped.Done():
 			return nil, errStopped
 		case <-expired:
 			return nil, search.Errorf("Index %s is being built on this node, %s left; SEARCH.WAITINDEXING waits for it", d.Name, plural.Of(pending, "key"))
@@ -104,38 +102,29 @@ func (in *Indexes) pending(p search.Point, s *search.Definition) int64 {
 
 // Query returns the documents that match a query.
 func (in *Indexes) Query(p search.Point, d *search.Definition, q *search.Query) (*search.Hits, error) {
-	t, err := in.awaitIndex(p, d, maxWait)
-	if err != nil {
-		return nil, err
-	}
-	defer t.mu.RUnlock()
-	b := in.newBudget(p)
-	defer b.settle()
-	return t.query(q, p.Now, b)
+	return run(in, p, d, func(x *index, b *budget) (*search.Hits, error) { return x.query(q, p.Now, b) })
 }
 
 // Count returns the number of documents that match a filter.
 func (in *Indexes) Count(p search.Point, d *search.Definition, filter []byte) (int64, error) {
-	t, err := in.awaitIndex(p, d, maxWait)
-	if err != nil {
-		return 0, err
-	}
-	defer t.mu.RUnlock()
-	b := in.newBudget(p)
-	defer b.settle()
-	return t.count(filter, p.Now, b)
+	return run(in, p, d, func(x *index, b *budget) (int64, error) { return x.count(filter, p.Now, b) })
 }
 
 // Aggregate computes aggregations.
 func (in *Indexes) Aggregate(p search.Point, d *search.Definition, filter, aggregations []byte) (reply.Value, error) {
+	return run(in, p, d, func(x *index, b *budget) (reply.Value, error) { return x.aggregate(filter, aggregations, p.Now, b) })
+}
+
+// run runs a search on the index of a definition, and charges the request for its work.
+func run[T any](in *Indexes, p search.Point, d *search.Definition, fn func(x *index, b *budget) (T, error)) (found T, err error) {
 	t, err := in.awaitIndex(p, d, maxWait)
 	if err != nil {
-		return reply.Value{}, err
+		return found, err
 	}
 	defer t.mu.RUnlock()
-	b := in.newBudget(p)
+	b := &budget{left: p.Work, tell: p.Spend, done: p.Done, closed: in.stopped.Done()}
 	defer b.settle()
-	return t.aggregate(filter, aggregations, p.Now, b)
+	return fn(t.index, b)
 }
 
 // Wait waits until an index has reached a point, or the caller cancels.
@@ -149,9 +138,8 @@ func (in *Indexes) Wait(p search.Point, d *search.Definition) error {
 
 // Status returns the progress of an index.
 func (in *Indexes) Status(p search.Point, d *search.Definition) search.Status {
-	s := search.Status{}
 	_, stemmed := stemmers[d.Language]
-	s.Unstemmed = !stemmed
+	s := search.Status{Unstemmed: !stemmed}
 	in.mu.Lock()
 	t := in.databases[p.Name].task(p.Database, d.Serial)
 	s.Pending = in.pending(p, d)

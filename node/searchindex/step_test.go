@@ -175,7 +175,7 @@ func TestChangesDuringAScan(t *testing.T) {
 			tasks := s.tasks()
 			for _, x := range tasks {
 				for value, n := range map[string]int64{"1": want["1"], "2": want["2"]} {
-					if got, err := x.count([]byte(`{"n":`+value+`}`), 1_000_000, nil); err != nil || got != n {
+					if got, err := x.count([]byte(`{"n":`+value+`}`), 1_000_000, unlimited()); err != nil || got != n {
 						t.Errorf("%s before step %d: the index has %d documents with n=%s (%v), the state %d", what, stop, got, value, err, n)
 					}
 				}

@@ -76,10 +76,8 @@ func (in *Indexes) markRead(d *database, n int) bool {
 func (in *Indexes) unscanned(d *database) *task {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for _, t := range d.tasks {
-		if !t.scanned {
-			return t
-		}
+	if i := slices.IndexFunc(d.tasks, func(t *task) bool { return !t.scanned }); i >= 0 {
+		return d.tasks[i]
 	}
 	return nil
 }

@@ -41,14 +41,7 @@ func (in *Indexes) work() {
 	})
 }
 
-func (in *Indexes) isClosed() bool {
-	select {
-	case <-in.closed:
-		return true
-	default:
-		return false
-	}
-}
+func (in *Indexes) isClosed() bool { return in.stopped.Err() != nil }
 
 // keepTurn passes a worker's turn to a worker that waits for one, and reports whether none waited.
 func (in *Indexes) keepTurn() bool {

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -51,10 +50,9 @@ func (d *Database) Calls() (calls []command.CallFigures) {
 func (d *Database) Errors() (list []command.ErrorCount) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for class, n := range d.errors {
-		list = append(list, command.ErrorCount{Class: class, Count: n})
+	for _, class := range slices.Sorted(maps.Keys(d.errors)) {
+		list = append(list, command.ErrorCount{Class: class, Count: d.errors[class]})
 	}
-	slices.SortFunc(list, func(a, b command.ErrorCount) int { return cmp.Compare(a.Class, b.Class) })
 	return list
 }
 
@@ -110,4 +108,23 @@ func (d *Database) ResetSpikes(names []string) (n int) {
 		}
 	}
 	return n
+}
+
+// Sum adds up the calls of all databases, and how many took up to 2^i nanoseconds.
+func (n *Node) Sum() (calls int64, histogram [command.Buckets]int64) {
+	n.dbs.Range(func(_, v any) bool {
+		d := v.(*Database)
+		for i := range d.rows {
+			r := &d.rows[i]
+			ran := r.calls.Load()
+			if calls += ran; ran == 0 {
+				continue
+			}
+			for b := range r.histogram {
+				histogram[b] += r.histogram[b].Load()
+			}
+		}
+		return true
+	})
+	return calls, histogram
 }

@@ -29,9 +29,7 @@ func (d *Database) addSlow(argv [][]byte, took time.Duration, by Caller, most in
 	call.ID = d.slowID
 	d.slowID++
 	d.slow = append(d.slow, call)
-	if over := int64(len(d.slow)) - most; over > 0 {
-		d.slow = append(d.slow[:0], d.slow[over:]...)
-	}
+	d.slow = slices.Delete(d.slow, 0, max(0, len(d.slow)-int(most)))
 }
 
 // addSpike adds a call to the latency events.
@@ -60,10 +58,9 @@ func (d *Database) spike(event string, at time.Time, took time.Duration) {
 		s.Samples[n-1].Millis = max(s.Samples[n-1].Millis, ms)
 		return
 	}
-	if len(s.Samples) == maxSpikeSamples {
-		s.Samples = append(s.Samples[:0], s.Samples[1:]...)
+	if s.Samples = append(s.Samples, command.SpikeSample{At: at.Unix(), Millis: ms}); len(s.Samples) > maxSpikeSamples {
+		s.Samples = slices.Delete(s.Samples, 0, 1)
 	}
-	s.Samples = append(s.Samples, command.SpikeSample{At: at.Unix(), Millis: ms})
 }
 
 // redacted stands for words that may be a secret.
@@ -98,8 +95,7 @@ func redact(c *command.Command, argv [][]byte) [][]byte {
 	return shown
 }
 
-// configSecret is the first word of CONFIG SET that may be a secret: what follows a name that
-// speaks of one.
+// configSecret is the first word of CONFIG SET that may be a secret: what follows a name that speaks of one.
 func configSecret(argv [][]byte) int {
 	for i := 2; i < len(argv); i += 2 {
 		if name := strings.ToLower(string(argv[i])); strings.Contains(name, "pass") || strings.Contains(name, "auth") {

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -107,8 +108,7 @@ func (d *Database) refresh(must bool) {
 // Caller is the connection of a call; empty over HTTP.
 type Caller struct{ Addr, Name string }
 
-// Batch counts the calls of a request that took so long; each is charged an equal share of
-// the time.
+// Batch counts the calls of a request that took so long; each is charged an equal share of the time.
 func (d *Database) Batch(t *command.Table, argvs [][][]byte, values []reply.Value, took time.Duration, by Caller) {
 	if len(argvs) == 0 {
 		return
@@ -156,7 +156,7 @@ func (d *Database) call(c *command.Command, argv [][]byte, v *reply.Value, took 
 		d.hits.Add(1)
 	}
 	limits := d.limits.Load()
-	if d.Keeps(took) && !skipped(c) {
+	if d.Keeps(took) && c.Name != "exec" { // of EXEC its commands are kept
 		d.addSlow(redact(c, argv), took, by, limits.SlowLen)
 	}
 	if limits.LatencyMillis > 0 && took.Milliseconds() >= limits.LatencyMillis {
@@ -173,14 +173,9 @@ func (d *Database) Refused(c *command.Command, why string) {
 	}
 }
 
-// skipped reports whether a call is left out of the slow log: EXEC, whose commands are in it.
-func skipped(c *command.Command) bool { return c.Name == "exec" }
-
 // bucket is the index of a duration in a histogram.
-func bucket(took time.Duration) (i int) {
-	for i = 0; i < command.Buckets-1 && took > 1<<i; i++ {
-	}
-	return i
+func bucket(took time.Duration) int {
+	return min(bits.Len64(uint64(max(took, 1)-1)), command.Buckets-1)
 }
 
 // rejecting are the beginnings of errors of calls that did not run.

@@ -1,6 +1,7 @@
 package tracing
 
 import (
+	"cmp"
 	"encoding/hex"
 	"net/url"
 	"strconv"
@@ -19,16 +20,14 @@ type place struct {
 	parent  otlp.SpanID
 	state   string
 	sampled bool
-	// published is the parent of the publication's span; isNew says that there is such a span, which messages of runs
-	// don't have.
+	// published is the parent of the publication's span; isNew says that there is such a span, which messages of runs don't have.
 	published otlp.SpanID
 	isNew     bool
 	run       string
 }
 
-// placeOf finds the place of an attempt. A message of a run belongs to the run's span, any other to that of its
-// publication. Without a trace context of the publisher's a trace begins with the message, or with the one that a
-// callback is about.
+// placeOf finds the place of an attempt. A message of a run belongs to the run's span, any other to that of its publication.
+// Without a trace context of the publisher's a trace begins with the message, or with the one that a callback is about.
 func (t *Tracer) placeOf(node Node, a *queue.Attempt) (p place) {
 	c := a.Content
 	remoteTrace, remoteSpan := remote(c.Trace)
@@ -107,14 +106,7 @@ func publication(a *queue.Attempt, p place) otlp.Span {
 
 // destination names where a message was published to, with few different names: a queue, a URL group, or a host.
 func destination(a *queue.Attempt) string {
-	c := a.Content
-	switch {
-	case c.Queue != "":
-		return c.Queue
-	case c.Group != "":
-		return c.Group
-	}
-	return c.Host()
+	return cmp.Or(a.Content.Queue, a.Content.Group, a.Content.Host())
 }
 
 // messaging are the attributes of the semantic conventions for messages.

@@ -1,10 +1,12 @@
 package tracing
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -135,10 +137,7 @@ func (c *Commands) Run(p *Place, n Calls) {
 	if len(n.Rows) == 0 {
 		return
 	}
-	name, db := c.operation(n.Rows), n.DB
-	if db == "" {
-		db = "default"
-	}
+	name, db := c.operation(n.Rows), cmp.Or(n.DB, "default")
 	s := otlp.Span{
 		Trace: p.trace, ID: p.span, Parent: p.parent, State: p.state, Kind: otlp.Internal, Name: name, Start: n.Began, End: n.Began.Add(n.Took),
 		Attributes: []otlp.Attribute{otlp.Text("db.system.name", "trireme"), otlp.Text("db.namespace", strings.Clone(db)), otlp.Text("db.operation.name", name)},
@@ -164,13 +163,11 @@ func (c *Commands) Run(p *Place, n Calls) {
 // operation names commands: one by its name, many by that if they are all the same.
 func (c *Commands) operation(rows [][][]byte) string {
 	name := c.name(rows[0])
-	if len(rows) == 1 {
+	switch {
+	case len(rows) == 1:
 		return name
-	}
-	for _, argv := range rows[1:] {
-		if c.name(argv) != name {
-			return "BATCH"
-		}
+	case slices.ContainsFunc(rows[1:], func(argv [][]byte) bool { return c.name(argv) != name }):
+		return "BATCH"
 	}
 	return "BATCH " + name
 }

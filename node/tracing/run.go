@@ -31,7 +31,7 @@ type runEnds struct {
 func (t *Tracer) runsEnded(node Node, db string, now int64) {
 	to := t.ends[db]
 	if to == nil {
-		to = &runEnds{at: now - horizon}
+		to = &runEnds{at: now - horizon, seen: map[uint64]bool{}}
 		if t.ends == nil {
 			t.ends = map[string]*runEnds{}
 		}
@@ -50,14 +50,11 @@ func (t *Tracer) runsEnded(node Node, db string, now int64) {
 	})
 	for _, r := range fresh {
 		if r.Completed > to.at {
-			to.at, to.seen = r.Completed, nil
+			to.at, to.seen = r.Completed, map[uint64]bool{}
 		}
 	}
 	for _, r := range fresh {
 		if r.Completed == to.at {
-			if to.seen == nil {
-				to.seen = map[uint64]bool{}
-			}
 			to.seen[r.No] = true
 		}
 	}
