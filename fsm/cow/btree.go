@@ -5,17 +5,17 @@ type BTree[K, V any] struct {
 	head  func(K) uint64
 	cmp   func(a, b K) int
 	owner *owner
-	root  *bnode[K, V]
+	root  *bnode[K, V] // nil before the first key
 }
 
 // NewBTree returns an empty tree. Keys are ordered by head, and those of one head
 // by cmp: most searches then compare numbers that stand together. A nil head leaves
-// all to cmp.
+// all to cmp. A tree takes memory for nodes from its first key on.
 func NewBTree[K, V any](head func(K) uint64, cmp func(a, b K) int) *BTree[K, V] {
 	if head == nil {
 		head = func(K) uint64 { return 0 }
 	}
-	return &BTree[K, V]{head: head, cmp: cmp, owner: new(owner), root: &bnode[K, V]{}}
+	return &BTree[K, V]{head: head, cmp: cmp, owner: new(owner)}
 }
 
 // Snapshot returns the tree as it is now, in constant time; t may be changed
@@ -27,7 +27,12 @@ func (t *BTree[K, V]) Snapshot() *BTree[K, V] {
 }
 
 // Len is the number of keys.
-func (t *BTree[K, V]) Len() int { return t.root.size }
+func (t *BTree[K, V]) Len() int {
+	if t.root == nil {
+		return 0
+	}
+	return t.root.size
+}
 
 // find is the place of k, whose head is h, in n, or of the child that would hold it.
 func (t *BTree[K, V]) find(n *bnode[K, V], h uint64, k K) (i int, found bool) {

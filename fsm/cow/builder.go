@@ -71,6 +71,9 @@ func (b *Builder[K, V]) Tree() *BTree[K, V] {
 	for t.root.n == 0 && len(t.root.kids) > 0 {
 		t.root = t.root.kids[0]
 	}
+	if t.root.size == 0 {
+		t.root = nil
+	}
 	return t
 }
 

@@ -68,7 +68,9 @@ func checkShape[K, V any](t *rapid.T, tree *BTree[K, V]) {
 		}
 		return depth + 1, size
 	}
-	walk(tree.root, true, true)
+	if tree.root != nil {
+		walk(tree.root, true, true)
+	}
 }
 
 // TestUpsertKeepsKeys checks that the key made for storing is the one that stays.

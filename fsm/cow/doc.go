@@ -1,7 +1,7 @@
 // Package cow holds the copy-on-write B-tree that all ordered state is kept in. It
 // counts its subtrees, so the rank of a key and the key at a rank cost a descent.
 //
-// BTree is an ordered map. Sequence is a list with positions. Builder makes a BTree of keys
+// BTree is an ordered map. Sequence is a list with positions, whose items may be runs of elements. Builder makes a BTree of keys
 // that come in order, as the records of a snapshot do.
 //
 // # Stages of a change

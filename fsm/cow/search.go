@@ -6,16 +6,17 @@ package cow
 
 // GetBy returns the key that equals q, as it is stored, and its value.
 func GetBy[K, V, Q any](t *BTree[K, V], head uint64, q Q, compare func(K, Q) int) (k K, v V, ok bool) {
-	for n := t.root; ; {
+	for n := t.root; n != nil; {
 		i, found := search(n, head, q, compare)
 		if found {
 			return n.items[i].key, n.items[i].val, true
 		}
 		if len(n.kids) == 0 {
-			return k, v, false
+			break
 		}
 		n = n.kids[i]
 	}
+	return k, v, false
 }
 
 // UpsertBy returns the places of the key that equals q and of its value, which hold until the next
@@ -23,6 +24,9 @@ func GetBy[K, V, Q any](t *BTree[K, V], head uint64, q Q, compare func(K, Q) int
 // store a key that equals q before the tree is used again. A key that was there may be replaced by one
 // that equals it.
 func UpsertBy[K, V, Q any](t *BTree[K, V], head uint64, q Q, compare func(K, Q) int) (k *K, v *V, had bool) {
+	if t.root == nil {
+		t.root = &bnode[K, V]{owner: t.owner}
+	}
 	var p path[K, V]
 	had = walk(t, head, q, compare, &p)
 	t.ownPath(&p)
@@ -39,7 +43,7 @@ func UpsertBy[K, V, Q any](t *BTree[K, V], head uint64, q Q, compare func(K, Q) 
 // RemoveBy removes the key that equals q and returns it, as it was stored, with its value.
 func RemoveBy[K, V, Q any](t *BTree[K, V], head uint64, q Q, compare func(K, Q) int) (k K, v V, had bool) {
 	var p path[K, V]
-	if !walk(t, head, q, compare, &p) {
+	if t.root == nil || !walk(t, head, q, compare, &p) {
 		return k, v, false
 	}
 	t.ownPath(&p)
@@ -49,7 +53,7 @@ func RemoveBy[K, V, Q any](t *BTree[K, V], head uint64, q Q, compare func(K, Q) 
 	return it.key, it.val, true
 }
 
-// walk finds q from the root and keeps the way.
+// walk finds q from the root, which is there, and keeps the way.
 func walk[K, V, Q any](t *BTree[K, V], head uint64, q Q, compare func(K, Q) int, p *path[K, V]) (found bool) {
 	p.n = 0
 	for n := t.root; ; {

@@ -13,11 +13,12 @@ const (
 
 // Sequence is a list with positions: a tree of chunks that counts its elements, so that
 // both ends and every place in between cost a descent. It forks like BTree does, by
-// the same marks. Make one with NewSequence.
+// the same marks. Make one with NewSequence, or with NewWeighted if an item stands for several elements.
 type Sequence[T any] struct {
 	owner *owner
 	root  *chunk[T]
 	size  int
+	weigh func(T) int // nil: an item is an element
 }
 
 // chunk is a node: a leaf has items, an inner node children, all leaves at one depth.
@@ -40,6 +41,37 @@ func NewSequence[T any]() *Sequence[T] {
 	return q
 }
 
+// NewWeighted returns an empty sequence whose items are runs of elements: weigh returns how many, at least one. All positions
+// count elements. Those of Insert and Keep are between two items.
+func NewWeighted[T any](weigh func(T) int) *Sequence[T] {
+	q := NewSequence[T]()
+	q.weigh = weigh
+	return q
+}
+
+// weight is the number of elements of an item.
+func (se *Sequence[T]) weight(v T) int {
+	if se.weigh == nil {
+		return 1
+	}
+	return se.weigh(v)
+}
+
+// place is the index in a leaf of the item that has position i, and the position of its first element.
+func (se *Sequence[T]) place(n *chunk[T], i int) (at, start int) {
+	if se.weigh == nil {
+		return i, i
+	}
+	for at < len(n.items) {
+		w := se.weigh(n.items[at])
+		if i < start+w {
+			break
+		}
+		at, start = at+1, start+w
+	}
+	return at, start
+}
+
 // Snapshot returns the sequence as it is now, in constant time; both may be changed
 // afterwards, and neither sees the other's changes.
 func (se *Sequence[T]) Snapshot() *Sequence[T] {
@@ -51,15 +83,22 @@ func (se *Sequence[T]) Snapshot() *Sequence[T] {
 // Len is the number of elements.
 func (se *Sequence[T]) Len() int { return se.size }
 
-// At is the element at position i; 0 <= i < Len.
+// At is the item at position i; 0 <= i < Len.
 func (se *Sequence[T]) At(i int) T {
-	n := se.root
+	v, _ := se.Find(i)
+	return v
+}
+
+// Find is the item that has position i, and the position of its first element; 0 <= i < Len.
+func (se *Sequence[T]) Find(i int) (v T, start int) {
+	n, left := se.root, i
 	for len(n.kids) > 0 {
 		var j int
-		j, i = n.child(i)
+		j, left = n.child(left)
 		n = n.kids[j].node
 	}
-	return n.items[i]
+	at, first := se.place(n, left)
+	return n.items[at], i - left + first
 }
 
 // child finds the child that holds position i, and the position in it.
@@ -82,7 +121,11 @@ func (se *Sequence[T]) Search(before func(T) bool) int {
 		}
 		n = n.kids[j].node
 	}
-	return start + sort.Search(len(n.items), func(i int) bool { return !before(n.items[i]) })
+	at := sort.Search(len(n.items), func(i int) bool { return !before(n.items[i]) })
+	for _, v := range n.items[:at] {
+		start += se.weight(v)
+	}
+	return start
 }
 
 // first is the first element below c, which has one.
@@ -114,41 +157,51 @@ func (se *Sequence[T]) ownKid(n *chunk[T], j int) *chunk[T] {
 	return k
 }
 
-// Set replaces the element at position i; 0 <= i < Len.
+// Set replaces the item at position i; 0 <= i < Len.
 func (se *Sequence[T]) Set(i int, v T) {
 	se.root = se.own(se.root)
-	n := se.root
-	for len(n.kids) > 0 {
-		var j int
-		j, i = n.child(i)
-		n = se.ownKid(n, j)
+	se.size += se.set(se.root, i, v)
+}
+
+// set replaces an item of n, which se owns, and returns by how much n grows.
+func (se *Sequence[T]) set(n *chunk[T], i int, v T) (grown int) {
+	if len(n.kids) == 0 {
+		at, _ := se.place(n, i)
+		grown = se.weight(v) - se.weight(n.items[at])
+		n.items[at] = v
+		return grown
 	}
-	n.items[i] = v
+	j, i := n.child(i)
+	grown = se.set(se.ownKid(n, j), i, v)
+	n.kids[j].size += grown
+	return grown
 }
 
 // Insert puts v at position i, before what stood there; 0 <= i <= Len.
 func (se *Sequence[T]) Insert(i int, v T) {
 	se.root = se.own(se.root)
-	if right := se.insert(se.root, i, v); right.node != nil {
-		left := child[T]{se.size + 1 - right.size, se.root}
+	w := se.weight(v)
+	if right := se.insert(se.root, i, v, w); right.node != nil {
+		left := child[T]{se.size + w - right.size, se.root}
 		se.root = &chunk[T]{owner: se.owner, kids: []child[T]{left, right}}
 	}
-	se.size++
+	se.size += w
 }
 
-// insert puts v into n, which se owns, and returns the part that n had no room for. A full
+// insert puts v, of weight w, into n, which se owns, and returns the part that n had no room for. A full
 // node splits where it grows, so that what only grows at an end is packed densely.
-func (se *Sequence[T]) insert(n *chunk[T], i int, v T) (right child[T]) {
+func (se *Sequence[T]) insert(n *chunk[T], i int, v T, w int) (right child[T]) {
 	if len(n.kids) == 0 {
-		return se.insertItem(n, i, v)
+		at, _ := se.place(n, i)
+		return se.insertItem(n, at, v)
 	}
 	j := 0
 	for j < len(n.kids)-1 && i > n.kids[j].size {
 		i -= n.kids[j].size
 		j++
 	}
-	more := se.insert(se.ownKid(n, j), i, v)
-	n.kids[j].size += 1 - more.size
+	more := se.insert(se.ownKid(n, j), i, v, w)
+	n.kids[j].size += w - more.size
 	if more.node == nil {
 		return right
 	}
@@ -166,7 +219,7 @@ func (se *Sequence[T]) insert(n *chunk[T], i int, v T) (right child[T]) {
 	r := &chunk[T]{owner: se.owner, kids: slices.Clone(n.kids[at:])}
 	clear(n.kids[at:])
 	n.kids = n.kids[:at]
-	return child[T]{r.count(), r}
+	return child[T]{se.count(r), r}
 }
 
 func (se *Sequence[T]) insertItem(n *chunk[T], i int, v T) (right child[T]) {
@@ -191,39 +244,42 @@ func (se *Sequence[T]) insertItem(n *chunk[T], i int, v T) (right child[T]) {
 			r.items = slices.Insert(r.items, i-at, v)
 		}
 	}
-	return child[T]{len(r.items), r}
+	return child[T]{se.count(r), r}
 }
 
 // count is the number of elements below c.
-func (c *chunk[T]) count() int {
-	size := len(c.items)
+func (se *Sequence[T]) count(c *chunk[T]) (size int) {
+	for _, v := range c.items {
+		size += se.weight(v)
+	}
 	for _, k := range c.kids {
 		size += k.size
 	}
 	return size
 }
 
-// Delete removes the element at position i and returns it; 0 <= i < Len.
+// Delete removes the item at position i and returns it; 0 <= i < Len.
 func (se *Sequence[T]) Delete(i int) T {
 	se.root = se.own(se.root)
 	v := se.remove(se.root, i)
-	se.size--
+	se.size -= se.weight(v)
 	se.shrink()
 	return v
 }
 
-// remove takes an element out of n, which se owns. A node that becomes empty goes, and a
+// remove takes an item out of n, which se owns. A node that becomes empty goes, and a
 // small one joins a neighbour if that has room to spare.
 func (se *Sequence[T]) remove(n *chunk[T], i int) T {
 	if len(n.kids) == 0 {
-		v := n.items[i]
-		n.items = slices.Delete(n.items, i, i+1)
+		at, _ := se.place(n, i)
+		v := n.items[at]
+		n.items = slices.Delete(n.items, at, at+1)
 		return v
 	}
 	j, at := n.child(i)
 	k := se.ownKid(n, j)
 	v := se.remove(k, at)
-	n.kids[j].size--
+	n.kids[j].size -= se.weight(v)
 	switch {
 	case n.kids[j].size == 0:
 		n.kids = slices.Delete(n.kids, j, j+1)
@@ -275,7 +331,9 @@ func (se *Sequence[T]) Keep(from, to int) {
 func (se *Sequence[T]) keep(n *chunk[T], from, to int) *chunk[T] {
 	c := &chunk[T]{owner: se.owner}
 	if len(n.kids) == 0 {
-		c.items = slices.Clone(n.items[from:to])
+		first, _ := se.place(n, from)
+		last, _ := se.place(n, to)
+		c.items = slices.Clone(n.items[first:last])
 		return c
 	}
 	start := 0
@@ -293,22 +351,26 @@ func (se *Sequence[T]) keep(n *chunk[T], from, to int) *chunk[T] {
 	return c
 }
 
-// Ascend calls f for the elements from position i on until it returns false.
+// Ascend calls f for the items from that at position i on, each with the position of its first element, until it returns false.
 func (se *Sequence[T]) Ascend(i int, f func(i int, v T) bool) {
 	if i < se.size {
-		se.root.ascend(0, max(i, 0), f)
+		se.ascend(se.root, 0, max(i, 0), f)
 	}
 }
 
-// ascend visits the elements of c, the first of which is at position start.
-func (c *chunk[T]) ascend(start, from int, f func(int, T) bool) bool {
-	for i := max(from-start, 0); i < len(c.items); i++ {
-		if !f(start+i, c.items[i]) {
-			return false
+// ascend visits the items of c, the first of which is at position start.
+func (se *Sequence[T]) ascend(c *chunk[T], start, from int, f func(int, T) bool) bool {
+	if len(c.items) > 0 {
+		at, first := se.place(c, max(from-start, 0))
+		for start += first; at < len(c.items); at++ {
+			if !f(start, c.items[at]) {
+				return false
+			}
+			start += se.weight(c.items[at])
 		}
 	}
 	for _, k := range c.kids {
-		if start+k.size > from && !k.node.ascend(start, from, f) {
+		if start+k.size > from && !se.ascend(k.node, start, from, f) {
 			return false
 		}
 		start += k.size
@@ -316,24 +378,24 @@ func (c *chunk[T]) ascend(start, from int, f func(int, T) bool) bool {
 	return true
 }
 
-// Descend calls f for the elements from position i down to 0 until it returns false.
+// Descend calls f for the items from that at position i down to the first, each with the position of its first element, until it
+// returns false.
 func (se *Sequence[T]) Descend(i int, f func(i int, v T) bool) {
 	if i >= 0 {
-		se.root.descend(se.size, min(i, se.size-1), f)
+		se.descend(se.root, se.size, min(i, se.size-1), f)
 	}
 }
 
-// descend visits the elements of c, the last of which is before position end.
-func (c *chunk[T]) descend(end, from int, f func(int, T) bool) bool {
-	start := end - len(c.items)
-	for i := min(from-start, len(c.items)-1); i >= 0; i-- {
-		if !f(start+i, c.items[i]) {
+// descend visits the items of c, the last of which is before position end.
+func (se *Sequence[T]) descend(c *chunk[T], end, from int, f func(int, T) bool) bool {
+	for i := len(c.items) - 1; i >= 0; i-- {
+		if end -= se.weight(c.items[i]); end <= from && !f(end, c.items[i]) {
 			return false
 		}
 	}
 	for j := len(c.kids) - 1; j >= 0; j-- {
 		k := c.kids[j]
-		if end-k.size <= from && !k.node.descend(end, from, f) {
+		if end-k.size <= from && !se.descend(k.node, end, from, f) {
 			return false
 		}
 		end -= k.size

@@ -2,7 +2,7 @@ package cow
 
 // Min is the least key and its value.
 func (t *BTree[K, V]) Min() (k K, v V, ok bool) {
-	if t.root.size == 0 {
+	if t.Len() == 0 {
 		return k, v, false
 	}
 	k, v = t.At(0)
@@ -11,7 +11,7 @@ func (t *BTree[K, V]) Min() (k K, v V, ok bool) {
 
 // Max is the greatest key and its value.
 func (t *BTree[K, V]) Max() (k K, v V, ok bool) {
-	if t.root.size == 0 {
+	if t.Len() == 0 {
 		return k, v, false
 	}
 	k, v = t.At(t.root.size - 1)
@@ -21,7 +21,7 @@ func (t *BTree[K, V]) Max() (k K, v V, ok bool) {
 // Rank returns how many keys are less than k, and whether k is there.
 func (t *BTree[K, V]) Rank(k K) (int, bool) {
 	rank, h := 0, t.head(k)
-	for n := t.root; ; {
+	for n := t.root; n != nil; {
 		i, found := t.find(n, h, k)
 		rank += i
 		if len(n.kids) == 0 {
@@ -35,22 +35,24 @@ func (t *BTree[K, V]) Rank(k K) (int, bool) {
 		}
 		n = n.kids[i]
 	}
+	return 0, false
 }
 
 // RankHead returns how many keys have a head less than h.
 func (t *BTree[K, V]) RankHead(h uint64) int {
 	rank := 0
-	for n := t.root; ; {
+	for n := t.root; n != nil; {
 		i := n.lower(h)
 		rank += i
 		if len(n.kids) == 0 {
-			return rank
+			break
 		}
 		for _, c := range n.kids[:i] {
 			rank += c.size
 		}
 		n = n.kids[i]
 	}
+	return rank
 }
 
 // At returns the key and value with i keys before it; 0 <= i < Len.
@@ -91,6 +93,9 @@ func (t *BTree[K, V]) All(f func(K, V) bool) { ascend(t.root, nil, f) }
 // ascend calls f from the place on that start gives in each node of the way to it,
 // nil for the first; found says that nothing before that place's item is asked for.
 func ascend[K, V any](n *bnode[K, V], start func(*bnode[K, V]) (at int, found bool), f func(K, V) bool) bool {
+	if n == nil {
+		return true
+	}
 	i, found := 0, false
 	if start != nil {
 		i, found = start(n)
