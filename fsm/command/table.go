@@ -8,6 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -209,6 +210,9 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	}
 	if tx.Watch != nil {
 		tx.row = c
+	}
+	if c.Flags&Write != 0 && !tx.ReadOnly {
+		tx.DB.Cool(keyspace.Hot)
 	}
 	tx.NoTouch, tx.Looked = c.Flags&NoTouch != 0, false
 	var undo func(reply.Value) reply.Value // takes no pointer, which would move the reply of every command to the heap

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // due is an entry of the expiry index.
@@ -39,6 +40,8 @@ type DB struct {
 	// a snapshot; see access.go.
 	since, dirty, saved int64
 	touches             uint64
+	hot                 []string // keys of containers that are not packed, the one that was noted first at the beginning; see packed.go
+	room                wire.Writer
 	history
 }
 
@@ -175,6 +178,9 @@ func (db *DB) put(e *env.Env, o *Object) {
 	*slot = o
 	db.used += cost(name, o)
 	db.reschedule(name, before, o.schedule())
+	if o.form == holding {
+		db.warm(name, o.Data())
+	}
 	touched(e, name)
 }
 
@@ -230,6 +236,9 @@ func (db *DB) PutContainer(e *env.Env, key []byte, c Container, expire int64) {
 // must clone depends on this node's forks.
 func (db *DB) Mutable(e *env.Env, key []byte, o *Object) Container {
 	mustWrite(e)
+	if o.isPacked() { // unless it was changed since it was looked up
+		o = db.get(probe(key))
+	}
 	data := o.Data()
 	if data.owned().epoch == db.epoch {
 		return data
@@ -260,6 +269,7 @@ func (db *DB) Changed(e *env.Env, key []byte, before int64) {
 	db.touches++
 	db.used += n.size() - before
 	db.reschedule(n.key(), was, n.schedule())
+	db.warm(n.key(), n.Data())
 	touched(e, n.key())
 }
 
@@ -297,6 +307,9 @@ func (db *DB) Copy(e *env.Env, o *Object, key []byte) {
 	var c *Object
 	if _, long := o.Data().(*paged); o.Type() == String && !long {
 		c = keepText(Alias(key), o.Text())
+	} else if o.isPacked() {
+		c = newHolder(string(key), o.whole())
+		c.Data().owned().epoch = db.epoch
 	} else {
 		data := o.Data().Clone()
 		data.owned().epoch = db.epoch

@@ -15,6 +15,7 @@ const (
 	inline  form = iota // the bytes of the key, then those of the text
 	apart               // apartText: a string of its own for each
 	holding             // holder: every type but plain strings
+	packed              // packed+form(Type): as inline, with the block of a small container in place of the text
 )
 
 // maxInline is the largest size of a key and a text together in the inline form, in bytes: a new
@@ -72,11 +73,14 @@ func keepText(key, text string) *Object {
 }
 
 // newInline is an Object with copies of a key and a text of at most maxInline bytes together.
-func newInline(key, text string) *Object {
+func newInline(key, text string) *Object { return newBlock(inline, key, text) }
+
+// newBlock is an Object of a form that has its key and its text, or block, in its own allocation.
+func newBlock(f form, key, text string) *Object {
 	n := len(key) + len(text)
 	words := make([]uint64, (max(inlineAt+uintptr(n), unsafe.Sizeof(Object{}))+7)/8) // words, for their alignment
 	o := (*Object)(unsafe.Pointer(unsafe.SliceData(words)))
-	o.keyLen, o.textLen = uint16(len(key)), uint16(len(text))
+	o.form, o.keyLen, o.textLen = f, uint16(len(key)), uint16(len(text))
 	room := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(o), inlineAt)), n)
 	copy(room[copy(room, key):], text)
 	return o
@@ -116,15 +120,18 @@ func (o *Object) piece(from, n uint16) string {
 
 // Data is the container of an object that is no String, or a String that is not kept as one text; nil of others.
 func (o *Object) Data() Container {
-	if o.form != holding {
-		return nil
+	switch {
+	case o.form == holding:
+		return (*holder)(unsafe.Pointer(o)).data
+	case o.isPacked():
+		return o.view()
 	}
-	return (*holder)(unsafe.Pointer(o)).data
+	return nil
 }
 
 // ownKey is the key of o as a string that keeps no text in memory.
 func (o *Object) ownKey() string {
-	if o.form == inline {
+	if o.form == inline || o.isPacked() {
 		return strings.Clone(o.key())
 	}
 	return o.key()
@@ -139,15 +146,26 @@ func (o *Object) copy() *Object {
 	case holding:
 		return o.with(o.Data())
 	}
-	return o.passOn(newInline(o.key(), o.flat()))
+	return o.passOn(newBlock(o.form, o.key(), o.flat()))
 }
 
 // under is a copy of o for another key, which is copied.
 func (o *Object) under(key string) *Object {
-	if o.form == holding {
-		return o.passOn(newHolder(strings.Clone(key), o.Data()))
+	switch {
+	case o.form == holding || o.isPacked() && len(key) > maxPackedKey:
+		return o.passOn(newHolder(strings.Clone(key), o.whole()))
+	case o.isPacked():
+		return o.passOn(newBlock(o.form, key, o.flat()))
 	}
 	return o.passOn(keepText(key, o.flat()))
+}
+
+// whole is Data as a holder may keep it.
+func (o *Object) whole() Container {
+	if o.isPacked() {
+		return o.view().Clone()
+	}
+	return o.Data()
 }
 
 // with is a copy of o that holds another container.

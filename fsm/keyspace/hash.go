@@ -14,6 +14,12 @@ type cell struct {
 	at    int64 // deadline in unix milliseconds, 0 for none
 }
 
+// cutCell takes a field's value off a packed hash, whose fields have no deadlines.
+func cutCell(record string) (c cell, rest string) {
+	c.value, rest, _ = cutWord(record)
+	return c, rest[1:]
+}
+
 // Fields is the container of a hash. A field past its deadline is gone for every method
 // that is given the time, though it takes room until a sweep removes it. A field's name given to
 // a method may be an alias: what is kept is copied; a value is kept as it is. Nil Fields
@@ -36,7 +42,7 @@ func (*Fields) Type() Type { return Hash }
 // Size is the logical size in bytes.
 func (fi *Fields) Size() int64 { return fi.size }
 
-// Clone copies the hash in constant time, or up to 64 fields one by one.
+// Clone copies the hash in constant time, or up to 128 fields one by one.
 func (fi *Fields) Clone() Container {
 	c := &Fields{cells: fi.cells.clone(), timed: fi.timed, size: fi.size, known: fi.known}
 	if fi.dues != nil {
@@ -77,6 +83,14 @@ func cellSize(field string, c cell) int64 {
 		size += expireCost
 	}
 	return size
+}
+
+// elements keeps hashes with deadlines from being packed.
+func (fi *Fields) elements() int {
+	if fi.timed > 0 {
+		return MaxPackedElements + 1
+	}
+	return fi.cells.len()
 }
 
 // Len is the number of fields at now.

@@ -13,6 +13,9 @@ type schedule struct{ gone, field int64 }
 // deadline, or with the last field of its hash.
 func (o *Object) schedule() schedule {
 	s := schedule{gone: o.Expire}
+	if o.form != holding {
+		return s
+	}
 	if h, ok := o.Data().(*Fields); ok {
 		s.field = h.known.field
 		if g := h.known.gone; g != 0 && (s.gone == 0 || g < s.gone) {
@@ -25,6 +28,9 @@ func (o *Object) schedule() schedule {
 // settle brings what is known of o's hash up to date. At rest it always is, so a hash
 // that forks share is not written to.
 func (o *Object) settle() {
+	if o.form != holding {
+		return
+	}
 	if h, ok := o.Data().(*Fields); ok {
 		if s := h.schedule(); s != h.known {
 			h.known = s

@@ -54,7 +54,7 @@ type Container interface {
 	// Size is the logical size in bytes: the same arithmetic on every node.
 	Size() int64
 	// Clone returns a copy that can be changed without being seen through the
-	// original, in constant time or in at most 64 elements.
+	// original, in constant time or in at most 128 elements.
 	Clone() Container
 	// Encode writes the elements for a snapshot: equal values give equal bytes.
 	Encode(w *wire.Writer)
@@ -62,7 +62,11 @@ type Container interface {
 }
 
 // Owned is embedded by every Container.
-type Owned struct{ epoch uint64 }
+type Owned struct {
+	epoch uint64
+	// hot says that the container waits to be packed, changed that it was changed since it was last looked at for that.
+	hot, changed bool
+}
 
 func (o *Owned) owned() *Owned { return o }
 
@@ -71,10 +75,13 @@ func (o *Object) Type() Type {
 	if o == nil {
 		return None
 	}
-	if o.form != holding {
-		return String
+	switch {
+	case o.form == holding:
+		return o.Data().Type()
+	case o.isPacked():
+		return Type(o.form - packed)
 	}
-	return o.Data().Type()
+	return String
 }
 
 // Text is the value of a String object. It is immutable and may be kept. Of a long
@@ -115,8 +122,12 @@ func (o *Object) Size() int64 {
 
 // size is the logical size of the value.
 func (o *Object) size() int64 {
-	if o.form == holding {
+	switch {
+	case o.form == holding:
 		return o.Data().Size()
+	case o.isPacked():
+		size, _ := o.block()
+		return size
 	}
 	return int64(len(o.flat()))
 }

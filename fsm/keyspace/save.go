@@ -78,11 +78,16 @@ func encode(w *wire.Writer, key string, o *Object) {
 		})
 		return
 	}
+	if o.isPacked() {
+		_, record := o.block()
+		w.B = append(w.B, record...)
+		return
+	}
 	o.Data().Encode(w)
 }
 
-// decode reads what encode wrote. Nothing in the result aliases the record.
-func decode(record []byte) (*Object, error) {
+// decode reads what encode wrote; room is for its work. Nothing in the result aliases the record.
+func decode(record []byte, room *wire.Writer) (*Object, error) {
 	r := wire.NewReader(record)
 	key := Alias(r.Bytes())
 	kind := r.Uvarint()
@@ -99,6 +104,7 @@ func decode(record []byte) (*Object, error) {
 		}
 		o = newHolder(strings.Clone(key), data)
 		o.settle()
+		o = o.pack(room)
 	}
 	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
@@ -143,6 +149,7 @@ type Loader struct {
 	used   int64
 	key    string // of the parts
 	parts  []byte // of a record that is not whole yet
+	room   wire.Writer
 }
 
 // NewLoader starts with no key.
@@ -157,7 +164,7 @@ func (l *Loader) Add(record []byte) error {
 	if err != nil || record == nil {
 		return err
 	}
-	o, err := decode(record)
+	o, err := decode(record, &l.room)
 	if err != nil {
 		return err
 	}

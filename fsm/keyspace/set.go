@@ -34,7 +34,7 @@ func (*Members) Type() Type { return Set }
 // Size is the logical size in bytes.
 func (m *Members) Size() int64 { return m.size }
 
-// Clone copies the set in constant time, or up to 64 members one by one.
+// Clone copies the set in constant time, or up to 128 members one by one.
 func (m *Members) Clone() Container { return &Members{members: m.members.clone(), size: m.size} }
 
 // Encode writes the members.
@@ -50,6 +50,8 @@ func decodeSet(r *wire.Reader) (Container, bool) {
 	})
 	return s, ok
 }
+
+func (m *Members) elements() int { return m.Len() }
 
 // Len is the number of members.
 func (m *Members) Len() int {

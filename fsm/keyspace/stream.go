@@ -16,8 +16,8 @@ const (
 )
 
 // StreamEntry is an entry of a stream: its ID and its fields and values, which stand
-// packed in one string, each behind its length, so that an entry is one allocation and a
-// reply shares it.
+// packed in one string, each behind its length. A stream has both in a text: the two numbers
+// of the ID, then the packed words.
 type StreamEntry struct {
 	ID     StreamID
 	packed string
@@ -67,6 +67,28 @@ func cutWord(packed string) (word, rest string, ok bool) {
 	return "", "", false
 }
 
+// text is what a stream keeps of e, and entryOf reads.
+func (e StreamEntry) text() string {
+	b := make([]byte, 0, 2*binary.MaxVarintLen64+len(e.packed))
+	b = binary.AppendUvarint(binary.AppendUvarint(b, e.ID.Ms), e.ID.Seq)
+	return Adopt(append(b, e.packed...))
+}
+
+func entryOf(text string) (e StreamEntry) {
+	e.ID.Ms, text = cutNumber(text)
+	e.ID.Seq, e.packed = cutNumber(text)
+	return e
+}
+
+// cutNumber takes a number off a text that has one.
+func cutNumber(text string) (n uint64, rest string) {
+	for i, shift := 0, 0; ; i, shift = i+1, shift+7 {
+		if n |= uint64(text[i]&0x7f) << shift; text[i] < 0x80 {
+			return n, text[i+1:]
+		}
+	}
+}
+
 func (e StreamEntry) size() int64 { return entryCost + int64(len(e.packed)) }
 
 // StreamLog is the container of a stream: entries in the order of their IDs, and the
@@ -74,7 +96,7 @@ func (e StreamEntry) size() int64 { return entryCost + int64(len(e.packed)) }
 // stream, for reading.
 type StreamLog struct {
 	Owned
-	entries *cow.Sequence[StreamEntry]
+	entries texts
 	groups  *cow.Sequence[*StreamGroup] // by name
 	last    StreamID
 	deleted StreamID
@@ -90,7 +112,7 @@ type streamVersion struct{ size int64 }
 
 // NewStreamLog is an empty stream.
 func NewStreamLog() *StreamLog {
-	return &StreamLog{entries: cow.NewSequence[StreamEntry](), groups: cow.NewSequence[*StreamGroup](), version: &streamVersion{size: streamCost}}
+	return &StreamLog{entries: newTexts(), groups: cow.NewSequence[*StreamGroup](), version: &streamVersion{size: streamCost}}
 }
 
 // Type is Stream.
@@ -103,7 +125,7 @@ func (sl *StreamLog) Size() int64 { return sl.version.size }
 func (sl *StreamLog) Clone() Container {
 	c := *sl
 	c.Owned = Owned{}
-	c.entries, c.groups, c.version = sl.entries.Snapshot(), sl.groups.Snapshot(), &streamVersion{size: sl.version.size}
+	c.entries, c.groups, c.version = sl.entries.clone(), sl.groups.Snapshot(), &streamVersion{size: sl.version.size}
 	if sl.idempotence != nil {
 		c.idempotence = sl.idempotence.clone()
 	}
@@ -115,7 +137,7 @@ func (sl *StreamLog) Len() int {
 	if sl == nil {
 		return 0
 	}
-	return sl.entries.Len()
+	return sl.entries.len()
 }
 
 // First is the ID of the first entry, 0-0 without any.
@@ -123,7 +145,7 @@ func (sl *StreamLog) First() StreamID {
 	if sl.Len() == 0 {
 		return StreamID{}
 	}
-	return sl.entries.At(0).ID
+	return sl.At(0).ID
 }
 
 // Top is the ID of the last entry that is there, 0-0 without any.
@@ -131,7 +153,7 @@ func (sl *StreamLog) Top() StreamID {
 	if sl.Len() == 0 {
 		return StreamID{}
 	}
-	return sl.entries.At(sl.Len() - 1).ID
+	return sl.At(sl.Len() - 1).ID
 }
 
 // Last is the greatest ID that an entry ever had, or what XSETID made of it.
@@ -164,7 +186,7 @@ func (sl *StreamLog) SetLast(last, deleted StreamID, added int64) {
 
 // Append adds an entry, whose ID is above Last.
 func (sl *StreamLog) Append(e StreamEntry) {
-	sl.entries.Insert(sl.entries.Len(), e)
+	sl.entries.insert(sl.entries.len(), e.text())
 	sl.last = e.ID
 	sl.added++
 	sl.version.size += e.size()
@@ -175,11 +197,26 @@ func (sl *StreamLog) From(id StreamID) int {
 	if sl.Len() == 0 || id.Zero() {
 		return 0
 	}
-	return sl.entries.Search(func(e StreamEntry) bool { return e.ID.Compare(id) < 0 })
+	i := sl.entries.blocks.Search(func(b textBlock) bool {
+		first, _, _ := b.at(0)
+		return entryOf(first).ID.Compare(id) < 0
+	})
+	if i == 0 {
+		return 0
+	}
+	b, i := sl.entries.find(i - 1) // which begins below id
+	b.each(func(text string) bool {
+		below := entryOf(text).ID.Compare(id) < 0
+		if below {
+			i++
+		}
+		return below
+	})
+	return i
 }
 
 // At is the entry at a position; 0 <= i < Len.
-func (sl *StreamLog) At(i int) StreamEntry { return sl.entries.At(i) }
+func (sl *StreamLog) At(i int) StreamEntry { return entryOf(sl.entries.at(i)) }
 
 // Get is the entry of an ID.
 func (sl *StreamLog) Get(id StreamID) (e StreamEntry, ok bool) {
@@ -187,18 +224,18 @@ func (sl *StreamLog) Get(id StreamID) (e StreamEntry, ok bool) {
 	if !ok {
 		return e, false
 	}
-	return sl.entries.At(i), true
+	return sl.At(i), true
 }
 
 func (sl *StreamLog) find(id StreamID) (i int, ok bool) {
 	i = sl.From(id)
-	return i, i < sl.Len() && sl.entries.At(i).ID == id
+	return i, i < sl.Len() && sl.At(i).ID == id
 }
 
 // Ascend calls f for the entries from a position on, in order, until it returns false.
 func (sl *StreamLog) Ascend(from int, f func(e StreamEntry) bool) {
 	if sl != nil {
-		sl.entries.Ascend(from, func(_ int, e StreamEntry) bool { return f(e) })
+		sl.entries.ascend(from, func(_ int, text string) bool { return f(entryOf(text)) })
 	}
 }
 
@@ -206,7 +243,7 @@ func (sl *StreamLog) Ascend(from int, f func(e StreamEntry) bool) {
 // false.
 func (sl *StreamLog) Descend(from int, f func(e StreamEntry) bool) {
 	if sl != nil {
-		sl.entries.Descend(from, func(_ int, e StreamEntry) bool { return f(e) })
+		sl.entries.descend(from, func(_ int, text string) bool { return f(entryOf(text)) })
 	}
 }
 
@@ -216,7 +253,7 @@ func (sl *StreamLog) Delete(id StreamID) bool {
 	if !ok {
 		return false
 	}
-	e := sl.entries.Delete(i)
+	e := entryOf(sl.entries.remove(i))
 	sl.version.size -= e.size()
 	if id.Compare(sl.deleted) > 0 {
 		sl.deleted = id
@@ -229,9 +266,9 @@ func (sl *StreamLog) DropFirst(n int) {
 	if n == 0 {
 		return
 	}
-	sl.entries.Ascend(0, func(i int, e StreamEntry) bool {
-		sl.version.size -= e.size()
+	sl.entries.ascend(0, func(i int, text string) bool {
+		sl.version.size -= entryOf(text).size()
 		return i+1 < n
 	})
-	sl.entries.Keep(n, sl.entries.Len())
+	sl.entries.keep(n, sl.entries.len())
 }

@@ -102,7 +102,7 @@ func (sl *StreamLog) readEntries(r *wire.Reader) bool {
 		if e.ID.Compare(before) <= 0 || !e.whole() {
 			return false
 		}
-		sl.entries.Insert(sl.entries.Len(), e)
+		sl.entries.insert(sl.entries.len(), e.text())
 		sl.version.size += e.size()
 		before = e.ID
 	}

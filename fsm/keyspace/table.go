@@ -23,6 +23,47 @@ const SmallSet = smallMax
 type table[V any] struct {
 	small []named[V]
 	large *cow.BTree[string, V] // nil while small
+	// Of a view of a packed value: what encode wrote behind the number of names, that number, and whether the order is that of
+	// the large form.
+	packed string
+	count  int
+	hashed bool
+	cut    func(record string) (v V, rest string) // takes a value off
+}
+
+// viewTable reads the record of a small table in place.
+func viewTable[V any](record string, cut func(record string) (v V, rest string)) (t table[V]) {
+	t.hashed, t.cut = record[0] != 0, cut
+	t.count, t.packed = cutCount(record[1:])
+	return t
+}
+
+// each calls f for every name of a view in order until it returns false.
+func (t *table[V]) each(f func(name string, v V) bool) {
+	for rest := t.packed; rest != ""; {
+		var name string
+		var v V
+		name, rest, _ = cutWord(rest)
+		if v, rest = t.cut(rest); !f(name, v) {
+			return
+		}
+	}
+}
+
+// unpacked returns the table of a view.
+func (t *table[V]) unpacked() (own table[V]) {
+	if !t.hashed {
+		own.small = make([]named[V], 0, t.count+1)
+		t.each(func(name string, v V) bool {
+			own.small = append(own.small, named[V]{v, name})
+			return true
+		})
+		return own
+	}
+	b := cow.NewBuilder[string, V](hashOf, strings.Compare)
+	t.each(func(name string, v V) bool { return b.Add(name, v) })
+	own.large = b.Tree()
+	return own
 }
 
 // named is a value with its name. The value comes first: a zero-size last field would cost a word of padding.
@@ -32,8 +73,11 @@ type named[V any] struct {
 }
 
 func (t *table[V]) len() int {
-	if t.large != nil {
+	switch {
+	case t.large != nil:
 		return t.large.Len()
+	case t.packed != "":
+		return t.count
 	}
 	return len(t.small)
 }
@@ -49,8 +93,19 @@ func (t *table[V]) index(name string) int {
 }
 
 func (t *table[V]) get(name string) (v V, ok bool) {
-	if t.large != nil {
+	switch {
+	case t.large != nil:
 		return t.large.Get(name)
+	case t.packed != "":
+		for rest := t.packed; rest != ""; {
+			var n string
+			n, rest, _ = cutWord(rest)
+			if v, rest = t.cut(rest); n == name {
+				return v, true
+			}
+		}
+		var none V
+		return none, false
 	}
 	if i := t.index(name); i >= 0 {
 		return t.small[i].val, true
@@ -99,16 +154,24 @@ func (t *table[V]) remove(name string) (v V, had bool) {
 
 // at is the name and value with i names before it.
 func (t *table[V]) at(i int) (string, V) {
-	if t.large != nil {
+	switch {
+	case t.large != nil:
 		return t.large.At(i)
+	case t.packed != "":
+		*t = t.unpacked() // a view is its reader's alone
+		return t.at(i)
 	}
 	return t.small[i].name, t.small[i].val
 }
 
 // all calls f for every name in order until it returns false.
 func (t *table[V]) all(f func(name string, v V) bool) {
-	if t.large != nil {
+	switch {
+	case t.large != nil:
 		t.large.All(f)
+		return
+	case t.packed != "":
+		t.each(f)
 		return
 	}
 	for _, n := range t.small {
@@ -121,10 +184,14 @@ func (t *table[V]) all(f func(name string, v V) bool) {
 // scan calls f for names from cursor on until it has passed count of them, and returns the
 // cursor to go on at, 0 at the end. The small form is one page.
 func (t *table[V]) scan(cursor uint64, count int, f func(name string, v V)) (next uint64) {
+	if t.hashed {
+		*t = t.unpacked()
+	}
 	if t.large == nil {
-		for _, n := range t.small {
-			f(n.name, n.val)
-		}
+		t.all(func(name string, v V) bool {
+			f(name, v)
+			return true
+		})
 		return 0
 	}
 	seen, last := 0, uint64(0)
@@ -142,15 +209,18 @@ func (t *table[V]) scan(cursor uint64, count int, f func(name string, v V)) (nex
 }
 
 func (t *table[V]) clone() table[V] {
-	if t.large != nil {
+	switch {
+	case t.large != nil:
 		return table[V]{large: t.large.Snapshot()}
+	case t.packed != "":
+		return t.unpacked()
 	}
 	return table[V]{small: slices.Clone(t.small)}
 }
 
 // encode writes the form, the number of names, and each with its value.
 func (t *table[V]) encode(w *wire.Writer, value func(V)) {
-	w.Bool(t.large != nil)
+	w.Bool(t.large != nil || t.hashed)
 	w.Uvarint(uint64(t.len()))
 	t.all(func(name string, v V) bool {
 		w.String(name)

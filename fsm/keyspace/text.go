@@ -28,7 +28,7 @@ func (db *DB) AppendText(e *env.Env, key []byte, o *Object, suffix []byte) int {
 	if o.InPages() && len(suffix) > 0 { // it would be copied as a whole again and again, if places are written in between
 		return db.WriteAt(e, key, o, o.Len(), suffix)
 	}
-	a := &appended{Owned: Owned{db.epoch}}
+	a := &appended{Owned: Owned{epoch: db.epoch}}
 	if old, ok := o.Data().(*appended); ok && old.epoch == db.epoch {
 		a.bytes = append(old.bytes, suffix...)
 	} else {

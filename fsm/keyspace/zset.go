@@ -1,6 +1,7 @@
 package keyspace
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func headOfScore(s Scored) uint64 {
 }
 
 const (
-	smallZSet = 64 // members of the slice form
+	smallZSet = packedMembers // members of the slice form
 	// scoredCost is the logical overhead of a member in bytes.
 	scoredCost = 80
 	// Beyond these Redis stops packing a sorted set, and never packs it again.
@@ -45,11 +46,13 @@ const (
 	packedMember  = 64
 )
 
-// ZSet is the container of a sorted set. Up to 64 members stand in a slice; more are
+// ZSet is the container of a sorted set. Up to 128 members stand in a slice; more are
 // kept in two trees that fork in constant time: by member for look-ups and scans, by
 // score for ranks and ranges.
 type ZSet struct {
 	Owned
+	packed  string                      // of a view of a packed set: what Encode wrote behind the number of members
+	count   int                         // of a view
 	small   []Scored                    // in order; unused once there are trees
 	members *cow.BTree[string, float64] // in the order of hashOf, then of bytes
 	ranked  *cow.BTree[Scored, struct{}]
@@ -94,21 +97,66 @@ func (zs *ZSet) Size() int64 { return zs.size }
 // zeros.
 func (zs *ZSet) Loose() bool { return zs.loose }
 
-// Clone is a copy in constant time, or in at most 64 elements.
+// Clone is a copy in constant time, or in at most 128 elements.
 func (zs *ZSet) Clone() Container {
 	c := &ZSet{size: zs.size, loose: zs.loose}
-	if zs.ranked == nil {
+	switch {
+	case zs.packed != "":
+		zs.unpack()
+		c.small = zs.small
+	case zs.ranked == nil:
 		c.small = slices.Clone(zs.small)
-	} else {
+	default:
 		c.members, c.ranked = zs.members.Snapshot(), zs.ranked.Snapshot()
 	}
 	return c
 }
 
+// viewZSet reads the record of a small sorted set in place.
+func viewZSet(record string, size int64) *ZSet {
+	zs := &ZSet{size: size, loose: record[0] != 0}
+	zs.count, zs.packed = cutCount(record[1:])
+	return zs
+}
+
+// each calls f for the members of a view in order until it returns false.
+func (zs *ZSet) each(f func(Scored) bool) {
+	for rest := zs.packed; rest != ""; {
+		s := Scored{Score: math.Float64frombits(binary.LittleEndian.Uint64([]byte(rest[:8])))}
+		if s.Member, rest, _ = cutWord(rest[8:]); !f(s) {
+			return
+		}
+	}
+}
+
+// unpack makes the slice of a view, which its reader has alone.
+func (zs *ZSet) unpack() {
+	if zs.packed == "" {
+		return
+	}
+	zs.small = make([]Scored, 0, zs.count+1)
+	zs.each(func(s Scored) bool {
+		zs.small = append(zs.small, s)
+		return true
+	})
+	zs.packed = ""
+}
+
+// elements keeps sets that Redis would not pack from being packed: they are read in the order of their hashes.
+func (zs *ZSet) elements() int {
+	if zs.loose {
+		return MaxPackedElements + 1
+	}
+	return zs.Len()
+}
+
 // Len is the number of members.
 func (zs *ZSet) Len() int {
-	if zs.ranked != nil {
+	switch {
+	case zs.ranked != nil:
 		return zs.ranked.Len()
+	case zs.packed != "":
+		return zs.count
 	}
 	return len(zs.small)
 }
@@ -117,6 +165,15 @@ func (zs *ZSet) Len() int {
 func (zs *ZSet) Score(member []byte) (score float64, ok bool) {
 	if zs.ranked != nil {
 		return zs.members.Get(Alias(member))
+	}
+	if zs.packed != "" {
+		zs.each(func(s Scored) bool {
+			if ok = s.Member == string(member); ok {
+				score = s.Score
+			}
+			return !ok
+		})
+		return score, ok
 	}
 	if i := zs.find(member); i >= 0 {
 		return zs.small[i].Score, true
@@ -221,6 +278,7 @@ func (zs *ZSet) RemoveRange(from, to int) {
 
 // Rank is the number of members before a member in the set's order.
 func (zs *ZSet) Rank(member []byte) (rank int, ok bool) {
+	zs.unpack()
 	if zs.ranked == nil {
 		rank = zs.find(member)
 		return rank, rank >= 0
@@ -238,6 +296,7 @@ func (zs *ZSet) Below(score float64, orEqual bool) int {
 	if orEqual {
 		h++
 	}
+	zs.unpack()
 	if zs.ranked != nil {
 		return zs.ranked.RankHead(h)
 	}
@@ -250,11 +309,18 @@ func (zs *ZSet) Below(score float64, orEqual bool) int {
 }
 
 // At is the member at a rank; 0 <= rank < Len.
-func (zs *ZSet) At(rank int) Scored {
+func (zs *ZSet) At(rank int) (s Scored) {
+	if zs.packed != "" {
+		zs.Each(rank, func(one Scored) bool {
+			s = one
+			return false
+		})
+		return s
+	}
 	if zs.ranked == nil {
 		return zs.small[rank]
 	}
-	s, _ := zs.ranked.At(rank)
+	s, _ = zs.ranked.At(rank)
 	return s
 }
 
@@ -264,7 +330,7 @@ func (zs *ZSet) Range(from, to int) []Scored {
 	if from >= to {
 		return nil
 	}
-	if zs.ranked == nil {
+	if zs.ranked == nil && zs.packed == "" {
 		return slices.Clone(zs.small[from:to])
 	}
 	out := make([]Scored, 0, to-from)
@@ -277,6 +343,14 @@ func (zs *ZSet) Range(from, to int) []Scored {
 
 // Each calls f for the members from a rank on, in order, until it returns false.
 func (zs *ZSet) Each(from int, f func(Scored) bool) {
+	if zs.packed != "" {
+		rank := 0
+		zs.each(func(s Scored) bool {
+			rank++
+			return rank <= from || f(s)
+		})
+		return
+	}
 	if from >= zs.Len() {
 		return
 	}
@@ -319,6 +393,7 @@ func (zs *ZSet) Scan(cursor uint64, count int, f func(Scored)) (next uint64) {
 // byHash calls f for the members from a hash on, in the order of their hashes, until
 // it returns false. Which form the set has in memory makes no difference.
 func (zs *ZSet) byHash(from uint64, f func(member string, score float64) bool) {
+	zs.unpack()
 	if zs.ranked != nil {
 		zs.members.AscendHead(from, f)
 		return

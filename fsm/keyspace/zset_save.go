@@ -16,9 +16,7 @@ func (zs *ZSet) Encode(w *wire.Writer) {
 	w.Bool(zs.loose)
 	w.Uvarint(uint64(zs.Len()))
 	zs.Each(0, func(s Scored) bool {
-		var bits [8]byte
-		binary.LittleEndian.PutUint64(bits[:], math.Float64bits(s.Score))
-		w.Fixed(bits[:])
+		w.B = binary.LittleEndian.AppendUint64(w.B, math.Float64bits(s.Score))
 		w.String(s.Member)
 		return true
 	})
