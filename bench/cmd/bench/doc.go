@@ -4,6 +4,7 @@
 //	bench [flags]            rows of the plan; -rows 1,2,3 picks some
 //	bench stall [flags]      acceptance run snapshot-stall
 //	bench beside [flags]     p99.9 of GET and SET beside commands on a million elements
+//	bench memory [flags]     what values of each kind take in memory, beside redis-server
 //	bench messages [flags]   acceptance run message-cost but for its rows 12 and 13
 //	bench workflows [flags]  acceptance runs workflow-step-cost but for its rows 14 and 15, and workflow-growth
 //	bench steady [flags]     acceptance run steady-leader

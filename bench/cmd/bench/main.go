@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string) int {
 		return cost(ctx, args[1:])
 	case "restart":
 		return restart(ctx, args[1:])
-	case "stall", "steady", "beside", "messages", "workflows", "traces":
+	case "stall", "steady", "beside", "memory", "messages", "workflows", "traces":
 		return accept(ctx, name, args[1:])
 	}
 	return rows(ctx, args)

@@ -70,6 +70,8 @@ func accept(ctx context.Context, name string, args []string) int {
 			put(b.Workflows(ctx))
 		case "beside":
 			b.Beside(ctx, put)
+		case "memory":
+			b.Memory(ctx, put)
 		case "traces":
 			put(b.Traces(ctx))
 		case "steady":
