@@ -179,9 +179,7 @@ func lRem(tx *Tx, a *Args) reply.Value {
 	if from == left {
 		slices.Reverse(found) // the last goes first, so that the others stay where they are
 	}
-	for _, i := range found {
-		e.write().Delete(i)
-	}
+	e.write().DeleteEach(found)
 	e.end(e.data.Len(), ListEvent, "lrem")
 	return reply.Int(int64(len(found)))
 }

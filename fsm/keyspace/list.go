@@ -90,6 +90,11 @@ func (e *Elements) Delete(i int) string {
 	return v
 }
 
+// DeleteEach removes the elements at positions, which stand in descending order.
+func (e *Elements) DeleteEach(positions []int) {
+	e.size -= elementCost*int64(len(positions)) + e.removeEach(positions)
+}
+
 // Keep removes all elements but those at positions from up to, not including, to;
 // 0 <= from <= to <= Len. It looks at the smaller part of the list.
 func (e *Elements) Keep(from, to int) {

@@ -53,6 +53,14 @@ func (e StreamEntry) Count() (n int) {
 
 // cutWord takes the first word off a packed entry; it is not ok if there is none whole.
 func cutWord(packed string) (word, rest string, ok bool) {
+	if len(packed) > 0 && int(packed[0]) < min(len(packed), 0x80) { // most are short
+		n := int(packed[0]) + 1
+		return packed[1:n], packed[n:], true
+	}
+	return cutLongWord(packed)
+}
+
+func cutLongWord(packed string) (word, rest string, ok bool) {
 	n, shift := uint64(0), 0
 	for i := 0; i < len(packed) && shift < 35; i, shift = i+1, shift+7 {
 		n |= uint64(packed[i]&0x7f) << shift
@@ -82,6 +90,9 @@ func entryOf(text string) (e StreamEntry) {
 
 // cutNumber takes a number off a text that has one.
 func cutNumber(text string) (n uint64, rest string) {
+	if text[0] < 0x80 {
+		return uint64(text[0]), text[1:]
+	}
 	for i, shift := 0, 0; ; i, shift = i+1, shift+7 {
 		if n |= uint64(text[i]&0x7f) << shift; text[i] < 0x80 {
 			return n, text[i+1:]
@@ -206,11 +217,11 @@ func (sl *StreamLog) From(id StreamID) int {
 	}
 	b, i := sl.entries.find(i - 1) // which begins below id
 	b.each(func(text string) bool {
-		below := entryOf(text).ID.Compare(id) < 0
-		if below {
-			i++
+		if entryOf(text).ID.Compare(id) >= 0 {
+			return false
 		}
-		return below
+		i++
+		return true
 	})
 	return i
 }

@@ -117,6 +117,22 @@ func (tb textBlock) without(i int) textBlock {
 	return textBlock{before + behind, tb.count - 1}
 }
 
+// withoutEach is the block, which begins at start, without the texts at positions, which stand in descending order, and the bytes
+// of these. It means nothing if none is left.
+func (tb textBlock) withoutEach(start int, positions []int) (without textBlock, removed int64) {
+	left, at, count := make([]byte, 0, len(tb.text)), start, tb.count-len(positions)
+	tb.each(func(v string) bool {
+		if n := len(positions); n > 0 && positions[n-1] == at {
+			positions, removed = positions[:n-1], removed+int64(len(v))
+		} else {
+			left = appendText(left, v)
+		}
+		at++
+		return true
+	})
+	return textBlock{string(left), count}, removed
+}
+
 // join is both blocks in one, if together they are small.
 func (tb textBlock) join(next textBlock) (textBlock, bool) {
 	if tb.count == 0 || next.count == 0 || tb.count+next.count > textBlockCount/2 || len(tb.text)+len(next.text) > textBlockBytes/2 {

@@ -110,6 +110,25 @@ func (t *texts) remove(i int) string {
 	return v
 }
 
+// removeEach takes the texts at positions out, which stand in descending order, a block at a time. It returns the sum of their bytes.
+func (t *texts) removeEach(positions []int) (bytes int64) {
+	for len(positions) > 0 {
+		b, start := t.blocks.Find(positions[0])
+		n := 1
+		for n < len(positions) && positions[n] >= start {
+			n++
+		}
+		left, removed := b.withoutEach(start, positions[:n])
+		if n == b.weight() {
+			t.blocks.Delete(start)
+		} else {
+			t.blocks.Set(start, left)
+		}
+		bytes, positions = bytes+removed, positions[n:]
+	}
+	return bytes
+}
+
 // keep removes all texts but those at positions from up to, not including, to; 0 <= from <= to <= len.
 func (t *texts) keep(from, to int) {
 	if from < to {
