@@ -20,14 +20,23 @@ func (s *Store) prefixSize(run uint64, pos uint32, limit int64) (n int64) {
 
 // prefix is the log up to an entry, without what is kept of calls: an SDK has no use for that.
 func (s *Store) prefix(run uint64, pos uint32) []byte {
-	b := append(make([]byte, 0, 1024), '[')
-	s.Log(run, func(p uint32, e *Entry) bool {
-		if p <= pos && e.Kind == StepEntry {
-			b = s.appendElement(b, run, e)
+	key := bodyKey{s.no, run}
+	b := encoded.take(key, pos+1)
+	if b.list == nil {
+		b.list = append(make([]byte, 0, 1024), '[')
+	}
+	s.entries.Ascend(place{run, b.next}, func(p place, e *Entry) bool {
+		if p.run != run || p.pos > pos {
+			return false
 		}
-		return p < pos
+		if e.Kind == StepEntry {
+			b.list = s.appendElement(b.list, run, e)
+		}
+		return true
 	})
-	return append(b, ']')
+	whole := append(append(make([]byte, 0, len(b.list)+1), b.list...), ']')
+	encoded.put(key, body{b.list, pos + 1})
+	return whole
 }
 
 // Elements is the whole log in the form in which it is delivered: what an endpoint fetches. Of a call whose result is

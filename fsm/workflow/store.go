@@ -36,9 +36,15 @@ type Store struct {
 	liveBytes, doneBytes int64 // logical memory of active runs, and of those that are over
 	uncounted            int64 // of both, what does not count
 	keeper               payload.Keeper
-	trimmable            int   // how many records the next trim may remove
-	wakes                int   // waiters that this apply may wake, see NotifyPrice
-	most                 int64 // that may count in this apply, see SetRoom
+	bounds
+	no uint64 // of this store and its forks in the process, no part of the state
+}
+
+// bounds are what an apply may still do.
+type bounds struct {
+	trimmable int   // how many records the next trim may remove
+	wakes     int   // waiters that this apply may wake, see NotifyPrice
+	most      int64 // bytes that may count, see SetRoom
 }
 
 // place is an entry of a run's log.
@@ -89,7 +95,8 @@ func New() *Store {
 		runs:     byNumber[*Run](), names: byName(), entries: byPlace[*Entry](), ids: byNumber[place](),
 		marks: cow.NewBTree[mark, uint64](func(m mark) uint64 { return m.run }, compareMarks),
 		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: byName(), waiting: byRunKey[struct{}](),
-		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](), bulk: queue.NewBulkTable(), most: queue.Unlimited,
+		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](), bulk: queue.NewBulkTable(), bounds: bounds{most: queue.Unlimited},
+		no: storeNumbers.Add(1),
 	}
 }
 
