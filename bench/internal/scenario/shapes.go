@@ -44,7 +44,9 @@ var shapes = []shape{
 	{"sets of 10 members", "key", 2, elementsOf("SADD", func(j int) []string { return []string{fmt.Sprint("member:", j)} })},
 	{"lists of 10 elements", "key", 2, elementsOf("RPUSH", func(j int) []string { return []string{fmt.Sprint("element:", j)} })},
 	{"one large list", "element", 1, func(i int) []string { return []string{"RPUSH", "list", fmt.Sprint("element:", i)} }},
-	{"one large hash", "field", 1, func(i int) []string { return []string{"HSET", "hash", fmt.Sprint("field:", i), fmt.Sprint("value:", i)} }},
+	{"one large hash", "field", 1, func(i int) []string {
+		return []string{"HSET", "hash", fmt.Sprint("field:", i), fmt.Sprint("value:", i)}
+	}},
 	{"one large set", "member", 1, func(i int) []string { return []string{"SADD", "set", fmt.Sprint("member:", i)} }},
 	{"one large sorted set", "member", 1, func(i int) []string { return []string{"ZADD", "zset", strconv.Itoa(i), fmt.Sprint("member:", i)} }},
 	{"one large stream", "entry", 1, func(i int) []string {
