@@ -325,7 +325,11 @@ func (db *DB) Copy(e *env.Env, o *Object, key []byte) {
 func (db *DB) Move(e *env.Env, from []byte, o *Object, key []byte) {
 	db.Remove(e, from)
 	db.removeIfWatched(e, key)
-	db.put(e, o.under(Alias(key)))
+	n := o.under(Alias(key))
+	if n.form == holding {
+		n.Data().owned().hot = false // it waited to be packed under the other key
+	}
+	db.put(e, n)
 }
 
 // Flush removes every key.

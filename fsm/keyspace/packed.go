@@ -15,6 +15,8 @@ const (
 	// MaxPackedElements and MaxPackedBytes bound what is packed: elements, and the bytes of their record.
 	MaxPackedElements = 128
 	MaxPackedBytes    = 8 << 10
+	// mostPackedSize bounds the logical size of what is encoded to see whether it fits: a container of few large elements is not.
+	mostPackedSize = MaxPackedBytes + MaxPackedElements*scoredCost
 	// maxPackedKey is the largest key, in bytes, that a packed value may have.
 	maxPackedKey = 1024
 	// Hot is the number of containers of a keyspace that stay as they are although they could be packed, because they
@@ -35,7 +37,7 @@ func (o *Object) pack(w *wire.Writer) *Object {
 		return o
 	}
 	c, ok := o.Data().(packable)
-	if !ok || c.elements() == 0 || c.elements() > MaxPackedElements {
+	if !ok || c.elements() == 0 || c.elements() > MaxPackedElements || c.Size() > mostPackedSize {
 		return o
 	}
 	w.B = binary.AppendUvarint(w.B[:0], uint64(c.Size()))
