@@ -31,6 +31,7 @@ var allowed = []string{
 var allowedIn = map[string][]string{"machine.go": {"sync", "sync/atomic"},
 	"access.go":      {"sync/atomic"},                                    // what it keeps is no part of the state
 	"uses.go":        {"sync/atomic"},                                    // the same
+	"bodies.go":      {"sync", "sync/atomic"},                            // the same
 	"contents.go":    {"github.com/trireme-dev/trireme/internal/plural"}, // for the words of refusals
 	"backup_pack.go": {"github.com/klauspost/compress/zstd"}}
 
