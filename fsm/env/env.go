@@ -12,8 +12,10 @@ type Level uint32
 const (
 	// Base is the lowest level that this source reads: that of version 0.2.0 (docs/upgrading.md).
 	Base Level = 2
+	// Files is the level from which on old events and ended runs are sealed into payloads, and snapshots name payloads by digest.
+	Files Level = 3
 	// Latest is the highest level that this source knows.
-	Latest = Base
+	Latest = Files
 )
 
 // Env is the world as one request sees it. A read sees the same, with ReadOnly
