@@ -265,6 +265,10 @@ func (v *View) Replied() int64 { return v.replied }
 // cost: see Exec.
 func (v *View) LookAt(bytes int64) (over bool) { return v.e.Charge(bytes / bytesPerStep) }
 
+// OnFork reports whether no write waits for this view, as reads of what may be on the disk want it. If one does, the view is over its
+// cost, and is run again on a fork.
+func (v *View) OnFork() bool { return !v.e.Charge(env.MaxInlineCost + 1) }
+
 // Bounded reports whether writes wait for this view. The function of one for which none waits lets other goroutines run
 // now and then, if it takes long.
 func (v *View) Bounded() bool { return v.e.Bounded }

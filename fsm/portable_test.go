@@ -124,7 +124,7 @@ func TestRefusedMessageImports(t *testing.T) {
 	ref.Size++
 	refuse("parts missing", fsm.ErrNotStaged, "", ref)
 	ref.Size--
-	ref.Level++
+	ref.Level = env.Latest + 1
 	refuse("a higher level", fsm.ErrRecordLevel, "", ref)
 	refuse("bad records", fsm.ErrBadRecords, "can't be read: ", to.stage("bad", "b", records[:len(records)-3]))
 	refuse("an unknown store", fsm.ErrBadRecords, "unknown store", to.stage("store", "b", fsm.AppendRecord(nil, 9, []byte{0})))

@@ -23,11 +23,20 @@ func (s *State) newStores() (*queue.Store, *workflow.Store) {
 	messages, workflows := queue.New(), workflow.New()
 	messages.UseKeeper(s.keeper)
 	workflows.UseKeeper(s.keeper)
+	messages.Raise(s.level)
 	return messages, workflows
 }
 
 // raise puts a feature level into force.
-func (s *State) raise(to env.Level) { s.level = max(s.level, to) }
+func (s *State) raise(to env.Level) {
+	if to <= s.level {
+		return
+	}
+	s.level = to
+	for _, d := range s.databases {
+		d.messages.Raise(to)
+	}
+}
 
 // Owned is the argument of InDatabase: an operation on messages or workflows, and the database that it is for.
 type Owned struct {

@@ -291,7 +291,7 @@ func (s *Store) BulkCancel(e *env.Env, n BulkCancellation) (BulkAction, error) {
 	} else if !b.Done() {
 		b, _ = s.bulkStep(e, b, maxCancel)
 	}
-	s.trim(e.Now)
+	s.trim(e)
 	return *b, nil
 }
 

@@ -31,11 +31,11 @@ func (s *Store) Cancel(e *env.Env, n Cancellation) (Cancelled, error) {
 				out.Count++
 			}
 		}
-		s.trim(e.Now)
+		s.trim(e)
 		return out, nil
 	}
 	out = s.cancelMatching(e, n)
-	s.trim(e.Now)
+	s.trim(e)
 	return out, nil
 }
 

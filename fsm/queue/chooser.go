@@ -1,6 +1,10 @@
 package queue
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/trireme-dev/trireme/fsm/sealed"
+)
 
 // maxScannedWords is the length from which on a list of alternatives is looked up in a set instead of being walked.
 const maxScannedWords = 8
@@ -77,15 +81,56 @@ type chooser struct {
 	states                                                                     map[State]struct{}
 	statuses                                                                   map[int]struct{}
 	urls, hosts, paths, groups, queues, schedules, labels, flowKeys, callerIPs Words
+	// marks and words say which volumes may have what is chosen: of each list of words, one.
+	marks uint32
+	words [][]sealed.Word
 }
 
+// mostSoughtWords is the length up to which a list is looked for in the words of volumes.
+const mostSoughtWords = 64
+
 func (f *Filter) chooser() *chooser {
-	return &chooser{
+	c := &chooser{
 		Filter: f, ids: Set(f.IDs), states: Set(f.States), statuses: Set(f.Statuses),
 		urls: WordsOf(f.URLs, nil), hosts: WordsOf(f.Hosts, Fold), paths: WordsOf(f.Paths, nil), groups: WordsOf(f.Groups, nil),
 		queues: WordsOf(f.Queues, nil), schedules: WordsOf(f.Schedules, nil), labels: WordsOf(f.Labels, nil),
 		flowKeys: WordsOf(f.FlowKeys, nil), callerIPs: WordsOf(f.CallerIPs, nil),
 	}
+	for _, state := range f.States {
+		c.marks |= 1 << state
+	}
+	for field, w := range map[byte]*Words{ // unordered: all of them count
+		wordURL: &c.urls, wordHost: &c.hosts, wordPath: &c.paths, wordGroup: &c.groups, wordQueue: &c.queues, wordSchedule: &c.schedules,
+		wordLabel: &c.labels, wordFlow: &c.flowKeys, wordCaller: &c.callerIPs,
+	} {
+		c.seek(field, w.list)
+	}
+	return c
+}
+
+// seek has volumes be skipped that have none of some words of a field.
+func (ch *chooser) seek(field byte, list []string) {
+	if len(list) == 0 || len(list) > mostSoughtWords || slices.Contains(list, "") { // which is in no filter
+		return
+	}
+	words := make([]sealed.Word, len(list))
+	for i, text := range list {
+		words[i] = sealed.WordOf(field, text)
+	}
+	ch.words = append(ch.words, words)
+}
+
+// mayBeIn reports whether a volume may have what is chosen, times apart.
+func (ch *chooser) mayBeIn(v *sealed.Volume) bool {
+	if ch.marks != 0 && ch.marks&v.Marks == 0 {
+		return false
+	}
+	for _, list := range ch.words {
+		if !v.Words.MayHaveOne(list) {
+			return false
+		}
+	}
+	return true
 }
 
 // size counts the alternatives of the filter: the work of preparing it.

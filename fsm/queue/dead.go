@@ -100,6 +100,6 @@ func (s *Store) RetryDead(e *env.Env, n DeadRetry) (DeadRetried, error) {
 	if more {
 		out.Cursor = cursor
 	}
-	s.trim(e.Now)
+	s.trim(e)
 	return out, nil
 }

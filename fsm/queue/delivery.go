@@ -40,7 +40,7 @@ func (s *Store) Advance(e *env.Env, d Demand) []Attempt {
 	for a.free > 0 && a.work > 0 && a.step() {
 		a.work--
 	}
-	s.trim(e.Now)
+	s.trim(e)
 	return a.claimed
 }
 
@@ -180,7 +180,7 @@ func (s *Store) Finish(e *env.Env, n Results) (Dispositions, error) {
 	for i := range n.Items {
 		out.Items[i] = s.finishAttempt(e, &n.Items[i])
 	}
-	s.trim(e.Now)
+	s.trim(e)
 	return out, nil
 }
 

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/sealed"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -75,13 +76,17 @@ func (e *Event) Fields(c *wire.Codec) {
 	}
 }
 
-// eventLog holds the events of all messages.
+// eventLog holds the events of all messages. The oldest are in volumes.
 type eventLog struct {
-	byNo   *cow.BTree[uint64, *Event]
-	newest uint64 // the number of the newest event
+	byNo     *cow.BTree[uint64, *Event]
+	newest   uint64 // the number of the newest event
+	past     sealed.Volumes
+	sealedAt uint64 // the index of the log's entry that made a volume last
 }
 
-func (el *eventLog) fork() eventLog { return eventLog{byNo: el.byNo.Snapshot(), newest: el.newest} }
+func (el *eventLog) fork() eventLog {
+	return eventLog{byNo: el.byNo.Snapshot(), newest: el.newest, past: el.past.Fork(), sealedAt: el.sealedAt}
+}
 
 // append gives an event its number and time and stores it.
 func (el *eventLog) append(v *Event, now int64) {

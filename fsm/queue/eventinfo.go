@@ -25,13 +25,3 @@ func (ei EventInfo) load() EventInfo {
 
 // Size returns the bytes of the event's bodies in an answer, before they are coded.
 func (ei *EventInfo) Size() int { return len(ei.Content.Body) + ei.Response.BodySize() }
-
-func (s *Store) eventInfo(v *Event, m *Message) EventInfo {
-	n := EventInfo{Event: v, ID: m.ID, Content: m.envelope(), body: m.apart()}
-	told := v.details()
-	if before, ok := s.events.byNo.Get(v.before); ok && v.State == Failed {
-		told = before.details()
-	}
-	n.Response, n.Error = told.response, told.failure
-	return n
-}

@@ -225,9 +225,10 @@ func (s *Store) idOf(seq uint64) ID {
 
 // lastAttempt is the newest event that tells the end of an attempt.
 func (s *Store) lastAttempt(m *Message) *EventInfo {
-	for v, ok := s.events.byNo.Get(m.last); ok; v, ok = s.events.byNo.Get(v.before) {
+	r := s.reader()
+	for v := r.event(m.last); v != nil; v = r.event(v.before) {
 		if v.State == Failing || v.State == Delivered {
-			n := s.eventInfo(v, m).load()
+			n := m.tell(r, v).load()
 			return &n
 		}
 	}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,12 +37,17 @@ func isASCII(s string) bool {
 
 // HostIn reports whether a host is one of those in wanted, which are folded and may be without a port.
 func HostIn(wanted *Words, host string) bool {
+	return slices.ContainsFunc(hostNames(host), wanted.Has)
+}
+
+// hostNames are the names by which a host may be asked for: folded, with its port and without.
+func hostNames(host string) []string {
 	host = Fold(host)
-	if wanted.Has(host) {
-		return true
+	name, _, hasPort := strings.Cut(host, ":")
+	if !hasPort || strings.HasPrefix(host, "[") {
+		return []string{host}
 	}
-	name, _, _ := strings.Cut(host, ":")
-	return !strings.HasPrefix(host, "[") && wanted.Has(name)
+	return []string{host, name}
 }
 
 // sameName reports whether two names of headers are the same: in any case of letters.

@@ -28,7 +28,7 @@ func (s *Store) HasForeignClaims(epoch, term uint64) bool {
 // ReleaseSession releases the claims of a session whose process has ended, so that its attempts have ended too.
 func (s *Store) ReleaseSession(e *env.Env, session uint64) {
 	s.abortClaims(e, "the attempt's outcome was lost with its process", func(c *claim) bool { return c.Session == session })
-	s.trim(e.Now)
+	s.trim(e)
 }
 
 // ReleaseAllClaims releases all claims, exclusive ones too, with why as the error of their attempts. A restore and an import
@@ -36,7 +36,7 @@ func (s *Store) ReleaseSession(e *env.Env, session uint64) {
 func (s *Store) ReleaseAllClaims(e *env.Env, why string) {
 	s.sender = Sender{}
 	s.abortClaims(e, why, func(*claim) bool { return true })
-	s.trim(e.Now)
+	s.trim(e)
 }
 
 // abortClaims aborts the attempts whose claims match, with why as their error.

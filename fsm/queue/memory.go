@@ -16,18 +16,19 @@ func (m *memory) used() int64 { return m.live + m.done + m.dead + m.fixed }
 
 // Used is the logical memory of everything about messages, in bytes.
 func (s *Store) Used() int64 {
-	return s.memory.used() + s.bulk.Used()
+	return s.memory.used() + s.events.past.Size() + s.bulk.Used()
 }
 
 // Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count.
 func (s *Store) Uncounted() int64 { return s.memory.uncounted }
 
 // trim removes events and dead letters that are older, or more, than the settings keep: two for each event recorded
-// since the last call, so that an entry's work is bounded by what it adds.
-func (s *Store) trim(now int64) {
+// since the last call, so that an entry's work is bounded by what it adds. Old events go into volumes.
+func (s *Store) trim(e *env.Env) {
 	n := s.trimmable
 	s.trimmable = 0
-	s.sweep(now, n)
+	s.sweep(e.Now, n)
+	s.seal(e, n/2)
 	s.makeRoom(0)
 }
 
@@ -36,6 +37,9 @@ func (s *Store) Sweep(e *env.Env, limit int) (done int) {
 	done = s.emptyQueues(e, limit)
 	s.trimmable = 0
 	done += s.sweep(e.Now, limit-done)
+	if done < limit {
+		done += s.seal(e, 0)
+	}
 	return done + s.sweepBulk(e, limit-done)
 }
 
@@ -50,20 +54,35 @@ func (s *Store) sweep(now int64, limit int) (done int) {
 	return done + s.forgetFlowControl(now, limit-done)
 }
 
-// dropEvent removes the oldest event if its time is over or events take too much room, and with its last event a
-// message that is done.
+// dropEvent removes the oldest event, or the oldest volume of them, if its time is over or events take too much room, and with its
+// last event a message that is done.
 func (s *Store) dropEvent(now int64) bool {
-	no, v, ok := s.events.byNo.Min()
+	end, ok := s.nextDrop()
 	n := &s.settings
-	if !ok || !(n.EventAge > 0 && s.eventEnd(v) <= now || n.EventBytes > 0 && s.memory.done > n.EventBytes) {
+	if !ok || !(n.EventAge > 0 && end <= now || n.EventBytes > 0 && s.memory.done+s.events.past.Size() > n.EventBytes) {
 		return false
 	}
-	s.removeEvent(no, v)
-	return true
+	return s.forgetEvent()
 }
 
-// forgetEvent removes the oldest event, whatever its age, and reports whether there was one.
+// nextDrop returns the time at which the oldest event or volume of them is to go; false if there is none.
+func (s *Store) nextDrop() (unixms int64, ok bool) {
+	if v := s.events.past.Oldest(); v != nil {
+		return s.pastEnd(v), true
+	}
+	_, v, ok := s.events.byNo.Min()
+	if !ok {
+		return 0, false
+	}
+	return s.eventEnd(v), true
+}
+
+// forgetEvent removes the oldest event or volume of them, whatever its age, and reports whether there was one.
 func (s *Store) forgetEvent() bool {
+	if v := s.events.past.Oldest(); v != nil {
+		s.dropPast(v)
+		return true
+	}
 	no, v, ok := s.events.byNo.Min()
 	if ok {
 		s.removeEvent(no, v)
@@ -145,8 +164,11 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 			unixms, ok = at, true
 		}
 	}
-	if _, v, found := s.events.byNo.Min(); found && s.settings.EventAge > 0 {
-		soonest(s.eventEnd(v), true)
+	if s.settings.EventAge > 0 {
+		soonest(s.nextDrop())
+	}
+	if s.sealing {
+		soonest(s.sealable())
 	}
 	if _, d, found := s.dead.Min(); found && s.settings.DeadAge > 0 {
 		soonest(s.deadEnd(d), true)

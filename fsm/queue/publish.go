@@ -17,7 +17,7 @@ func (s *Store) Publish(e *env.Env, p Publications) (Receipts, error) {
 		out.Items[i] = s.publish(e, &p.Items[i], "", made)
 		made += len(out.Items[i].Messages)
 	}
-	s.trim(e.Now)
+	s.trim(e)
 	return out, nil
 }
 

@@ -91,7 +91,7 @@ func (s *Store) ChangeQueue(e *env.Env, n QueueChange) (Queue, error) {
 			return Queue{Name: strings.Clone(n.Name)}, nil
 		}
 		s.deleteQueue(e, old)
-		s.trim(e.Now)
+		s.trim(e)
 		return *old, nil
 	case ActPause, ActResume:
 		if old == nil {

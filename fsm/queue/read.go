@@ -28,6 +28,9 @@ func (s *Store) Message(id ID, now int64) (MessageInfo, bool) {
 	return m.info(), true
 }
 
+// Live reports whether the message of an id is in the trees: nothing of it has to be looked for in volumes then, but its events.
+func (s *Store) Live(id ID) bool { return s.find(id) != nil }
+
 func (m *Message) info() MessageInfo {
 	n := MessageInfo{ID: m.ID, Content: m.Content(), State: m.state, Retried: int(m.retried), Attempts: uint64(m.attempts)}
 	if m.place == placeDue || m.place == placeBacklog {
@@ -49,20 +52,30 @@ type Page struct {
 }
 
 // Events lists events that a filter chooses. More says that there are others behind the cursor, or that there may be: one
-// answer looks at MaxScan events at most, so that a page may be short, and the reader has to go on.
+// answer looks at MaxScan events at most, so that a page may be short, and the reader has to go on. It reads volumes, so it is for
+// forks.
 func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more bool) {
 	if len(f.IDs) > 0 {
 		return s.eventsOf(f, p)
 	}
-	looked, c := 0, f.chooser()
-	s.walkEvents(p, func(v *Event) bool {
-		if looked++; looked > MaxScan {
-			more = true
+	looked, c, r := 0, f.chooser(), s.reader()
+	look := func() bool {
+		looked++
+		more = looked > MaxScan
+		return !more
+	}
+	r.walk(p, c, func(last Stamp) bool {
+		if !look() {
 			return false
 		}
-		if c.matchEvent(v) {
-			m, _ := s.messages.Get(v.message)
-			if n := s.eventInfo(v, m); (!p.Last || v.Seq == m.last) && c.match(n.ID, n.Content) {
+		cursor = last
+		return true
+	}, func(v *Event, of subject) bool {
+		if !look() {
+			return false
+		}
+		if c.matchEvent(v) && (!p.Last || of.ends(r, v)) {
+			if n := of.tell(r, v); c.match(n.ID, n.Content) {
 				if len(list) == p.Limit {
 					more = true
 					return false
@@ -76,34 +89,14 @@ func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more 
 	return list, cursor, more
 }
 
-// walkEvents gives the events of the pages that follow, in the order that the page asks for.
-func (s *Store) walkEvents(p Page, f func(*Event) bool) {
-	if !p.Newest {
-		s.events.byNo.Ascend(p.After.Seq+1, func(_ uint64, v *Event) bool { return f(v) })
-		return
-	}
-	i := s.events.byNo.Len()
-	if p.After != (Stamp{}) {
-		i, _ = s.events.byNo.Rank(p.After.Seq)
-	}
-	for i--; i >= 0; i-- {
-		if _, v := s.events.byNo.At(i); !f(v) {
-			return
-		}
-	}
-}
-
-// eventsOf lists the events of some messages; each message knows its own.
+// eventsOf lists the events of some messages.
 func (s *Store) eventsOf(f *Filter, p Page) (list []EventInfo, cursor Stamp, more bool) {
-	found, c := byNumber[EventInfo](), f.chooser()
+	found, c, r := byNumber[EventInfo](), f.chooser(), s.reader()
 	for _, id := range f.IDs {
-		m := s.find(id)
-		if m == nil {
-			continue
-		}
-		for v, ok := s.events.byNo.Get(m.last); ok; v, ok = s.events.byNo.Get(v.before) {
-			if c.matchEvent(v) && (!p.Last || v.Seq == m.last) {
-				if n := s.eventInfo(v, m); c.match(n.ID, n.Content) {
+		events, who := r.of(id)
+		for i, v := range events {
+			if c.matchEvent(v) && (!p.Last || i == len(events)-1) {
+				if n := who.tell(r, v); c.match(n.ID, n.Content) {
 					found.Set(v.Seq, n)
 				}
 			}
@@ -358,7 +351,7 @@ func (co *Counts) Add(m Counts) {
 // Counts returns the sizes of the store; Messages are those that are kept, done or not.
 func (s *Store) Counts() Counts {
 	return Counts{
-		Messages: s.messages.Len(), Active: s.places.leases.Len(), Dead: s.dead.Len(), Events: s.events.byNo.Len(), Queues: s.queues.byName.Len(),
+		Messages: s.messages.Len(), Active: s.places.leases.Len(), Dead: s.dead.Len(), Events: s.events.byNo.Len() + s.events.past.Records(), Queues: s.queues.byName.Len(),
 		Schedules: s.schedules.byID.Len(), Groups: s.groups.byName.Len(), FlowKeys: s.flows.byNo.Len(),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/trireme-dev/trireme/fsm/saving"
+	"github.com/trireme-dev/trireme/fsm/sealed"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -25,6 +26,7 @@ const (
 	kindDead
 	kindDedup
 	kindBulk
+	kindVolume
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
@@ -81,6 +83,9 @@ func (s *Store) save(out *saving.Saver) error {
 		w.Varint(d.end)
 	})
 	saving.Each(out, kindBulk, s.bulk.Records(), func(_ uint64, b *BulkAction, w *wire.Writer) { w.Put(b) })
+	s.events.past.Ascend(0, func(v *sealed.Volume) bool {
+		return saving.Put(out, kindVolume, func(w *wire.Writer) { w.Put(v) })
+	})
 	return out.Err
 }
 
@@ -126,6 +131,8 @@ func (s *Store) Load(record []byte) error {
 		b := &BulkAction{}
 		r.Get(b)
 		s.bulk.Put(b)
+	case kindVolume:
+		return s.loadVolume(r)
 	default:
 		return errRecord
 	}
@@ -205,6 +212,20 @@ func (s *Store) loadEvent(r *wire.Reader) error {
 	s.events.byNo.Set(v.Seq, v)
 	s.memory.done += v.size()
 	s.memory.uncounted += v.uncounted()
+	return r.Done()
+}
+
+func (s *Store) loadVolume(r *wire.Reader) error {
+	v := &sealed.Volume{}
+	r.Get(v)
+	if last := s.events.past.Newest(); !v.Valid() || v.Last > s.events.newest || last != nil && v.First <= last.Last {
+		return errRecord
+	}
+	if no, _, ok := s.events.byNo.Min(); ok && no <= v.Last {
+		return errRecord
+	}
+	v.Keep(s.keeper)
+	s.addPast(v)
 	return r.Done()
 }
 

@@ -1,6 +1,9 @@
 package queue
 
-import "github.com/trireme-dev/trireme/fsm/wire"
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
 
 // Settings are the replicated limits of messages. Times are in milliseconds, sizes in bytes. A zero limit is none.
 type Settings struct {
@@ -34,8 +37,28 @@ const (
 // none are needed.
 func DefaultSettings() Settings {
 	return Settings{
-		EventAge: 14 * day, EventBytes: 256 << 20, DeadAge: 7 * day, DeadBytes: 1 << 30,
+		EventAge: 14 * day, EventBytes: defaultEventBytes, DeadAge: 7 * day, DeadBytes: 1 << 30,
 		Grace: 10 * minute, DedupWindow: 10 * minute, DefaultRetries: 3, MaxTimeout: 120 * minute,
+	}
+}
+
+// The default of EventBytes, and what it is below env.Files, where all events are in memory.
+const (
+	defaultEventBytes = 32 << 30
+	formerEventBytes  = 256 << 20
+)
+
+// formerSettings are the default settings below env.Files.
+func formerSettings() Settings {
+	s := DefaultSettings()
+	s.EventBytes = formerEventBytes
+	return s
+}
+
+// Raise tells the store that a feature level is in force.
+func (s *Store) Raise(to env.Level) {
+	if to >= env.Files && s.settings.EventBytes == formerEventBytes {
+		s.settings.EventBytes = DefaultSettings().EventBytes
 	}
 }
 

@@ -34,15 +34,17 @@ type Store struct {
 
 	memory    memory
 	trimmable int // how many records the next trim may remove
-	keeper    payload.Keeper
+	// sealing: old events go into volumes, as of the last operation. It is no part of the state.
+	sealing bool
+	keeper  payload.Keeper
 
 	reports []DeliveryReport // what happened to messages of runs in this apply; see run_message.go
 }
 
-// New is an empty store with the default settings and no signing keys.
+// New is an empty store with the default settings of env.Base and no signing keys; see Raise.
 func New() *Store {
 	return &Store{
-		settings: DefaultSettings(),
+		settings: formerSettings(),
 		messages: byNumber[*Message](), places: newPlaceIndex(), shared: byNumber[sharedBody](), hosts: byName[*host](),
 		queues: newQueueTable(), flows: newFlowTable(), groups: newGroupTable(), schedules: newScheduleTable(),
 		events: eventLog{byNo: byNumber[*Event]()}, dead: byStamp[*Dead](), dedups: newDedupTable(), bulk: NewBulkTable(),

@@ -124,7 +124,7 @@ func (s *Store) RunSchedule(e *env.Env, n ScheduleRef) (Receipt, error) {
 		return Receipt{}, out.Refused
 	}
 	s.schedules.byID.Set(c.ID, &c)
-	s.trim(e.Now)
+	s.trim(e)
 	return out, nil
 }
 

@@ -23,13 +23,14 @@ type world struct {
 	now   int64
 	index uint64
 	term  uint64
+	level env.Level // env.Latest unless a test says otherwise
 }
 
 const start = 1_790_000_000_000
 
 // newWorld is a world whose store is checked as a whole at the end of a test.
 func newWorld(t tb) *world {
-	w := &world{t: t, s: New(), now: start, term: 1}
+	w := &world{t: t, s: New(), now: start, term: 1, level: env.Latest}
 	if t, ok := t.(*testing.T); ok {
 		t.Cleanup(func() {
 			if !t.Failed() {
@@ -43,7 +44,7 @@ func newWorld(t tb) *world {
 // env is the environment of the next entry.
 func (w *world) env() *env.Env {
 	w.index++
-	e := env.New(w.index, w.now, env.Latest, seed(w.index), 0)
+	e := env.New(w.index, w.now, w.level, seed(w.index), 0)
 	e.Session = 7
 	return e
 }

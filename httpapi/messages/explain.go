@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
@@ -146,9 +147,12 @@ func shellWord(text string) string {
 
 const plainShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@"
 
-// explainer reads the parameter explain of a read of one thing. It returns what renders the explanation, which is nil
-// unless one is wanted and known. id is that of a message, empty for a queue or a key.
-func (re *request) explainer(id string) (func(x queue.Explanation, known bool) *explanation, error) {
+// explainer renders what find explains: nil unless an explanation is wanted and known. It reads what may be on the disk, so on a view
+// that writes wait for it answers nil, and the view is run again.
+type explainer func(v *fsm.View, find func() (queue.Explanation, bool)) *explanation
+
+// explainer reads the parameter explain of a read of one thing. id is that of a message, empty for a queue or a key.
+func (re *request) explainer(id string) (explainer, error) {
 	values, err := queryValues(re.Query)
 	if err != nil {
 		return nil, err
@@ -158,8 +162,12 @@ func (re *request) explainer(id string) (func(x queue.Explanation, known bool) *
 	if text != "" && err != nil {
 		return nil, Invalid("invalid explain %q: true or false is wanted", text)
 	}
-	return func(x queue.Explanation, known bool) *explanation {
-		if !wanted || !known {
+	return func(v *fsm.View, find func() (queue.Explanation, bool)) *explanation {
+		if !wanted || !v.OnFork() {
+			return nil
+		}
+		x, known := find()
+		if !known {
 			return nil
 		}
 		return re.renderExplanation(&x, id)

@@ -95,7 +95,7 @@ func (re *request) getFlowControl() error {
 			return nil
 		}
 		n := renderFlowControl(&info)
-		n.Explain = explain(v.Messages().ExplainFlow(key, v.Now()))
+		n.Explain = explain(v, func() (queue.Explanation, bool) { return v.Messages().ExplainFlow(key, v.Now()) })
 		return n
 	})
 }

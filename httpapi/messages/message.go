@@ -66,12 +66,19 @@ func (re *request) getMessage(text string) error {
 		return err
 	}
 	return answerOne(re, noMessage(text), func(v *fsm.View) *message {
-		info, ok := v.Messages().Message(id, v.Now())
+		all := v.Messages()
+		info, ok := all.Message(id, v.Now())
+		find := func() (queue.Explanation, bool) { return all.Explain(id, v.Now()) }
+		if !ok && !all.Live(id) && v.OnFork() { // it may be in a volume
+			var x queue.Explanation
+			info, x, ok = all.Past(id, v.Now())
+			find = func() (queue.Explanation, bool) { return x, ok }
+		}
 		if !ok {
 			return nil
 		}
 		m := render(id, info.Content, view.All)
-		m.Explain = explain(v.Messages().Explain(id, v.Now()))
+		m.Explain = explain(v, find)
 		return m
 	})
 }

@@ -68,7 +68,7 @@ func (re *request) getQueue(name string) error {
 			return nil
 		}
 		n := renderQueue(&info)
-		n.Explain = explain(v.Messages().ExplainQueue(name, v.Now()))
+		n.Explain = explain(v, func() (queue.Explanation, bool) { return v.Messages().ExplainQueue(name, v.Now()) })
 		return n
 	})
 }

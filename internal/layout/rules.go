@@ -104,7 +104,7 @@ var Rules = []Rule{
 	{
 		Folder: "fsm/queue",
 		Use:    "messages: queues, attempts, retries, schedules, dead letters, flow control",
-		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/httpfield", "fsm/httpurl", "fsm/payload", "fsm/saving", "fsm/wire"},
+		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/sealed", "fsm/httpfield", "fsm/httpurl", "fsm/payload", "fsm/saving", "fsm/wire"},
 	},
 	{
 		Folder: "fsm/script",
@@ -127,6 +127,7 @@ var Rules = []Rule{
 	{Folder: "fsm/acl", Use: "users, rules and tokens", May: []string{"fsm/ascii", "fsm/cow", "fsm/env", "fsm/glob", "fsm/wire"}},
 	{Folder: "fsm/channel", Use: "who listens to which channel", May: []string{"fsm/cow", "fsm/glob", "fsm/wire"}},
 	{Folder: "fsm/dedup", Use: "replies of requests with an idempotency key", May: []string{"fsm/cow", "fsm/wire"}},
+	{Folder: "fsm/sealed", Use: "old records that do not change any more: volumes of them in payloads", May: []string{"fsm/cow", "fsm/payload", "fsm/wire"}},
 	{Folder: "fsm/payload", Use: "large byte strings, wherever a node keeps them", May: []string{"fsm/wire"}},
 	{Folder: "fsm/saving", Use: "trees as records of a snapshot", May: []string{"fsm/cow", "fsm/wire"}},
 	{Folder: "fsm/jsondoc", Use: "JSON documents and paths", May: []string{"fsm/cow", "fsm/wire"}},

@@ -1,0 +1,75 @@
+package queue
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
+)
+
+// away keeps payloads by forgetting them, as a disk does for the memory.
+type away struct{ bytes *int64 }
+
+type gone struct{ n int }
+
+func (a away) Keep(b []byte) payload.Kept {
+	*a.bytes += int64(len(b))
+	return &gone{len(b)}
+}
+
+func (g *gone) Bytes() []byte          { return make([]byte, g.n) }
+func (g *gone) Len() int               { return g.n }
+func (g *gone) Digest() payload.Digest { return payload.Digest{} }
+
+// BenchmarkDeliveredMessages makes and delivers messages, a hundred a second of cluster time: what one takes of processor time, and what
+// is left of it in memory and on the disk.
+func BenchmarkDeliveredMessages(b *testing.B) {
+	for name, level := range map[string]env.Level{"tree": env.Base, "volumes": env.Files} {
+		b.Run(name, func(b *testing.B) {
+			var bytes int64
+			w := &world{t: b, s: New(), now: start, term: 1, level: level}
+			w.s.UseKeeper(away{&bytes})
+			n := DefaultSettings()
+			n.EventBytes = 0
+			if _, err := w.s.Configure(w.env(), n); err != nil {
+				b.Fatal(err)
+			}
+			body := []byte(strings.Repeat("b", 100))
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			b.ResetTimer()
+			for i := 0; i < b.N; i += 10 {
+				w.now += 100
+				var list []Publication
+				for k := range 10 {
+					p := url(fmt.Sprintf("hook/%d", (i+k)%50))
+					p.Body = append([]byte(fmt.Sprint(i+k)), body...)
+					p.Header = []Field{{"Content-Type", "application/json"}}
+					p.Given = GivenLabels | GivenHeader
+					p.Labels = []string{fmt.Sprintf("label-%d", (i+k)%7)}
+					list = append(list, p)
+				}
+				if _, err := w.s.Publish(w.env(), Publications{list}); err != nil {
+					b.Fatal(err)
+				}
+				var results []Result
+				for _, a := range w.advance(10) {
+					results = append(results, Result{AttemptRef: a.Ref(), Response: Response{Status: 200}})
+				}
+				if _, err := w.s.Finish(w.env(), Results{results}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(b.N), "B-memory/message")
+			b.ReportMetric(float64(bytes)/float64(b.N), "B-records/message")
+			runtime.KeepAlive(w)
+		})
+	}
+}
