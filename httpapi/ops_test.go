@@ -25,7 +25,7 @@ const workflowSettings = `{"runRetentionMs":604800000,"runBytes":1073741824,"dlq
 	`"storedNotificationBytes":1048576,"maxStoredNotifications":100,"maxInvokeDepth":100}`
 
 // messageSettings are the default settings of messages.
-const messageSettings = `{"eventRetentionMs":1209600000,"eventBytes":268435456,"dlqRetentionMs":604800000,"dlqBytes":1073741824,"graceMs":600000,` +
+const messageSettings = `{"eventRetentionMs":1209600000,"eventBytes":34359738368,"dlqRetentionMs":604800000,"dlqBytes":1073741824,"graceMs":600000,` +
 	`"dedupWindowMs":600000,"defaultRetries":3,"maxTimeoutMs":7200000,"maxDelayMs":0,"maxMessageSize":0,"maxRetries":0,"maxParallelism":0,"maxQueues":0,` +
 	`"maxSchedules":0,"maxTopics":0,"maxEndpointsPerTopic":0,"globalParallelism":0}`
 
