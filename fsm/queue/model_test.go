@@ -263,7 +263,7 @@ func (m *model) drain() {
 			return fmt.Sprint(err)
 		})
 	}
-	for _, c := range m.s.Schedules() {
+	for _, c := range m.s.Schedules(NamePage{Limit: 1000}).Elements {
 		do(m, func(w *world) ScheduleRef {
 			out, _ := w.s.ChangeSchedule(w.env(), ScheduleChange{ID: c.ID, Act: ActDelete})
 			return out

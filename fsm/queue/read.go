@@ -1,8 +1,6 @@
 package queue
 
 import (
-	"strings"
-
 	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -221,16 +219,6 @@ func (s *Store) queueInfo(q *Queue) QueueInfo {
 	return n
 }
 
-// Queues lists all queues by name.
-func (s *Store) Queues() (list []QueueInfo) {
-	s.queues.byName.All(func(_ string, no uint64) bool {
-		q, _ := s.queues.byNo.Get(no)
-		list = append(list, s.queueInfo(q))
-		return true
-	})
-	return list
-}
-
 // FlowControlInfo is a flow-control key with what is counted from its messages.
 type FlowControlInfo struct {
 	FlowKey
@@ -260,17 +248,6 @@ func (s *Store) FlowControlKey(key string, now int64) (FlowControlInfo, bool) {
 	return s.flowControlInfo(f, now), true
 }
 
-// FlowControlKeys lists the flow-control keys whose name contains search, by name.
-func (s *Store) FlowControlKeys(search string, now int64) (list []FlowControlInfo) {
-	s.flows.byName.All(func(key string, no uint64) bool {
-		if strings.Contains(key, search) {
-			list = append(list, s.flowControlInfo(s.flows.get(no), now))
-		}
-		return true
-	})
-	return list
-}
-
 // Group is a URL group by name or id; false if there is none.
 func (s *Store) Group(name string) (Group, bool) {
 	g := s.groups.find(name)
@@ -280,15 +257,6 @@ func (s *Store) Group(name string) (Group, bool) {
 	return *g, true
 }
 
-// Groups lists all URL groups by name.
-func (s *Store) Groups() (list []Group) {
-	s.groups.byName.All(func(_ string, g *Group) bool {
-		list = append(list, *g)
-		return true
-	})
-	return list
-}
-
 // Schedule is a schedule by its id; false if there is none.
 func (s *Store) Schedule(id string) (Schedule, bool) {
 	c, ok := s.schedules.byID.Get(id)
@@ -296,15 +264,6 @@ func (s *Store) Schedule(id string) (Schedule, bool) {
 		return Schedule{}, false
 	}
 	return *c, true
-}
-
-// Schedules lists all schedules by id.
-func (s *Store) Schedules() (list []Schedule) {
-	s.schedules.byID.All(func(_ string, c *Schedule) bool {
-		list = append(list, *c)
-		return true
-	})
-	return list
 }
 
 // DueSchedules are the schedules whose next time has come or is not known yet, at most limit: for each of them the

@@ -329,23 +329,6 @@ func answerOne[T any](re *request, missing *Error, find func(*fsm.View) *T) erro
 	return nil
 }
 
-// answerAll answers with everything that list returns of the state, each as show renders it.
-func answerAll[E, T any](re *request, list func(*fsm.View) []E, show func(*fsm.View, *E) T) error {
-	var all []T
-	_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
-		all = []T{}
-		elements := list(v)
-		for i := range elements {
-			all = append(all, show(v, &elements[i]))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	re.answer(http.StatusOK, all)
-	return nil
-}
-
 // CallerIP returns the address of the client.
 func CallerIP(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)

@@ -56,12 +56,12 @@ func (re *request) postFlowControl() error {
 }
 
 func (re *request) listFlowControl() error {
-	values, err := re.named("search")
+	values, err := re.named("search", countParameter, cursorParameter)
 	if err != nil {
 		return err
 	}
-	return answerAll(re, func(v *fsm.View) []queue.FlowControlInfo {
-		return v.Messages().FlowControlKeys(values.Get("search"), v.Now())
+	return answerAll(re, values, func(v *fsm.View, p queue.NamePage) queue.NameList[queue.FlowControlInfo] {
+		return v.Messages().FlowControlKeys(values.Get("search"), v.Now(), p)
 	}, func(_ *fsm.View, info *queue.FlowControlInfo) *flowControl { return renderFlowControl(info) })
 }
 

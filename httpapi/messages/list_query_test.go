@@ -190,7 +190,7 @@ func readOf(call *ast.CallExpr) (read ast.Node, long bool) {
 	case name != nil && name.Name == "answerOne":
 		return call.Args[2], false
 	case name != nil && name.Name == "answerAll":
-		return call.Args[1], true
+		return call.Args[2], true
 	case name != nil && name.Name == "ReadPage":
 		return call.Args[3], true
 	}

@@ -53,7 +53,11 @@ func (re *request) changeQueue(n queue.QueueChange) error {
 }
 
 func (re *request) listQueues() error {
-	return answerAll(re, func(v *fsm.View) []queue.QueueInfo { return v.Messages().Queues() },
+	values, err := queryValues(re.Query)
+	if err != nil {
+		return err
+	}
+	return answerAll(re, values, func(v *fsm.View, p queue.NamePage) queue.NameList[queue.QueueInfo] { return v.Messages().Queues(p) },
 		func(_ *fsm.View, info *queue.QueueInfo) *queueView { return renderQueue(info) })
 }
 

@@ -174,7 +174,11 @@ func (re *request) runSchedule(id string) error {
 }
 
 func (re *request) listSchedules() error {
-	return answerAll(re, func(v *fsm.View) []queue.Schedule { return v.Messages().Schedules() },
+	values, err := queryValues(re.Query)
+	if err != nil {
+		return err
+	}
+	return answerAll(re, values, func(v *fsm.View, p queue.NamePage) queue.NameList[queue.Schedule] { return v.Messages().Schedules(p) },
 		func(v *fsm.View, c *queue.Schedule) *schedule { return renderSchedule(v, c, false) })
 }
 

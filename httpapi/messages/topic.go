@@ -109,7 +109,11 @@ func (re *request) setTopicHeaders(name string) error {
 }
 
 func (re *request) listTopics() error {
-	return answerAll(re, func(v *fsm.View) []queue.Group { return v.Messages().Groups() },
+	values, err := queryValues(re.Query)
+	if err != nil {
+		return err
+	}
+	return answerAll(re, values, func(v *fsm.View, p queue.NamePage) queue.NameList[queue.Group] { return v.Messages().Groups(p) },
 		func(_ *fsm.View, g *queue.Group) topic { return renderTopic(g) })
 }
 
