@@ -4,6 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 )
 
 // Frozen is the state as it was after one entry. It never changes, so it can be
@@ -49,4 +52,13 @@ func (f *Frozen) hash(digests bool) string {
 }
 
 // Write writes the state as a snapshot; see snapshot.go and snapshot_frames.go for the format.
-func (f *Frozen) Write(w io.Writer) error { return f.writeSnapshot(w) }
+func (f *Frozen) Write(w io.Writer) error { return f.writeSnapshot(w, nil) }
+
+// WriteReferences writes the state as a snapshot that names the payloads of files, which puts them into files before. Below
+// level env.Files it does what Write does.
+func (f *Frozen) WriteReferences(w io.Writer, files payload.Files) error {
+	if f.s.level < env.Files {
+		files = nil
+	}
+	return f.writeSnapshot(w, files)
+}

@@ -2,7 +2,10 @@ package fsm_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +15,11 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// disk is a keeper that has bytes in another form, and counts how often they are read.
-type disk struct{ reads int }
+// disk is a keeper that has bytes in another form, and counts how often they are read. It has files, too.
+type disk struct {
+	reads int
+	files map[payload.Digest]payload.Kept
+}
 
 type onDisk struct {
 	d *disk
@@ -21,6 +27,23 @@ type onDisk struct {
 }
 
 func (d *disk) Keep(b []byte) payload.Kept { return &onDisk{d, turned(b)} }
+
+func (d *disk) Place(list []payload.Kept) error {
+	if d.files == nil {
+		d.files = map[payload.Digest]payload.Kept{}
+	}
+	for _, k := range list {
+		d.files[k.Digest()] = k
+	}
+	return nil
+}
+
+func (d *disk) Named(names []payload.Reference) (list []payload.Kept) {
+	for _, n := range names {
+		list = append(list, d.files[n.Digest])
+	}
+	return list
+}
 
 func (od *onDisk) Bytes() []byte {
 	od.d.reads++
@@ -41,11 +64,14 @@ func turned(b []byte) []byte {
 var bodies = []string{"", "short", strings.Repeat("a", payload.Apart-1), strings.Repeat("b", payload.Apart), strings.Repeat("c", 5000)}
 
 // twoKeepers drives a machine whose payloads are on a disk beside one that has them in memory.
-type twoKeepers struct{ *deliverer }
+type twoKeepers struct {
+	*deliverer
+	d *disk
+}
 
 func newTwoKeepers(t *testing.T, seed uint64) (twoKeepers, *disk) {
 	d := &disk{}
-	c := twoKeepers{&deliverer{t: t, l: newLog(seed), a: fsm.NewMachine(), b: fsm.NewMachine()}}
+	c := twoKeepers{&deliverer{t: t, l: newLog(seed), a: fsm.NewMachine(), b: fsm.NewMachine()}, d}
 	c.a.KeepPayloads(d)
 	data := c.l.entry(fsm.Request{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel})},
 		fsm.Request{Code: fsm.Register.Code, Body: fsm.Register.Body(fsm.Registration{Node: "n1", Disk: "d", Boot: 1})})
@@ -56,6 +82,7 @@ func newTwoKeepers(t *testing.T, seed uint64) (twoKeepers, *disk) {
 // equal compares the machines: their digests, and what they save.
 func (tk twoKeepers) equal() {
 	tk.t.Helper()
+	d := tk.d
 	x, y := tk.a.Fork(), tk.b.Fork()
 	if x.Digest() != y.Digest() {
 		tk.t.Error("the digests differ")
@@ -78,10 +105,55 @@ func (tk twoKeepers) equal() {
 	if again.Fork().Digest() != x.Digest() {
 		tk.t.Error("the digest differs after a restore")
 	}
+	tk.named(d)
 	tk.backedUp()
 	if usedBytes(again) != usedBytes(tk.a) || usedBytes(tk.a) != usedBytes(tk.b) {
 		tk.t.Errorf("used %d, %d in memory, %d after a restore", usedBytes(tk.a), usedBytes(tk.b), usedBytes(again))
 	}
+}
+
+// named restores a snapshot that names the payloads that are on the disk: the state is the same, and reading and writing
+// such a snapshot reads no payload but large headers.
+func (tk twoKeepers) named(d *disk) {
+	tk.t.Helper()
+	f := tk.a.Fork()
+	var p, q bytes.Buffer
+	reads := d.reads
+	if err := f.WriteReferences(&p, d); err != nil {
+		tk.t.Fatal(err)
+	}
+	if err := fsm.NewMachine().Restore(bytes.NewReader(p.Bytes())); !errors.Is(err, fsm.ErrSnapshot) {
+		tk.t.Errorf("restored without files: %v", err)
+	}
+	n := 0
+	err := fsm.SnapshotReferences(bytes.NewReader(p.Bytes()), func(list []payload.Reference) error {
+		n += len(list)
+		for _, r := range list {
+			if k := d.files[r.Digest]; k == nil || k.Len() != r.Len {
+				tk.t.Errorf("a payload of %d bytes is named that is in no file", r.Len)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(d.files) > n {
+		tk.t.Errorf("%d payloads are named, %d in files: %v", n, len(d.files), err)
+	}
+	again := fsm.NewMachine()
+	again.KeepPayloads(d)
+	if err := again.Restore(bytes.NewReader(p.Bytes())); err != nil {
+		tk.t.Fatal(err)
+	}
+	if d.reads > reads+2 {
+		tk.t.Errorf("a snapshot and a restore have read %d payloads", d.reads-reads)
+	}
+	if again.Fork().Digest() != f.Digest() || usedBytes(again) != usedBytes(tk.a) {
+		tk.t.Error("the state differs after a restore by names")
+	}
+	p.Reset()
+	if err := errors.Join(f.Write(&p), again.Fork().Write(&q)); err != nil || !bytes.Equal(p.Bytes(), q.Bytes()) {
+		tk.t.Error("the snapshot differs after a restore by names", err)
+	}
+	d.files = nil
 }
 
 // backedUp compares the machines' backups, and verifies them as a restore would.
@@ -312,5 +384,59 @@ func sameBodies(t *testing.T, v *fsm.View, ids []queue.ID) {
 		if first, _ := v.Workflows().Entry(r.No, 0); string(first.Body.Bytes()) != body {
 			t.Errorf("run %d has another payload", i)
 		}
+	}
+}
+
+// TestPayloadsOfGroups: a body that the messages of one publication share is the same wherever it is, and is one after a restore.
+func TestPayloadsOfGroups(t *testing.T) {
+	c, d := newTwoKeepers(t, 65)
+	group := queue.GroupChange{Name: "g", Act: queue.ActAddEndpoints}
+	for i := range 3 {
+		group.Endpoints = append(group.Endpoints, queue.Endpoint{URL: fmt.Sprintf("http://%d.example.com", i)})
+	}
+	if _, err := propose(c.deliverer, fsm.ChangeGroup, group); err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range bodies {
+		c.publish(queue.Publication{Group: "g", Body: []byte(body)})
+	}
+	c.equal()
+	var p bytes.Buffer
+	if err := c.a.Fork().WriteReferences(&p, d); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.files) != 2 {
+		t.Errorf("%d bodies are in files, want 2", len(d.files))
+	}
+}
+
+// TestReferencesBelongToRecords: a snapshot that lists more payloads than its records name, or fewer, or others, is refused.
+func TestReferencesBelongToRecords(t *testing.T) {
+	c, d := newTwoKeepers(t, 67)
+	for range 3 {
+		c.publish(queue.Publication{URL: "http://example.com", Body: []byte(bodies[4])})
+	}
+	var p bytes.Buffer
+	if err := c.a.Fork().WriteReferences(&p, d); err != nil {
+		t.Fatal(err)
+	}
+	whole, changed := p.Bytes(), 0
+	for at := len("TRIREME\n"); at < len(whole); {
+		n := int(binary.LittleEndian.Uint32(whole[at+1:]))
+		next := at + 9 + n
+		if whole[at] == 43 {
+			changed++
+			for name, list := range map[string][]byte{"none": nil, "twice": bytes.Repeat(whole[at:next], 2)} {
+				m := fsm.NewMachine()
+				m.KeepPayloads(d)
+				if err := m.Restore(bytes.NewReader(slices.Concat(whole[:at], list, whole[next:]))); !errors.Is(err, fsm.ErrSnapshot) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		at = next
+	}
+	if changed != 1 {
+		t.Errorf("%d frames list payloads, want 1", changed)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -16,9 +17,12 @@ import (
 const (
 	snapshotMagic  = "TRIREME\n"
 	snapshotFormat = 1
-	frameHead      = 9
-	frameSize      = 64 << 10
-	maxFrame       = 1 << 30 // one record can't be split: the largest value and its frame
+	// referringFormat is that of a snapshot that names payloads. A frame of sectionReferences precedes each frame whose records name
+	// some.
+	referringFormat = 2
+	frameHead       = 9
+	frameSize       = 64 << 10
+	maxFrame        = 1 << 30 // one record can't be split: the largest value and its frame
 )
 
 // Sections. Codes are append-only.
@@ -53,6 +57,9 @@ const (
 	sectionFragments byte = 41
 	// The databases in quarantine.
 	sectionQuarantine byte = 42
+	// The payloads that the records of the next frame name, in their order: length and digest of each. They may stand before
+	// frames of any section.
+	sectionReferences byte = 43
 	sectionEnd        byte = 255
 )
 
@@ -62,13 +69,17 @@ var ErrSnapshot = errors.New("fsm: snapshot is damaged or unknown")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func (f *Frozen) writeSnapshot(w io.Writer) error {
+// writeSnapshot writes the state with the bytes of its payloads, or with their names if files is not nil.
+func (f *Frozen) writeSnapshot(w io.Writer, files payload.Files) error {
 	if _, err := io.WriteString(w, snapshotMagic); err != nil {
 		return err
 	}
-	out := newFrames(w)
+	out, format := newFrames(w), uint64(snapshotFormat)
+	if files != nil {
+		out.files, out.references, format = files, &wire.References{}, referringFormat
+	}
 	var head wire.Writer
-	head.Uvarint(snapshotFormat)
+	head.Uvarint(format)
 	head.Uvarint(uint64(f.s.level))
 	head.Uvarint(f.index)
 	head.Uvarint(f.term)
@@ -156,13 +167,18 @@ func (f *Frozen) sections(out *frames) error {
 	return nil
 }
 
-// saver returns the function that saves a store of messages or workflows: whole, or with digests in place of large payloads.
+// saver returns the function that saves a store of messages or workflows: whole, with digests in place of large payloads, or
+// with the names of payloads.
 func (f *frames) saver(s interface {
 	Save(emit func([]byte) error) error
 	SaveDigests(emit func([]byte) error) error
+	SaveReferences(emit func([]byte) error, refs *wire.References) error
 }) func(func([]byte) error) error {
-	if f.digests {
+	switch {
+	case f.digests:
 		return s.SaveDigests
+	case f.references != nil:
+		return func(emit func([]byte) error) error { return s.SaveReferences(emit, f.references) }
 	}
 	return s.Save
 }

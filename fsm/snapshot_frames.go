@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"io"
 
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -15,6 +16,12 @@ type frames struct {
 	buf     []byte // head and data of the frame that is filling
 	count   uint64
 	digests bool // of large payloads, in the place of their bytes: what is written is for a hash
+
+	// files is where payloads that are named are, nil if none are. references has those that the next record names, named those
+	// of the records in buf.
+	files      payload.Files
+	references *wire.References
+	named      []wire.Referable
 }
 
 func newFrames(w io.Writer) *frames {
@@ -29,6 +36,9 @@ func (f *frames) record(section byte, data []byte) error {
 		}
 		f.section = section
 	}
+	if f.references != nil {
+		f.named = append(f.named, f.references.Take()...)
+	}
 	f.buf = binary.AppendUvarint(f.buf, uint64(len(data)))
 	f.buf = append(f.buf, data...)
 	return nil
@@ -38,6 +48,9 @@ func (f *frames) flush() error {
 	if len(f.buf) == frameHead {
 		return nil
 	}
+	if err := f.flushReferences(); err != nil {
+		return err
+	}
 	f.buf[0] = f.section
 	binary.LittleEndian.PutUint32(f.buf[1:], uint32(len(f.buf)-frameHead))
 	sum := crc32.Update(crc32.Checksum(f.buf[:5], castagnoli), castagnoli, f.buf[frameHead:])
@@ -46,6 +59,33 @@ func (f *frames) flush() error {
 	f.buf = f.buf[:frameHead]
 	f.count++
 	return err
+}
+
+// flushReferences puts the payloads that the frame names into files, and writes the frame with their names.
+func (f *frames) flushReferences() error {
+	if len(f.named) == 0 {
+		return nil
+	}
+	list := make([]payload.Kept, len(f.named))
+	for i, k := range f.named {
+		list[i] = k
+	}
+	if err := f.files.Place(list); err != nil {
+		return err
+	}
+	names := newFrames(f.w)
+	var w wire.Writer
+	for _, k := range list {
+		d := k.Digest()
+		w.Uvarint(uint64(k.Len()))
+		w.Fixed(d[:])
+	}
+	if err := names.record(sectionReferences, w.B); err != nil {
+		return err
+	}
+	f.named = f.named[:0]
+	f.count++
+	return names.flush()
 }
 
 func (f *frames) fields(section byte, fields func(*wire.Codec)) error {

@@ -55,6 +55,8 @@ type loading struct {
 	count       uint64
 	ended       bool
 	headless    bool // there are sections only, see backup.go
+	// references are the payloads that the next frame names, nil if the snapshot names none.
+	references *wire.References
 }
 
 func readSnapshot(r io.Reader, table *command.Table, keeper payload.Keeper) (*State, uint64, uint64, error) {
@@ -95,6 +97,9 @@ var (
 	errOrder   = errors.New("sections out of order")
 	errSection = errors.New("unknown section or format")
 	errCount   = errors.New("frames are missing")
+	// errReferences: a frame names more payloads or fewer than the one before it lists.
+	errReferences = errors.New("records and the payloads that they name do not belong together")
+	errNoFiles    = errors.New("it names payloads, and there are no files of them")
 )
 
 // readFrame reads a frame; its data are valid until the next call. The buffer grows
@@ -129,6 +134,10 @@ func readFrame(r io.Reader, buf *[]byte) (section byte, data []byte, err error) 
 
 // frame takes in the records of one frame.
 func (l *loading) frame(section byte, data []byte) error {
+	if section == sectionReferences && l.references != nil {
+		l.count++
+		return l.names(data)
+	}
 	again := section == sectionDatabase || section == sectionTenant // which come for one database after the other
 	next := section >= l.section || (again && l.section > section && l.section < sectionEnd)
 	if !next || (l.count == 0 && !l.headless) != (section == sectionHeader) {
@@ -145,7 +154,25 @@ func (l *loading) frame(section byte, data []byte) error {
 			return err
 		}
 	}
+	if l.references != nil && l.references.Len() > 0 {
+		return errReferences
+	}
 	l.count++
+	return nil
+}
+
+// names takes in the payloads that the next frame names.
+func (l *loading) names(data []byte) error {
+	list, err := decodeReferences(data)
+	if err != nil {
+		return err
+	}
+	if l.references.Len() > 0 {
+		return errReferences
+	}
+	for _, k := range l.s.keeper.(payload.Files).Named(list) {
+		l.references.Add(k)
+	}
 	return nil
 }
 
@@ -154,6 +181,12 @@ func (l *loading) record(section byte, record []byte) error {
 	switch section {
 	case sectionHeader:
 		format, level := r.Uvarint(), r.Uvarint()
+		if format == referringFormat && level >= uint64(env.Files) {
+			if _, can := l.s.keeper.(payload.Files); !can {
+				return errNoFiles
+			}
+			format, l.references = snapshotFormat, &wire.References{}
+		}
 		if l.index, l.term = r.Uvarint(), r.Uvarint(); format != snapshotFormat || level > uint64(MaxLevel) {
 			return fmt.Errorf("%w: format %d, feature level %d", errSection, format, level)
 		}
@@ -273,9 +306,9 @@ func (l *loading) deliveries(section byte, record []byte) error {
 	case d == nil:
 		return errOrder
 	case section == sectionMessages || section == sectionTenantMessages:
-		return d.messages.Load(record)
+		return d.messages.LoadReferences(record, l.references)
 	}
-	return d.workflows.Load(record)
+	return d.workflows.LoadReferences(record, l.references)
 }
 
 func (l *loading) content(section byte, record []byte) (err error) {

@@ -15,7 +15,7 @@ const Apart = 1 << 10
 const countedShare = 16
 
 // Digest identifies bytes: SHA-256.
-type Digest [sha256.Size]byte
+type Digest = [sha256.Size]byte
 
 // DigestOf is the digest of b.
 func DigestOf(b []byte) Digest { return sha256.Sum256(b) }
@@ -32,6 +32,22 @@ type Kept interface {
 type Keeper interface {
 	// Keep takes b, which is not changed any more. It returns nil for what it leaves to the caller.
 	Keep(b []byte) Kept
+}
+
+// Reference names a payload of Len bytes.
+type Reference struct {
+	Digest Digest
+	Len    int
+}
+
+// Files is a Keeper whose payloads can be named, because it has them in files that survive the process.
+type Files interface {
+	Keeper
+	// Place writes the bytes of some of its payloads to files, unless they are there. They need not be synced.
+	Place([]Kept) error
+	// Named returns the payloads that are named, in the same order. The bytes of those that are not in a file are asked of
+	// other nodes.
+	Named([]Reference) []Kept
 }
 
 // Payload is an immutable byte string. The zero one is empty.
@@ -65,6 +81,9 @@ func (p Payload) kept() *held {
 	}
 	return (*held)(p.at)
 }
+
+// Held reports whether a Keeper has the payload.
+func (p Payload) Held() bool { return p.kept() != nil }
 
 // Bytes are the bytes, which must not be changed.
 func (p Payload) Bytes() []byte {
@@ -101,18 +120,36 @@ func Uncounted(n int) int64 {
 // Uncounted returns the bytes of the payload that do not count as memory.
 func (p Payload) Uncounted() int64 { return Uncounted(p.Len()) }
 
+// Stored is p itself if a Keeper has it, and otherwise a copy of it in the care of k.
+func (p Payload) Stored(k Keeper) Payload {
+	if p.kept() != nil {
+		return p
+	}
+	return New(append([]byte(nil), p.Bytes()...), k)
+}
+
+// mostNamed is the length in bytes up to which a payload is named: another node can send as much with one answer.
+const mostNamed = 32 << 20
+
 // Field writes or reads the payload as bytes with their length; what is read aliases its source and has no keeper yet. If
-// digests are asked for (wire.Writer.Digests) one of Apart bytes or more is written as its length and its digest.
+// digests are asked for (wire.Writer.Digests) one of Apart bytes or more is written as its length and its digest. A writer
+// with References names one that a Keeper has; what is read there has a keeper.
 func (p *Payload) Field(c *wire.Codec) {
 	if c.Reading() {
-		var s string
-		c.Text(&s)
-		*p = inline(s)
+		if k, b := c.Reader().Large(); k != nil {
+			*p = Payload{at: unsafe.Pointer(&held{k}), n: -1}
+		} else {
+			*p = inline(unsafe.String(unsafe.SliceData(b), len(b)))
+		}
 		return
 	}
 	w := c.Writer()
 	if !w.Digests || p.Len() < Apart {
-		w.Bytes(p.Bytes())
+		if k := p.kept(); k != nil && k.Len() <= mostNamed {
+			w.Large(k.Kept, p.Bytes)
+		} else {
+			w.Large(nil, p.Bytes)
+		}
 		return
 	}
 	d := p.Digest()

@@ -202,7 +202,9 @@ func (r *Response) Fields(c *wire.Codec) {
 	c.Int(&r.Status)
 	wire.List(c, &r.Header, 2)
 	if c.Reading() {
-		c.Bytes(&r.Body)
+		if r.apart.Field(c); !r.apart.Held() {
+			r.Body, r.apart = r.apart.Bytes(), payload.Payload{}
+		}
 		return
 	}
 	body := r.apart

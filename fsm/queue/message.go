@@ -150,10 +150,15 @@ func (m *Message) setContent(c *Content, shared *body, k payload.Keeper) {
 	}
 	w := wire.Writer{B: make([]byte, 0, 96+len(c.URL)+len(head.Body)+int(headerSize(c.Header)))}
 	w.Put(&head)
-	if len(w.B) < minHeadApart {
+	m.keepHead(append(make([]byte, 0, len(w.B)), w.B...), k)
+}
+
+// keepHead stores the coded content b without a body that is apart.
+func (m *Message) keepHead(b []byte, k payload.Keeper) {
+	if len(b) < minHeadApart {
 		k = nil
 	}
-	m.head = payload.New(append(make([]byte, 0, len(w.B)), w.B...), k)
+	m.head = payload.New(b, k)
 }
 
 // minHeadApart is the length from which on all but the body has a keeper, too: every claim reads it.
@@ -199,9 +204,12 @@ func (m *Message) Fields(c *wire.Codec) {
 	m.contentField(c)
 }
 
-// contentField is the coded Content. What is read stands in head, body and all, until Load splits it.
+// contentField is the coded Content. What is read stands in head, body and all, until Load splits it. In a snapshot that
+// names payloads the body follows the rest, if it is apart.
 func (m *Message) contentField(c *wire.Codec) {
 	switch {
+	case c.Reading() && c.Reader().Refers(), !c.Reading() && c.Writer().References != nil:
+		m.splitContentField(c)
 	case c.Reading():
 		m.body = nil
 		m.head.Field(c)
@@ -212,6 +220,22 @@ func (m *Message) contentField(c *wire.Codec) {
 		m.body.Field(c)
 	default:
 		c.Writer().PutRecord(m.Content())
+	}
+}
+
+// splitContentField is the coded Content without a body that is apart, whether there is one, and the body.
+func (m *Message) splitContentField(c *wire.Codec) {
+	head, apart := m.head.Bytes(), m.body != nil
+	c.Bytes(&head)
+	c.Bool(&apart)
+	if c.Reading() {
+		m.head, m.body = payload.New(head, nil), nil
+		if apart {
+			m.body = &body{}
+		}
+	}
+	if apart {
+		m.body.Field(c)
 	}
 }
 

@@ -1,8 +1,10 @@
 package queue
 
 import (
+	"bytes"
 	"errors"
 
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/saving"
 	"github.com/trireme-dev/trireme/fsm/sealed"
 	"github.com/trireme-dev/trireme/fsm/wire"
@@ -35,6 +37,11 @@ func (s *Store) Save(emit func(record []byte) error) error { return s.save(&savi
 // SaveDigests is Save for a hash: digests stand in the place of large payloads, which are not read.
 func (s *Store) SaveDigests(emit func(record []byte) error) error {
 	return s.save(&saving.Saver{Emit: emit, Digests: true})
+}
+
+// SaveReferences is Save for a snapshot: it names the payloads that the keeper has, and adds them to refs.
+func (s *Store) SaveReferences(emit func(record []byte) error, refs *wire.References) error {
+	return s.save(&saving.Saver{Emit: emit, References: refs})
 }
 
 func (s *Store) save(out *saving.Saver) error {
@@ -90,11 +97,15 @@ func (s *Store) save(out *saving.Saver) error {
 }
 
 // Load takes in a record of Save, in a store that is new but for the records before it. It copies what it keeps.
-func (s *Store) Load(record []byte) error {
+func (s *Store) Load(record []byte) error { return s.LoadReferences(record, nil) }
+
+// LoadReferences is Load for a record of SaveReferences, if refs is not nil: the payloads that it names come from there.
+func (s *Store) LoadReferences(record []byte, refs *wire.References) error {
 	if len(record) == 0 {
 		return errRecord
 	}
 	r := wire.NewReader(append([]byte(nil), record[1:]...))
+	r.Refer(refs)
 	switch kind(record[0]) {
 	case kindHead:
 		s.loadHead(r)
@@ -176,8 +187,9 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 	if err := r.Done(); err != nil {
 		return err
 	}
-	c := m.Content()
-	m.setContent(c, s.loadedBody(c), s.keeper) // which doesn't keep the rest of the record in memory
+	if err := s.loadContent(m); err != nil {
+		return err
+	}
 	s.hold(m)
 	if m.place >= places || m.place == placeActive && m.claim == nil {
 		return errRecord
@@ -196,6 +208,28 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 		s.memory.live += m.size() + m.reserved()
 	}
 	s.memory.uncounted += m.uncounted()
+	return nil
+}
+
+// loadContent has a message that was read keep its content where a new one does, and nothing of the record beside it.
+func (s *Store) loadContent(m *Message) error {
+	if m.body == nil {
+		c := m.Content()
+		m.setContent(c, s.loadedBody(c), s.keeper)
+		return nil
+	}
+	c := m.envelope()
+	shared, had := s.shared.Get(c.kept.body)
+	switch {
+	case c.kept.body != 0 && had:
+		m.body = shared.body
+	case m.body.Len() < payload.Apart:
+		return errRecord
+	default:
+		m.body = &body{Payload: m.body.Stored(s.keeper), no: c.kept.body}
+	}
+	m.cacheFlags(c)
+	m.keepHead(bytes.Clone(m.head.Bytes()), s.keeper)
 	return nil
 }
 

@@ -13,6 +13,8 @@ type Saver struct {
 	Err error
 	// Digests is that of the writers that records are written to.
 	Digests bool
+	// References are those of the writers, too.
+	References *wire.References
 }
 
 // Put emits one record; it is false after a failure.
@@ -20,7 +22,7 @@ func Put[Kind ~byte](o *Saver, k Kind, write func(*wire.Writer)) bool {
 	if o.Err != nil {
 		return false
 	}
-	w := wire.Writer{B: []byte{byte(k)}, Digests: o.Digests}
+	w := wire.Writer{B: []byte{byte(k)}, Digests: o.Digests, References: o.References}
 	write(&w)
 	o.Err = o.Emit(w.B)
 	return o.Err == nil

@@ -19,6 +19,8 @@ type Writer struct {
 	B []byte
 	// Digests asks for the digests of large byte strings in place of their bytes: what is written is hashed, and never read.
 	Digests bool
+	// References, if it is set, collects the large byte strings that are named in place of their bytes: see Large.
+	References *References
 }
 
 // Uvarint appends an unsigned number.
@@ -96,6 +98,8 @@ func (w *Writer) prefix(start int) {
 type Reader struct {
 	b   []byte
 	err error
+	// references are what the records name, nil if large byte strings are read in the plain form.
+	references *References
 }
 
 // NewReader reads from b, which it never changes. Byte fields alias b.
@@ -178,6 +182,11 @@ func (r *Reader) Bytes() []byte {
 		r.fail()
 		return nil
 	}
+	return r.take(int(n))
+}
+
+// take returns the next n bytes, which must be there.
+func (r *Reader) take(n int) []byte {
 	v := r.b[:n:n]
 	r.b = r.b[n:]
 	return v
@@ -215,5 +224,5 @@ func (r *Reader) Count(min int) int {
 // Record reads a length and gives a Reader of that many bytes.
 func (r *Reader) Record() *Reader {
 	b := r.Bytes()
-	return &Reader{b: b, err: r.err}
+	return &Reader{b: b, err: r.err, references: r.references}
 }

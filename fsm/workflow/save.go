@@ -34,6 +34,11 @@ func (s *Store) SaveDigests(emit func(record []byte) error) error {
 	return s.write(&saving.Saver{Emit: emit, Digests: true})
 }
 
+// SaveReferences is Save for a snapshot: it names the payloads that the keeper has, and adds them to refs.
+func (s *Store) SaveReferences(emit func(record []byte) error, refs *wire.References) error {
+	return s.write(&saving.Saver{Emit: emit, References: refs})
+}
+
 func (s *Store) write(out *saving.Saver) error {
 	saving.Put(out, kindHead, func(w *wire.Writer) {
 		w.PutRecord(&s.settings)
@@ -62,11 +67,15 @@ func (s *Store) write(out *saving.Saver) error {
 }
 
 // Load takes in a record of Save, in a store that is new but for the records before it. It copies what it keeps.
-func (s *Store) Load(record []byte) error {
+func (s *Store) Load(record []byte) error { return s.LoadReferences(record, nil) }
+
+// LoadReferences is Load for a record of SaveReferences, if refs is not nil: the payloads that it names come from there.
+func (s *Store) LoadReferences(record []byte, refs *wire.References) error {
 	if len(record) == 0 {
 		return errRecord
 	}
 	r := wire.NewReader(append([]byte(nil), record[1:]...))
+	r.Refer(refs)
 	switch kind(record[0]) {
 	case kindHead:
 		r.GetRecord(&s.settings)
@@ -118,7 +127,7 @@ func (s *Store) loadRun(in *wire.Reader) error {
 	default:
 		s.ended.Set(queue.Stamp{At: r.Completed, Seq: r.No}, r.No)
 	}
-	r.Result = s.stored(r.Result.Bytes())
+	r.Result = r.Result.Stored(s.keeper)
 	s.loaded(r.No, r.size(), r.Result.Uncounted())
 	return nil
 }
@@ -164,9 +173,9 @@ func (s *Store) loadEntry(in *wire.Reader) error {
 // is most entries, and the rest of the record would stay in memory with them. A large body has a keeper in any case.
 func (e *Entry) compact(s *Store) {
 	if e.Own == nil && e.Answer == nil && e.URL == "" && len(e.Errors) == 0 {
-		e.Body, e.Name = s.stored(e.Body.Bytes()), ownedText(e.Name)
+		e.Body, e.Name = e.Body.Stored(s.keeper), ownedText(e.Name)
 	} else if e.Body.Len() >= payload.Apart {
-		e.Body = s.stored(e.Body.Bytes())
+		e.Body = e.Body.Stored(s.keeper)
 	}
 }
 
