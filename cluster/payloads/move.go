@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"weak"
 
@@ -42,7 +43,7 @@ func (s *Store) moveNext(all bool) (int, error) {
 	if len(list) == 0 {
 		return 0, nil
 	}
-	if err := s.write(list); err != nil {
+	if err := s.write(list, nil); err != nil {
 		s.restore(list)
 		if s.counted.failures.Add(1) == 1 {
 			s.opts.Log.Warn("payloads stay in memory: they can't be written to the disk", "error", err)
@@ -52,35 +53,103 @@ func (s *Store) moveNext(all bool) (int, error) {
 	return len(list), nil
 }
 
-// errDamaged says that a payload on the disk can't be read.
-var errDamaged = errors.New("a payload is damaged")
-
-// write appends payloads to the segment that is written to, and lets go of their bytes in memory.
-func (s *Store) write(list []*Body) error {
-	g, err := s.segments.writable(s.dir, s.opts.size)
+// write gives payloads places outside the segment from, which is nil or is being emptied, and lets go of their bytes in memory.
+// What no segment has yet is appended to the one that is written to.
+func (s *Store) write(list []*Body, from *segment) error {
+	w, err := s.batch()
 	if err != nil {
 		return err
 	}
-	var b []byte
-	for _, p := range list {
+	places := make([]place, len(list))
+	for i, p := range list {
 		bytes, whole := p.whole()
-		if !whole {
-			return errDamaged // its readers get it from another node
+		if places[i] = nowhere; !whole {
+			continue
 		}
 		p.settle(bytes)
-		b = append(b, bytes...)
+		if places[i] = s.found(&p.digest, int(p.n), from); places[i] == nowhere {
+			places[i] = w.put(bytes, p.digest)
+		}
 	}
-	if _, err := g.file.WriteAt(b, g.size); err != nil {
-		return fmt.Errorf("write payloads: %w", err)
+	if err := w.flush(); err != nil {
+		return err
 	}
-	for _, p := range list {
-		p.at.Store(uint64(at(g.no, g.size)))
+	for i, p := range list {
+		if places[i] == nowhere {
+			s.lose(p)
+			continue
+		}
+		s.segments.get(places[i].segment()).hold(p)
+		p.at.Store(uint64(places[i]))
 		p.memory.Store(nil)
-		g.size += int64(p.n)
-		s.segments.bytes.Add(int64(p.n))
-		g.bodies = append(g.bodies, weak.Make(p))
 	}
-	s.counted.written.Add(int64(len(b)))
+	return nil
+}
+
+// lose has a payload that can't be read be fetched by Run, and by who reads it.
+func (s *Store) lose(p *Body) {
+	s.counted.damaged.Add(1)
+	p.at.Store(uint64(nowhere))
+	s.mu.Lock()
+	s.missing = append(s.missing, weak.Make(p))
+	s.mu.Unlock()
+}
+
+// found returns the place of a payload that can be read there, outside the segment from; nowhere if there is none.
+func (s *Store) found(d *payload.Digest, n int, from *segment) place {
+	p := s.index.get(d)
+	if p == nowhere || from != nil && p.segment() == from.no {
+		return nowhere
+	}
+	if _, err := s.segments.read(p, n, d); err != nil {
+		return nowhere
+	}
+	return p
+}
+
+// Place writes those of the payloads that are in memory to segments. It fails if one is missing.
+func (s *Store) Place(list []payload.Kept) error {
+	var young []*Body
+	for _, k := range list {
+		p, ok := k.(*Body)
+		switch {
+		case !ok || p.s != s:
+			return errForeign
+		case p.memory.Load() != nil:
+			young = append(young, p)
+		case place(p.at.Load()) == nowhere:
+			return errMissing
+		}
+	}
+	if len(young) == 0 {
+		return nil
+	}
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	young = slices.DeleteFunc(young, func(p *Body) bool { return p.memory.Load() == nil }) // moved meanwhile
+	return s.writeAll(young, nil)
+}
+
+var (
+	// errForeign: a payload is another store's.
+	errForeign = errors.New("a payload belongs to another store")
+	// errMissing: a snapshot can't name what this node does not have.
+	errMissing = errors.New("a payload is missing: other nodes have not sent it yet")
+)
+
+// writeAll is write in steps of about writeSize bytes.
+func (s *Store) writeAll(list []*Body, from *segment) error {
+	for len(list) > 0 {
+		n, bytes := 0, 0
+		for n < len(list) && bytes < writeSize {
+			bytes += list[n].Len()
+			n++
+		}
+		if err := s.write(list[:n], from); err != nil {
+			return err
+		}
+		list = list[n:]
+	}
 	return nil
 }
 
@@ -89,6 +158,7 @@ func (s *Store) write(list []*Body) error {
 func (s *Store) compact() {
 	s.moving.Lock()
 	defer s.moving.Unlock()
+	removable := s.pins.look()
 	looked := 0
 	for _, g := range s.segments.after(s.looked) {
 		if looked += len(g.bodies) + 1; looked > lookedAt && looked > len(g.bodies)+1 {
@@ -99,10 +169,10 @@ func (s *Store) compact() {
 			continue
 		}
 		list, bytes := g.live()
-		if bytes > g.size/2 {
+		if bytes > g.raw/2 {
 			continue
 		}
-		if err := s.empty(g, list); err != nil {
+		if err := s.empty(g, list, removable); err != nil {
 			g.notBefore = time.Now().Add(retryAfter)
 			s.counted.failures.Add(1)
 			s.opts.Log.Warn("a segment of payloads can't be copied", "file", g.file.Name(), "error", err)
@@ -110,22 +180,23 @@ func (s *Store) compact() {
 	}
 }
 
-// empty copies what is alive of a segment to another, and removes it.
-func (s *Store) empty(g *segment, list []*Body) error {
+// empty copies what is alive of a segment to another, and removes it if no snapshot can need it.
+func (s *Store) empty(g *segment, list []*Body, removable func(emptied uint64) bool) error {
 	if s.segments.current == g {
-		s.segments.current = nil
-	}
-	for len(list) > 0 {
-		n, bytes := 0, 0
-		for n < len(list) && bytes < writeSize {
-			bytes += list[n].Len()
-			n++
-		}
-		if err := s.write(list[:n]); err != nil {
+		if err := s.completeCurrent(); err != nil {
 			return err
 		}
-		list = list[n:]
 	}
+	if err := s.writeAll(list, g); err != nil {
+		return err
+	}
+	if !g.empty {
+		g.empty, g.emptied, g.bodies = true, s.pins.newest(), nil
+	}
+	if !removable(g.emptied) {
+		return nil
+	}
+	s.index.dropped(g.count, func(no uint32) bool { return no != g.no && s.segments.there(no) })
 	return s.segments.drop(g)
 }
 
@@ -139,12 +210,11 @@ func (s *Store) recover(p *Body, from place, why error) {
 	s.opts.Log.Warn("a payload on the disk is damaged: another node is asked for it", "segment", from.segment(), "position", from.position(), "error", why)
 	ctx, cancel := context.WithTimeout(context.Background(), s.opts.lost)
 	defer cancel()
-	for s.opts.Fetch != nil && ctx.Err() == nil {
+	for s.opts.Fetch != nil && ctx.Err() == nil && p.memory.Load() == nil {
 		for _, b := range s.opts.Fetch(ctx, []payload.Digest{p.digest}) {
 			if payload.DigestOf(b) == p.digest {
 				s.counted.fetched.Add(1)
-				p.memory.Store(&b)
-				s.add(p)
+				p.stay(b)
 				return
 			}
 		}
@@ -159,39 +229,38 @@ func (s *Store) recover(p *Body, from place, why error) {
 	select {} // the node ends; to go on would be to differ from the others
 }
 
-// Find returns the payloads of some digests that are whole here: what another node's Fetch asks for. It looks at every payload,
-// because digests have no index: that is for a disk that fails, which is seldom.
-func (s *Store) Find(want []payload.Digest) (found [][]byte) {
-	left := make(map[payload.Digest]bool, len(want))
-	for _, d := range want {
-		left[d] = true
+// Find returns the payloads of some digests that are whole here, until they have most bytes or more: what another node's Fetch
+// asks for.
+func (s *Store) Find(want []payload.Digest, most int) (found [][]byte) {
+	left, bytes := map[payload.Digest]bool{}, 0
+	for i := range want {
+		if bytes >= most {
+			return found
+		}
+		b, err := s.segments.at(s.index.get(&want[i]), &want[i])
+		if err != nil {
+			left[want[i]] = true
+			continue
+		}
+		found, bytes = append(found, b), bytes+len(b)
 	}
-	for _, w := range s.everything() {
-		p := w.Value()
-		if p == nil || len(left) == 0 || !left[p.Digest()] {
+	if len(left) == 0 {
+		return found
+	}
+	s.mu.Lock()
+	list := slices.Clone(s.young)
+	s.mu.Unlock()
+	for _, y := range list {
+		p := y.of.Value()
+		if p == nil || bytes >= most || len(left) == 0 || !left[p.Digest()] {
 			continue
 		}
 		if b, whole := p.whole(); whole {
-			found = append(found, b)
-			delete(left, p.Digest())
+			found, bytes = append(found, b), bytes+len(b)
+			delete(left, p.digest)
 		}
 	}
 	return found
-}
-
-// everything returns all payloads, in memory and on the disk.
-func (s *Store) everything() (all []weak.Pointer[Body]) {
-	s.mu.Lock()
-	for _, y := range s.young {
-		all = append(all, y.of)
-	}
-	s.mu.Unlock()
-	s.moving.Lock()
-	defer s.moving.Unlock()
-	for _, g := range s.segments.after(0) {
-		all = append(all, g.bodies...)
-	}
-	return all
 }
 
 // whole does what Bytes does without asking other nodes; ok is false if the bytes can't be read.
@@ -199,8 +268,8 @@ func (bo *Body) whole() ([]byte, bool) {
 	if b := bo.memory.Load(); b != nil {
 		return *b, true
 	}
-	b, err := bo.s.segments.read(place(bo.at.Load()), int(bo.n))
-	return b, err == nil && payload.DigestOf(b) == bo.digest
+	b, err := bo.s.segments.read(place(bo.at.Load()), int(bo.n), &bo.digest)
+	return b, err == nil
 }
 
 // Stats are figures for metrics.

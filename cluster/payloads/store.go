@@ -12,6 +12,9 @@ import (
 	"time"
 	"weak"
 
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 	"github.com/trireme-dev/trireme/fsm/payload"
 )
 
@@ -19,6 +22,8 @@ import (
 const Dir = "payloads"
 
 const (
+	// mostBytes is the length in bytes up to which the store takes a payload.
+	mostBytes = 1 << 30
 	// youngAge is the time for which a payload stays in memory.
 	youngAge = time.Minute
 	// youngBytes is the memory for young payloads. Beyond it the oldest go to the disk at once; at twice as much, callers that
@@ -32,34 +37,41 @@ const (
 
 // Options describe a Store.
 type Options struct {
-	// DataDir is the data directory of the node. Its directory Dir is emptied.
+	// DataDir is the data directory of the node, which has the directory Dir.
 	DataDir string
 	// Inline is the length in bytes below which payloads stay in memory, at least payload.Apart.
 	Inline int
 	// Fetch asks other nodes for the payloads of some digests; it returns those that it got, in any order. Nil asks nobody.
 	Fetch func(context.Context, []payload.Digest) [][]byte
+	// Snapshots returns the names of the snapshots on the disk; see Pin. Nil is for a store whose payloads no snapshot names.
+	Snapshots func() ([]string, error)
 	// Fatal ends the node: a payload is lost. It may return.
 	Fatal func(error)
 	Log   *slog.Logger
 
-	// young, size, age and lost replace youngBytes, segmentSize, youngAge and fetchTime in tests.
+	// young, size, age and lost replace youngBytes, segmentSize, youngAge and fetchTime in tests, sync wal.Datasync.
 	young, size int64
 	age, lost   time.Duration
+	sync        func(*os.File) error
 }
 
-// Store keeps payloads. It is a payload.Keeper.
+// Store keeps payloads. It is a payload.Files.
 type Store struct {
-	opts Options
-	dir  string
+	opts  Options
+	dir   string
+	index *index
+	pins  pins
 
 	mu         sync.Mutex
 	young      []*young // those in memory, oldest first
 	youngBytes int64
-	kick       chan struct{} // has a value when there is too much in memory
+	missing    []weak.Pointer[Body] // those that have no place and were not in memory
+	kick       chan struct{}        // has a value when there is too much in memory
 	counted    counts
 
 	moving   sync.Mutex // held while payloads are written; see move
 	segments segments
+	packer   packer
 	looked   uint32 // the segment that compact looked at last
 }
 
@@ -75,28 +87,35 @@ type counts struct {
 	written, read, damaged, fetched, failures atomic.Int64
 }
 
-// Open empties the directory and makes a store.
+// Open opens the store of a data directory, or makes it.
 func Open(o Options) (*Store, error) {
 	o.young, o.size = cmp.Or(o.young, youngBytes), cmp.Or(o.size, segmentSize)
 	o.age, o.lost = cmp.Or(o.age, youngAge), cmp.Or(o.lost, fetchTime)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.sync == nil {
+		o.sync = wal.Datasync
+	}
 	o.Inline = max(o.Inline, payload.Apart)
-	s := &Store{opts: o, dir: filepath.Join(o.DataDir, Dir), kick: make(chan struct{}, 1)}
+	s := &Store{opts: o, dir: filepath.Join(o.DataDir, Dir), index: newIndex(), kick: make(chan struct{}, 1)}
 	s.segments.all = map[uint32]*segment{}
-	if err := os.RemoveAll(s.dir); err != nil {
-		return nil, fmt.Errorf("empty the directory of payloads: %w", err)
+	var err error
+	if s.packer.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory of payloads: %w", err)
 	}
-	return s, nil
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	return s, s.pins.begin(o.Snapshots)
 }
 
 // Keep takes b, if it is long enough to be worth a place on the disk.
 func (s *Store) Keep(b []byte) payload.Kept {
-	if len(b) < s.opts.Inline {
+	if len(b) < s.opts.Inline || len(b) > mostBytes {
 		return nil
 	}
 	p := &Body{s: s, n: int32(len(b))}
@@ -133,14 +152,20 @@ func (s *Store) Run(ctx context.Context) {
 		case <-s.kick:
 			_ = s.move(false)
 		case <-t.C:
+			s.fetchMissing(ctx)
 			_ = s.move(false)
 			s.compact()
 		}
 	}
 }
 
-// Close removes the files. They stay open, and readable, as long as anything refers to the store: reads may be under way.
-func (s *Store) Close() error { return os.RemoveAll(s.dir) }
+// Close completes the segment that is written to. The files stay open, and readable, as long as anything refers to the store:
+// reads may be under way.
+func (s *Store) Close() error {
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	return s.completeCurrent()
+}
 
 // next returns payloads that have to go to the disk: some of those that are too old, or, with all, of all of them, or that are
 // more than the memory for young ones holds.
@@ -150,7 +175,7 @@ func (s *Store) next(all bool) (list []*Body) {
 	now, bytes := time.Now(), int64(0)
 	for len(s.young) > 0 && bytes < writeSize {
 		y := s.young[0]
-		if p := y.of.Value(); p != nil {
+		if p := y.of.Value(); p != nil && p.memory.Load() != nil { // otherwise a snapshot has had it written
 			if !all && s.youngBytes <= s.opts.young && now.Sub(y.since) < s.opts.age {
 				break
 			}
@@ -180,7 +205,7 @@ type Body struct {
 	s *Store
 	// memory is its bytes, nil once they are on the disk.
 	memory atomic.Pointer[[]byte]
-	// at is its place on the disk; it means nothing while memory is set.
+	// at is its place on the disk; it means nothing while memory is set. A payload that is missing is nowhere.
 	at     atomic.Uint64
 	n      int32
 	known  atomic.Bool // digest is set
@@ -197,8 +222,8 @@ func (bo *Body) Bytes() []byte {
 			return *b
 		}
 		at := bo.at.Load()
-		b, err := bo.s.segments.read(place(at), int(bo.n))
-		if err == nil && payload.DigestOf(b) == bo.digest {
+		b, err := bo.s.segments.read(place(at), int(bo.n), &bo.digest)
+		if err == nil {
 			bo.s.counted.read.Add(1)
 			return b
 		}
@@ -208,22 +233,35 @@ func (bo *Body) Bytes() []byte {
 	}
 }
 
-// Digest returns the digest of the payload's bytes. It is computed before they leave memory.
+// Digest returns the digest of the payload's bytes. It is computed once, before they leave memory.
 func (bo *Body) Digest() payload.Digest {
-	for {
-		if bo.known.Load() {
-			return bo.digest
-		}
+	for !bo.known.Load() {
 		if b := bo.memory.Load(); b != nil {
-			return payload.DigestOf(*b)
+			bo.settle(*b)
 		}
+	}
+	return bo.digest
+}
+
+// settling is held while a digest is set.
+var settling sync.Mutex
+
+// settle sets the digest to that of b, the payload's bytes.
+func (bo *Body) settle(b []byte) {
+	if bo.known.Load() {
+		return
+	}
+	d := payload.DigestOf(b)
+	settling.Lock()
+	defer settling.Unlock()
+	if !bo.known.Load() {
+		bo.digest = d
+		bo.known.Store(true)
 	}
 }
 
-// settle sets the digest; the caller is the one that writes it to the disk.
-func (bo *Body) settle(b []byte) {
-	if !bo.known.Load() {
-		bo.digest = payload.DigestOf(b)
-		bo.known.Store(true)
-	}
+// stay puts bytes of a payload in memory, where the store finds them.
+func (bo *Body) stay(b []byte) {
+	bo.memory.Store(&b)
+	bo.s.add(bo)
 }

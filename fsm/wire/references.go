@@ -17,25 +17,25 @@ type References struct{ list []Referable }
 func NewReferences(list []Referable) *References { return &References{list} }
 
 // Add appends a string.
-func (rs *References) Add(v Referable) { rs.list = append(rs.list, v) }
+func (re *References) Add(v Referable) { re.list = append(re.list, v) }
 
 // Take returns all strings, and forgets them.
-func (rs *References) Take() []Referable {
-	list := rs.list
-	rs.list = nil
+func (re *References) Take() []Referable {
+	list := re.list
+	re.list = nil
 	return list
 }
 
 // Len returns the number of strings that were not taken yet.
-func (rs *References) Len() int { return len(rs.list) }
+func (re *References) Len() int { return len(re.list) }
 
 // next takes the first string. It returns nil if there is none, or if that has another length.
-func (rs *References) next(length uint64) Referable {
-	if len(rs.list) == 0 || uint64(rs.list[0].Len()) != length {
+func (re *References) next(length uint64) Referable {
+	if len(re.list) == 0 || uint64(re.list[0].Len()) != length {
 		return nil
 	}
-	v := rs.list[0]
-	rs.list = rs.list[1:]
+	v := re.list[0]
+	re.list = re.list[1:]
 	return v
 }
 
