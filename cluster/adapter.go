@@ -14,6 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/clock"
 	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
@@ -36,6 +37,8 @@ type adapter struct {
 	fatal      func(reason string)
 	observe    func(bytes int, took time.Duration)
 	forked     func(took time.Duration)
+
+	receiver // of the snapshots of other nodes
 
 	fragments int // bytes of a large entry that have come before its rest
 	poisonGuard
@@ -160,26 +163,35 @@ func (a *adapter) apply(e *consensus.Entry) (o []fsm.Outcome, err error) {
 // Reached reports whether the entry at index was applied.
 func (a *adapter) Reached(index uint64) bool { return a.m.Reached(index) }
 
-// Snapshot forks the state, in constant time. The fork is written out while applies go on.
-func (a *adapter) Snapshot() (write func(io.Writer) error, err error) {
+// Snapshot forks the state, in constant time. The fork is written out while applies go on. What it names is durable before
+// raft closes the snapshot, and stays as long as that does.
+func (a *adapter) Snapshot() (write func(io.Writer) error, done func(), err error) {
 	if a.poisoned.Load() != nil {
-		return nil, fsm.ErrPoison // raft would take everything after the entry for applied
+		return nil, nil, fsm.ErrPoison // raft would take everything after the entry for applied
 	}
 	begin := time.Now()
 	a.restart()
 	a.m.MarkSaved()
+	pin := a.files.Pin()
 	f := a.m.Fork()
 	a.forked(time.Since(begin))
-	return func(w io.Writer) error { return writeSnapshot(w, f) }, nil
+	write = func(w io.Writer) error {
+		if err := writeSnapshot(w, f, a.files); err != nil {
+			return err
+		}
+		return a.files.Sync()
+	}
+	return write, pin.Settle, nil
 }
 
-// writeSnapshot writes a fork out, compressed: our own sums are inside, raft's CRC-64 outside.
-func writeSnapshot(w io.Writer, f *fsm.Frozen) error {
+// writeSnapshot writes a fork out, compressed: our own sums are inside, raft's CRC-64 outside. Payloads are named if files is
+// not nil.
+func writeSnapshot(w io.Writer, f *fsm.Frozen, files payload.Files) error {
 	enc, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return err
 	}
-	if err := f.Write(enc); err != nil {
+	if err := f.WriteReferences(enc, files); err != nil {
 		enc.Close()
 		return err
 	}
@@ -206,6 +218,7 @@ func (a *adapter) Restore(r io.Reader) error {
 		return err
 	}
 	a.ceiling.Restored(a.m.Clock())
+	a.finish()
 	a.overtaken()
 	a.restored()
 	return nil

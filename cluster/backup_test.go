@@ -343,7 +343,7 @@ func TestDamagedBodyComesFromAnotherNode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(c.Dirs[1], payloads.Dir, "*.seg"))
+	files, err := filepath.Glob(filepath.Join(c.Dirs[1], payloads.Dir, "*.pay"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}

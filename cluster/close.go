@@ -85,9 +85,12 @@ func (n *Node) release() {
 		n.mux.Wait()
 	}
 	n.wg.Wait()
+	if n.adapter != nil {
+		n.adapter.finish()
+	}
 	if n.payloads != nil {
 		if err := n.payloads.Close(); err != nil {
-			n.log.Warn("the payloads on the disk could not be removed", "error", err)
+			n.log.Warn("the last segment of payloads was not completed", "error", err)
 		}
 	}
 	n.closePoison()

@@ -75,6 +75,7 @@ type replica struct {
 	consensus consensus.Consensus
 	machine   *fsm.Machine
 	payloads  *payloads.Store
+	fetches   atomic.Uint32 // calls for payloads, to begin with another node each time
 	adapter   *adapter
 	ceiling   clock.Ceiling
 	changed   atomic.Int64 // when the servers changed last, nanoseconds since started
@@ -230,7 +231,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.adapter = &adapter{m: n.machine, ceiling: &n.ceiling, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
+	n.adapter = &adapter{m: n.machine, receiver: receiver{files: n.payloads}, ceiling: &n.ceiling, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
 	n.proposer, n.committer = newProposer(n), newGroupCommitter(n)
 	n.reader, n.quorum = &reader{n: n}, &readIndex{n: n}
 	n.adapter.charge, n.adapter.logged, n.adapter.committed = n.proposer.ledger.Note, n.logCost.of, n.committer.committed

@@ -3,19 +3,30 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
+	"github.com/trireme-dev/trireme/cluster/consensus"
+	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/cluster/payloads"
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// maxFetched is the most payloads that one call asks for.
-const maxFetched = 1000
+const (
+	// maxFetched is the most payloads that one call asks for.
+	maxFetched = 1000
+	// fetchedBytes is the size in bytes from which on an answer gets no more payloads.
+	fetchedBytes = 16 << 20
+	// fetchTimeout bounds the wait for one node's answer.
+	fetchTimeout = 10 * time.Second
+)
 
 // openPayloads opens the store of large payloads, in a directory that this process has locked, and has the machine use it.
 func (n *Node) openPayloads() (err error) {
 	n.payloads, err = payloads.Open(payloads.Options{
 		DataDir: n.opts.DataDir, Inline: n.opts.InlineBytes, Fetch: n.fetchPayloads, Fatal: func(why error) { n.fatal(why.Error()) }, Log: n.log,
+		Snapshots: func() ([]string, error) { return logstore.SnapshotNames(n.opts.DataDir) },
 	})
 	if err != nil {
 		return err
@@ -25,7 +36,8 @@ func (n *Node) openPayloads() (err error) {
 	return nil
 }
 
-// fetchPayloads asks the other nodes for payloads, one after the other until one has some.
+// fetchPayloads asks the other nodes for payloads, one after the other until one has some. It begins with another node each
+// time.
 func (n *Node) fetchPayloads(ctx context.Context, want []payload.Digest) [][]byte {
 	if !n.running.Load() {
 		return nil
@@ -35,8 +47,10 @@ func (n *Node) fetchPayloads(ctx context.Context, want []payload.Digest) [][]byt
 	for i := range want {
 		w.Fixed(want[i][:])
 	}
-	for _, s := range n.others() {
-		b, err := n.peers.Ask(ctx, s.Addr, callPayloads, w.B)
+	holders := n.holders()
+	for i := range holders {
+		s := holders[(int(n.fetches.Add(1))+i)%len(holders)]
+		b, err := n.askPayloads(ctx, s.Addr, w.B)
 		if err != nil {
 			n.log.Warn("another node could not be asked for a payload", "peer", s.ID, "error", err)
 			continue
@@ -46,6 +60,25 @@ func (n *Node) fetchPayloads(ctx context.Context, want []payload.Digest) [][]byt
 		}
 	}
 	return nil
+}
+
+func (n *Node) askPayloads(ctx context.Context, addr string, request []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	return n.peers.Ask(ctx, addr, callPayloads, request)
+}
+
+// holders returns the nodes that may have a payload: the other servers, and those that a snapshot came with.
+func (n *Node) holders() []consensus.Server {
+	all := n.others()
+	if senders := n.adapter.senders.Load(); senders != nil {
+		for _, s := range *senders {
+			if s.ID != n.opts.NodeID && s.Addr != "" && !slices.ContainsFunc(all, func(o consensus.Server) bool { return o.ID == s.ID }) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
 }
 
 func decodePayloads(b []byte) (list [][]byte, err error) {
@@ -67,7 +100,7 @@ func (n *Node) findPayloads(asked []byte) ([]byte, error) {
 		return nil, fmt.Errorf("cluster: malformed request for payloads (%d, %w)", len(want), err)
 	}
 	var w wire.Writer
-	found := n.payloads.Find(want)
+	found := n.payloads.Find(want, fetchedBytes)
 	w.Uvarint(uint64(len(found)))
 	for _, b := range found {
 		w.Bytes(b)

@@ -135,7 +135,7 @@ func BenchmarkRestore(b *testing.B) {
 	a := adapter{m: fsm.NewMachine(), ceiling: &clock.Ceiling{}, restored: func() {}}
 	fillMachine(b, a.m, keys)
 	var snapshot bytes.Buffer
-	if err := writeSnapshot(&snapshot, a.m.Fork()); err != nil {
+	if err := writeSnapshot(&snapshot, a.m.Fork(), nil); err != nil {
 		b.Fatal(err)
 	}
 	size := snapshot.Len()

@@ -86,12 +86,14 @@ func (m *member) Reached(index uint64) bool {
 	return m.index >= index
 }
 
-func (m *member) Snapshot() (func(io.Writer) error, error) {
+func (m *member) Snapshot() (func(io.Writer) error, func(), error) {
 	m.mu.Lock()
 	state := strings.Join(m.applied, "\n")
 	m.mu.Unlock()
-	return func(w io.Writer) error { _, err := io.WriteString(w, state); return err }, nil
+	return func(w io.Writer) error { _, err := io.WriteString(w, state); return err }, func() {}, nil
 }
+
+func (m *member) Receive(_ []Server, snapshot io.Reader) io.Reader { return snapshot }
 
 func (m *member) Restore(r io.Reader) error {
 	b, err := io.ReadAll(r)

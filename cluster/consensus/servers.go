@@ -25,7 +25,11 @@ type voters struct {
 
 // Servers returns the newest configuration in this node's log.
 func (r *Replica) Servers() []Server {
-	list := r.raft.GetConfiguration().Configuration().Servers
+	return serversOf(r.raft.GetConfiguration().Configuration())
+}
+
+func serversOf(c raft.Configuration) []Server {
+	list := c.Servers
 	all := make([]Server, len(list))
 	for i, s := range list {
 		all[i] = Server{ID: string(s.ID), Addr: string(s.Address), Voter: s.Suffrage == raft.Voter}

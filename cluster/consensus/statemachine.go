@@ -23,8 +23,12 @@ type StateMachine interface {
 	Apply(entries []Entry) []any
 	// Reached reports whether the entry at index was applied.
 	Reached(index uint64) bool
-	// Snapshot takes the state as it is now. write writes it out while later entries are applied.
-	Snapshot() (write func(io.Writer) error, err error)
+	// Snapshot takes the state as it is now. write writes it out while later entries are applied. When the snapshot is on the
+	// disk, or has failed, done is called.
+	Snapshot() (write func(io.Writer) error, done func(), err error)
+	// Receive returns a reader of a snapshot that another node sends. It may fail, or take time, for what this node has to
+	// fetch before the snapshot is any use; the servers, those of the snapshot and its sender, have it. raft waits meanwhile.
+	Receive(from []Server, snapshot io.Reader) io.Reader
 	// Restore replaces the state by a snapshot's.
 	Restore(snapshot io.Reader) error
 }
@@ -61,11 +65,11 @@ func entryOf(l *raft.Log) Entry {
 
 // Snapshot takes the state.
 func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
-	write, err := m.StateMachine.Snapshot()
+	write, done, err := m.StateMachine.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	return taken{write}, nil
+	return taken{write, done}, nil
 }
 
 // Restore replaces the state.
@@ -75,7 +79,10 @@ func (m *machine) Restore(r io.ReadCloser) error {
 }
 
 // taken is a snapshot that is to be written.
-type taken struct{ write func(io.Writer) error }
+type taken struct {
+	write func(io.Writer) error
+	done  func()
+}
 
 // Persist writes the snapshot to the disk.
 func (t taken) Persist(sink raft.SnapshotSink) error {
@@ -86,8 +93,8 @@ func (t taken) Persist(sink raft.SnapshotSink) error {
 	return sink.Close()
 }
 
-// Release does nothing: what was taken is garbage.
-func (t taken) Release() {}
+// Release is called when the snapshot is on the disk, or has failed.
+func (t taken) Release() { t.done() }
 
 // ReadEntry reads the entry at index, if it is one that state machines apply; applied is false for the library's own.
 func ReadEntry(store *logstore.Store, index uint64) (e Entry, applied bool, err error) {

@@ -28,8 +28,9 @@ var retryWithin = 100 * time.Millisecond
 // is embedded as its concrete type: behind the plain interface raft would not find the pre-vote.
 type ownTransport struct {
 	replication.Transport
-	sender *replication.Sender
-	toRaft chan raft.RPC
+	sender  *replication.Sender
+	toRaft  chan raft.RPC
+	machine StateMachine
 }
 
 func newTransport(c Config) *ownTransport {
@@ -39,7 +40,7 @@ func newTransport(c Config) *ownTransport {
 	sender := &replication.Sender{
 		Kind: c.Calls.Append, Unknown: c.Calls.Unknown, Dial: c.Mux.DialAppends, Header: header(c.ID, c.Mux.Addr().String()),
 	}
-	return &ownTransport{Transport: sender.Over(network), sender: sender, toRaft: make(chan raft.RPC)}
+	return &ownTransport{Transport: sender.Over(network), sender: sender, toRaft: make(chan raft.RPC), machine: c.Machine}
 }
 
 // header names a server as the one that makes a call.
@@ -78,6 +79,10 @@ func (t *ownTransport) forward(ctx context.Context) {
 	for {
 		select {
 		case call := <-t.NetworkTransport.Consumer():
+			if q, is := call.Command.(*raft.InstallSnapshotRequest); is {
+				from := append(serversOf(raft.DecodeConfiguration(q.Configuration)), Server{ID: string(q.ID), Addr: string(q.Addr), Voter: true})
+				call.Reader = t.machine.Receive(from, call.Reader)
+			}
 			select {
 			case t.toRaft <- call:
 			case <-ctx.Done():

@@ -113,8 +113,8 @@ func (s *Store) Gather(ctx context.Context) *Gathering {
 	return g
 }
 
-// Want adds the payloads that are named.
-func (g *Gathering) Want(names []payload.Reference) {
+// Want adds the payloads that are named. It never fails.
+func (g *Gathering) Want(names []payload.Reference) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range names {
@@ -127,6 +127,7 @@ func (g *Gathering) Want(names []payload.Reference) {
 		g.queue = append(g.queue, names[i])
 	}
 	g.change()
+	return nil
 }
 
 // has reports whether a payload has a place.

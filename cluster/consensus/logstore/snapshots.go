@@ -195,6 +195,20 @@ func CheckSnapshots(dir string) ([]Snapshot, error) {
 	return list, nil
 }
 
+// SnapshotNames returns the names of the finished snapshots below the data directory dir, sound or not.
+func SnapshotNames(dir string) (names []string, err error) {
+	all, err := os.ReadDir(filepath.Join(dir, snapshotsDir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("snapshots: %w", err)
+	}
+	for _, d := range all {
+		if d.IsDir() && !strings.HasSuffix(d.Name(), tempSuffix) {
+			names = append(names, d.Name())
+		}
+	}
+	return names, nil
+}
+
 // Open returns the state of a sound snapshot.
 func (s Snapshot) Open() (io.ReadCloser, error) {
 	m, err := readFacts(s.Path)
