@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"context"
+	"time"
 
 	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 )
 
 // The calls that the attacks of examine_test.go forge.
@@ -52,3 +54,15 @@ func (n *Node) Tick() error {
 
 // LastIndex returns the index of the last entry in the node's log.
 func (n *Node) LastIndex() uint64 { return n.consensus.LastIndex() }
+
+// HasPayloads returns how many of the payloads this node itself has.
+func (n *Node) HasPayloads(of []payload.Digest) int { return len(n.payloads.Find(of, 1<<40)) }
+
+// FetchedPayloads returns how many payloads other nodes have sent to this one.
+func (n *Node) FetchedPayloads() int64 { return n.payloads.Stats().Fetched }
+
+// SetReceiveTime has nodes wait for so long for the payloads of a snapshot that arrives, and returns the time before.
+func SetReceiveTime(d time.Duration) (before time.Duration) {
+	before, receiveTime = receiveTime, d
+	return before
+}
