@@ -175,13 +175,7 @@ func (a *adapter) Snapshot() (write func(io.Writer) error, done func(), err erro
 	pin := a.files.Pin()
 	f := a.m.Fork()
 	a.forked(time.Since(begin))
-	write = func(w io.Writer) error {
-		if err := writeSnapshot(w, f, a.files); err != nil {
-			return err
-		}
-		return a.files.Sync()
-	}
-	return write, pin.Settle, nil
+	return func(w io.Writer) error { return writeSnapshot(w, f, a.files) }, pin.Settle, nil
 }
 
 // writeSnapshot writes a fork out, compressed: our own sums are inside, raft's CRC-64 outside. Payloads are named if files is

@@ -54,11 +54,14 @@ func (f *Frozen) hash(digests bool) string {
 // Write writes the state as a snapshot; see snapshot.go and snapshot_frames.go for the format.
 func (f *Frozen) Write(w io.Writer) error { return f.writeSnapshot(w, nil) }
 
-// WriteReferences writes the state as a snapshot that names the payloads of files, which puts them into files before. Below
-// level env.Files it does what Write does.
+// WriteReferences writes the state as a snapshot that names the payloads of files. When it returns, everything that is named is
+// in files, and durable. Below level env.Files it does what Write does.
 func (f *Frozen) WriteReferences(w io.Writer, files payload.Files) error {
-	if f.s.level < env.Files {
-		files = nil
+	if f.s.level < env.Files || files == nil {
+		return f.Write(w)
 	}
-	return f.writeSnapshot(w, files)
+	if err := f.writeSnapshot(w, files); err != nil {
+		return err
+	}
+	return files.Sync()
 }

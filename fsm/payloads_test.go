@@ -19,6 +19,8 @@ import (
 type disk struct {
 	reads int
 	files map[payload.Digest]payload.Kept
+	// unsynced: something was placed since the last Sync.
+	unsynced bool
 }
 
 type onDisk struct {
@@ -32,9 +34,15 @@ func (d *disk) Place(list []payload.Kept) error {
 	if d.files == nil {
 		d.files = map[payload.Digest]payload.Kept{}
 	}
+	d.unsynced = true
 	for _, k := range list {
 		d.files[k.Digest()] = k
 	}
+	return nil
+}
+
+func (d *disk) Sync() error {
+	d.unsynced = false
 	return nil
 }
 
@@ -121,6 +129,9 @@ func (tk twoKeepers) named(d *disk) {
 	reads := d.reads
 	if err := f.WriteReferences(&p, d); err != nil {
 		tk.t.Fatal(err)
+	}
+	if d.unsynced {
+		tk.t.Error("a snapshot is complete although what it names may be lost")
 	}
 	if err := fsm.NewMachine().Restore(bytes.NewReader(p.Bytes())); !errors.Is(err, fsm.ErrSnapshot) {
 		tk.t.Errorf("restored without files: %v", err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 	"github.com/trireme-dev/trireme/fsm/payload"
 )
 
@@ -155,7 +154,7 @@ func (s *Store) Sync() error {
 	if created == s.segments.named.Load() {
 		return nil
 	}
-	if err := wal.SyncDir(s.dir); err != nil {
+	if err := s.opts.syncDir(s.dir); err != nil {
 		if s.opts.Fatal != nil {
 			s.opts.Fatal(err)
 		}

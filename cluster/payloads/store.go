@@ -49,10 +49,12 @@ type Options struct {
 	Fatal func(error)
 	Log   *slog.Logger
 
-	// young, size, age and lost replace youngBytes, segmentSize, youngAge and fetchTime in tests, sync wal.Datasync.
+	// young, size, age and lost replace youngBytes, segmentSize, youngAge and fetchTime in tests, sync and syncDir those of
+	// package wal.
 	young, size int64
 	age, lost   time.Duration
 	sync        func(*os.File) error
+	syncDir     func(string) error
 }
 
 // Store keeps payloads. It is a payload.Files.
@@ -96,6 +98,9 @@ func Open(o Options) (*Store, error) {
 	}
 	if o.sync == nil {
 		o.sync = wal.Datasync
+	}
+	if o.syncDir == nil {
+		o.syncDir = wal.SyncDir
 	}
 	o.Inline = max(o.Inline, payload.Apart)
 	s := &Store{opts: o, dir: filepath.Join(o.DataDir, Dir), index: newIndex(), kick: make(chan struct{}, 1)}

@@ -43,8 +43,9 @@ type Reference struct {
 // Files is a Keeper whose payloads can be named, because it has them in files that survive the process.
 type Files interface {
 	Keeper
-	// Place writes the bytes of some of its payloads to files, unless they are there. They need not be synced.
+	// Place writes the bytes of some of its payloads to files, unless they are there. They are durable after the next Sync.
 	Place([]Kept) error
+	Sync() error
 	// Named returns the payloads that are named, in the same order. The bytes of those that are not in a file are asked of
 	// other nodes.
 	Named([]Reference) []Kept
