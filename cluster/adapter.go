@@ -46,6 +46,8 @@ type adapter struct {
 
 	// Totals of what was applied since the last snapshot; took is in nanoseconds.
 	bytes, entries, commands, took atomic.Int64
+	// written is what the store of payloads had written to segments then.
+	written atomic.Int64
 }
 
 // refusal is the answer of an entry that this node could not apply.
@@ -142,11 +144,12 @@ func (a *adapter) restart() {
 	a.entries.Store(0)
 	a.commands.Store(0)
 	a.took.Store(0)
+	a.written.Store(a.files.Stats().Written)
 }
 
 // since returns the totals of what was applied since the last snapshot.
 func (a *adapter) since() appliedSince {
-	return appliedSince{bytes: a.bytes.Load(), entries: a.entries.Load(), commands: a.commands.Load(), took: time.Duration(a.took.Load())}
+	return appliedSince{files: a.files.Stats().Written - a.written.Load(), bytes: a.bytes.Load(), entries: a.entries.Load(), commands: a.commands.Load(), took: time.Duration(a.took.Load())}
 }
 
 func (a *adapter) apply(e *consensus.Entry) (o []fsm.Outcome, err error) {

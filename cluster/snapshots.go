@@ -50,6 +50,7 @@ const (
 // appliedSince sums up what was applied since the last snapshot began.
 type appliedSince struct {
 	bytes, entries, commands int64
+	files                    int64 // bytes of payloads written to segments since then
 	took                     time.Duration // by the clock of this machine
 	lately                   bool          // the last snapshot is less than entriesEvery ago
 }
@@ -91,7 +92,8 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 // due returns the reason why a snapshot is due, empty if none is. size is the size of the last snapshot in bytes, keys the number of keys.
 //
 // A snapshot waits for as many bytes of log as the last one has, so that snapshots write at most as much as the log does:
-// writes are amplified at most twice. Beyond that it waits for SnapshotBytes, SnapshotThreshold entries or SnapshotCommands
+// writes are amplified at most twice. Payloads that went to segments were written a second time already: then it waits until
+// all of it together is at most two and a half times the log. Beyond that it waits for SnapshotBytes, SnapshotThreshold entries or SnapshotCommands
 // commands, whichever comes first. Only what a restart has to apply again can make it come earlier.
 func (o *Options) due(since appliedSince, size, keys int64) (reason string) {
 	switch {
@@ -100,6 +102,8 @@ func (o *Options) due(since appliedSince, size, keys int64) (reason string) {
 	case since.replay() > max(mostReplay, time.Duration(keys)*loadPerKey):
 		return "the time of a restart"
 	case since.bytes < size && size > tinySnapshot:
+		return ""
+	case since.bytes+since.bytes/2 < since.files+size && size > tinySnapshot:
 		return ""
 	case since.bytes > o.SnapshotBytes:
 		return "bytes"

@@ -44,6 +44,8 @@ func TestSnapshotsInProportion(t *testing.T) {
 		"a state of 300 MB, 299 MB of log":         {appliedSince{entries: 10, bytes: 299 * mb}, 300 * mb, 3_000_000, false},
 		"a state of 300 MB, 301 MB of log":         {appliedSince{entries: 10, bytes: 301 * mb}, 300 * mb, 3_000_000, true},
 		"a state of 8 GB, more log than is kept":   {appliedSince{entries: 10, bytes: 2*gb + 1}, 8 * gb, 20_000_000, true},
+		"bodies that went to files":                {appliedSince{entries: 10, bytes: 400 * mb, files: 400 * mb}, 210 * mb, 100_000, false},
+		"bodies that went to files, a small state": {appliedSince{entries: 10, bytes: 400 * mb, files: 400 * mb}, 190 * mb, 100_000, true},
 		"many commands":                            {appliedSince{entries: 10, bytes: 20 * mb, commands: 1_000_001}, mb, 10, true},
 		"many commands in few bytes":               {appliedSince{entries: 10, bytes: 20 * mb, commands: 1_000_001}, 21 * mb, 10, false},
 		"many commands, more keys":                 {appliedSince{entries: 10, bytes: gb, commands: 1_000_001}, gb, 20_000_000, true},

@@ -11,35 +11,43 @@ import (
 // batch is one write of payloads to the end of a segment. The holder of Store.moving makes it.
 type batch struct {
 	s    *Store
-	g    *segment
+	g    *segment // nil before the first payload
+	err  error    // why there is none
 	b    []byte
 	own  map[payload.Digest]place // of the batch
 	list []item
 	ends []int // of the items, in b
 }
 
-// batch begins a write to the segment that is written to, or to a new one if that is full.
-func (s *Store) batch() (*batch, error) {
-	if g := s.segments.current; g != nil && g.size >= s.opts.size {
-		if err := s.completeCurrent(); err != nil {
-			return nil, err
-		}
+// batch begins a write.
+func (s *Store) batch() *batch { return &batch{s: s, own: map[payload.Digest]place{}} }
+
+// writable returns the segment to write to: a new one if the one before is full.
+func (s *Store) writable() (*segment, error) {
+	if g := s.segments.current; g != nil && g.size < s.opts.size {
+		return g, nil
 	}
-	g := s.segments.current
-	if g == nil {
-		var err error
-		if g, err = s.segments.create(s.dir); err != nil {
-			return nil, fmt.Errorf("write payloads: %w", err)
-		}
-		s.counted.written.Add(g.size)
+	if err := s.completeCurrent(); err != nil {
+		return nil, err
 	}
-	return &batch{s: s, g: g, own: map[payload.Digest]place{}}, nil
+	g, err := s.segments.create(s.dir)
+	if err != nil {
+		return nil, fmt.Errorf("write payloads: %w", err)
+	}
+	s.counted.written.Add(g.size)
+	return g, nil
 }
 
-// put adds a payload, and returns the place that it will have.
+// put adds a payload, and returns the place that it will have if flush succeeds.
 func (ba *batch) put(b []byte, d payload.Digest) place {
 	if p, has := ba.own[d]; has {
 		return p
+	}
+	if ba.g == nil && ba.err == nil {
+		ba.g, ba.err = ba.s.writable()
+	}
+	if ba.err != nil {
+		return nowhere
 	}
 	it := item{position: uint32(ba.g.size + int64(len(ba.b))), length: uint32(len(b)), digest: d}
 	h := head{length: len(b), digest: d}
@@ -53,8 +61,8 @@ func (ba *batch) put(b []byte, d payload.Digest) place {
 
 // flush writes the batch. After an error none of its places means anything.
 func (ba *batch) flush() error {
-	if len(ba.b) == 0 {
-		return nil
+	if ba.err != nil || len(ba.b) == 0 {
+		return ba.err
 	}
 	g := ba.g
 	if _, err := g.file.WriteAt(ba.b, g.size); err != nil {

@@ -295,10 +295,7 @@ func (s *Store) put(list [][]byte) error {
 	}
 	s.moving.Lock()
 	defer s.moving.Unlock()
-	w, err := s.batch()
-	if err != nil {
-		return err
-	}
+	w := s.batch()
 	for _, b := range list {
 		w.put(b, payload.DigestOf(b))
 	}

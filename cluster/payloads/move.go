@@ -56,10 +56,7 @@ func (s *Store) moveNext(all bool) (int, error) {
 // write gives payloads places outside the segment from, which is nil or is being emptied, and lets go of their bytes in memory.
 // What no segment has yet is appended to the one that is written to.
 func (s *Store) write(list []*Body, from *segment) error {
-	w, err := s.batch()
-	if err != nil {
-		return err
-	}
+	w := s.batch()
 	places := make([]place, len(list))
 	for i, p := range list {
 		bytes, whole := p.whole()

@@ -21,6 +21,7 @@ import (
 const (
 	damageRounds = 60
 	damageKeys   = 2000
+	damageBodies = 100              // of messages that wait, in files
 	damageLimit  = 20 * time.Second // for a damaged node to refuse or to be ready
 )
 
@@ -75,7 +76,7 @@ func damage(ctx context.Context, s *session, i int) (r damageRound, err error) {
 	if err := c.Start(); err != nil {
 		return r, err
 	}
-	r.Verdict, r.Line = judgeDamaged(ctx, c, n, before)
+	r.Verdict, r.Line = judgeDamaged(ctx, c, n, before, s.damaged)
 	s.printf("round %d: %s: %s %s", i+1, r.Damage, r.Verdict, r.Line)
 	if err := putBack(c); err != nil {
 		return r, err
@@ -126,6 +127,11 @@ func (s *session) prepared(ctx context.Context) (*testcluster.Cluster, error) {
 	if err := loadDamageKeys(ctx, c, 0, damageKeys/2); err != nil {
 		return nil, err
 	}
+	bodies := &waitingRun{c: c, count: damageBodies, body: waitingBody, ids: map[int]string{}, sample: 1}
+	if err := bodies.publish(ctx, 0, damageBodies); err != nil {
+		return nil, err
+	}
+	s.damaged = bodies
 	if status, body, err := c.Nodes[2].Admin().Post(ctx, "/admin/snapshot"); err != nil || status != http.StatusOK {
 		return nil, fmt.Errorf("take a snapshot: status %d: %s: %w", status, body, err)
 	}
@@ -229,7 +235,7 @@ func flip(path string, at int64, bit int) error {
 
 // judgeDamaged waits until the node has ended or is ready, and then compares all
 // keys. A node that is neither in time is judged as hanging.
-func judgeDamaged(ctx context.Context, c *testcluster.Cluster, n *testcluster.Node, before int) (verdict, line string) {
+func judgeDamaged(ctx context.Context, c *testcluster.Cluster, n *testcluster.Node, before int, bodies *waitingRun) (verdict, line string) {
 	ctx, cancel := context.WithTimeout(ctx, damageLimit)
 	defer cancel()
 	err := testcluster.Poll(ctx, 10*time.Millisecond, func() error {
@@ -242,7 +248,10 @@ func judgeDamaged(ctx context.Context, c *testcluster.Cluster, n *testcluster.No
 		return "neither ready nor refused after " + damageLimit.String(), n.Tail(1)
 	}
 	if n.Pid() != 0 {
-		return compareDamaged(ctx, n), ""
+		if verdict := compareDamaged(ctx, n); verdict != right {
+			return verdict, ""
+		}
+		return bodies.compareDamaged(ctx, n)
 	}
 	said := n.Tail(1 << 20)[before:]
 	if strings.Contains(said, "panic:") || strings.Contains(said, "SIGBUS") || strings.Contains(said, "fatal error:") {
@@ -277,4 +286,16 @@ func compareDamaged(ctx context.Context, n *testcluster.Node) string {
 		}
 	}
 	return right
+}
+
+// compareDamaged reads every body from the node itself, which fetches what it has lost from the others.
+func (r *waitingRun) compareDamaged(ctx context.Context, n *testcluster.Node) (verdict, line string) {
+	err := r.verify(ctx, n)
+	switch {
+	case err == nil:
+		return right, ""
+	case n.Pid() == 0:
+		return refused, n.Tail(1)
+	}
+	return "ready, but a body is not right: " + err.Error(), n.Tail(1)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -43,6 +44,8 @@ type waitingRun struct {
 	c     *testcluster.Cluster
 	count int
 	body  int // bytes
+	// sample is the number of messages of which one is read back; 0 means waitingSample.
+	sample int
 
 	mu  sync.Mutex
 	ids map[int]string // of the sample
@@ -152,7 +155,7 @@ func (r *waitingRun) publishBatch(ctx context.Context, at, from, to int) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for i, one := range receipts {
-			if (from+i)%waitingSample == 0 {
+			if (from+i)%cmp.Or(r.sample, waitingSample) == 0 {
 				r.ids[from+i] = one.MessageID
 			}
 		}

@@ -64,6 +64,8 @@ func perform(ctx context.Context, only string, first uint64) (all []verdict, err
 		v := verdict{fault: f}
 		if w, real := workloads[f.Name]; real {
 			err = b.look(ctx, w, &v)
+		} else if t, is := tests[f.Name]; is {
+			err = b.tested(ctx, t, &v)
 		} else {
 			err = b.simulated(ctx, &v)
 		}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/trireme-dev/trireme/jepsen/mutant"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+)
+
+// A test of the product finds a fault that nodes under a workload don't show.
+type test struct{ pkg, name string }
+
+// tests lists the tests for such faults.
+var tests = map[string]test{
+	mutant.SnapshotBeforePayloads: {"./fsm", "TestPayloadsOfMessages"},
+	mutant.PinIgnored:             {"./cluster/payloads", "TestSnapshotsSurviveCrashes"},
+	mutant.InstalledBeforeFetched: {"./cluster", "TestJoinFetchesPayloads"},
+}
+
+// tested has a test look for a fault. It has to pass without the fault.
+func (b *builds) tested(ctx context.Context, t test, v *verdict) error {
+	v.workload, v.seed = "test", b.first
+	dir, err := os.MkdirTemp(b.dir, "test-")
+	if err != nil {
+		return err
+	}
+	root, err := testcluster.Root()
+	if err != nil {
+		return err
+	}
+	overlay, err := v.fault.Overlay(root, dir)
+	if err != nil {
+		return err
+	}
+	out, passed, _, err := t.run(ctx, root, filepath.Join(dir, "intact"))
+	if err != nil {
+		return err
+	}
+	if !passed {
+		v.invalid = string(out)
+		return nil
+	}
+	_, passed, v.took, err = t.run(ctx, root, filepath.Join(dir, "faulty"), "-overlay", overlay)
+	if err == nil && !passed && v.took <= limit {
+		v.rule = t.name
+	}
+	return err
+}
+
+// run builds the test and runs it. Only the run counts as time.
+func (t test) run(ctx context.Context, root, binary string, flags ...string) (out []byte, passed bool, took time.Duration, err error) {
+	build := exec.CommandContext(ctx, "go", append([]string{"test", "-c", "-vet=off", "-tags", testcluster.Tags, "-o", binary}, append(flags, t.pkg)...)...)
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return out, false, 0, fmt.Errorf("build the tests of %s: %w\n%s", t.pkg, err, out)
+	}
+	cmd := exec.CommandContext(ctx, binary, "-test.run", "^"+t.name+"$", "-test.timeout", limit.String())
+	cmd.Dir = filepath.Join(root, filepath.FromSlash(t.pkg))
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	began := time.Now()
+	out, err = cmd.CombinedOutput()
+	if failed := new(exec.ExitError); errors.As(err, &failed) && ctx.Err() == nil {
+		return out, false, time.Since(began), nil
+	}
+	return out, err == nil, time.Since(began), err
+}
