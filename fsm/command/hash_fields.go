@@ -25,7 +25,7 @@ func setFields(tx *Tx, a *Args, name string) (created int64, refusal *reply.Valu
 		return 0, &ErrWrongType
 	}
 	for i := 0; i < len(pairs); i += 2 {
-		if e.write().Set(tx.Now, keyspace.Alias(pairs[i]), string(pairs[i+1]), 0) {
+		if e.write().Set(tx.Now, keyspace.Alias(pairs[i]), keyspace.Alias(pairs[i+1]), 0) {
 			created++
 		}
 	}
@@ -60,7 +60,7 @@ func hSetNX(tx *Tx, a *Args) reply.Value {
 	if _, _, had := e.data.Get(tx.Now, field); had {
 		return reply.Int(0)
 	}
-	e.write().Set(tx.Now, field, string(value), 0)
+	e.write().Set(tx.Now, field, keyspace.Alias(value), 0)
 	e.end(e.data.Len(tx.Now), HashEvent, "hset")
 	return reply.Int(1)
 }

@@ -88,7 +88,7 @@ func (e *Elements) encoding(t Thresholds) string {
 func (fi *Fields) encoding(t Thresholds) string {
 	loose := int64(fi.cells.len()) > min(t.HashEntries, maxPacked)
 	fi.cells.all(func(name string, c cell) bool {
-		loose = loose || int64(max(len(name), len(c.value))) > t.HashValue
+		loose = loose || int64(max(len(name), int(c.length))) > t.HashValue
 		return !loose
 	})
 	switch {

@@ -8,18 +8,6 @@ import (
 // fieldCost is the logical overhead of a field in bytes; a deadline costs expireCost.
 const fieldCost = 64
 
-// cell is the value of a field, with its deadline.
-type cell struct {
-	value string
-	at    int64 // deadline in unix milliseconds, 0 for none
-}
-
-// cutCell takes a field's value off a packed hash, whose fields have no deadlines.
-func cutCell(record string) (c cell, rest string) {
-	c.value, rest, _ = cutWord(record)
-	return c, rest[1:]
-}
-
 // Fields is the container of a hash. A field past its deadline is gone for every method
 // that is given the time, though it takes room until a sweep removes it. A field's name given to
 // a method may be an alias: what is kept is copied; a value is kept as it is. Nil Fields
@@ -54,35 +42,27 @@ func (fi *Fields) Clone() Container {
 // Encode writes the fields with their deadlines, expired ones too.
 func (fi *Fields) Encode(w *wire.Writer) {
 	fi.cells.encode(w, func(c cell) {
-		w.String(c.value)
-		w.Varint(c.at)
+		w.String(c.value())
+		w.Varint(c.at())
 	})
 }
 
 func decodeFields(r *wire.Reader) (Container, bool) {
 	h, valid := NewFields(), true
 	var ok bool
-	h.cells, ok = decodeTable(r, func() cell {
-		c := cell{value: r.String()}
+	h.cells, ok = decodeTable(r, func(field string) (string, cell) {
+		value := Alias(r.Bytes())
 		valid = valid && r.Len() > 0 // a record that is cut reads as zeros
-		c.at = r.Varint()
-		valid = valid && c.at >= 0
-		return c
+		at := r.Varint()
+		valid = valid && at >= 0
+		return cellOf(field, value, at)
 	})
 	h.cells.all(func(field string, c cell) bool {
-		h.size += cellSize(field, c)
-		h.reschedule(field, 0, c.at)
+		h.size += c.size(field)
+		h.reschedule(field, 0, c.at())
 		return true
 	})
 	return h, ok && valid
-}
-
-func cellSize(field string, c cell) int64 {
-	size := fieldCost + int64(len(field)) + int64(len(c.value))
-	if c.at != 0 {
-		size += expireCost
-	}
-	return size
 }
 
 // elements keeps hashes with deadlines from being packed.
@@ -110,24 +90,25 @@ func (fi *Fields) Get(now int64, field string) (value string, at int64, ok bool)
 	if !ok || c.expired(now) {
 		return "", 0, false
 	}
-	return c.value, c.at, true
+	return c.value(), c.at(), true
 }
 
 // Set gives a field a value and a deadline in unix milliseconds, or 0 for none, and tells
 // whether the field is new at now.
 func (fi *Fields) Set(now int64, field string, value string, at int64) bool {
-	slot, stored, had := fi.cells.slot(field)
-	if fi.cells.large != nil && fi.dues == nil && fi.timed > 0 {
-		fi.index() // it has just grown
-	}
-	old := *slot
+	stored, slot, had := fi.cells.place(field)
+	was, expired := int64(0), false
 	if had {
-		fi.size -= cellSize(stored, old)
+		fi.size -= slot.size(*stored)
+		was, expired = slot.at(), slot.expired(now)
 	}
-	*slot = cell{value, at}
-	fi.size += cellSize(stored, *slot)
-	fi.reschedule(stored, old.at, at)
-	return !had || old.expired(now)
+	*stored, *slot = cellOf(field, value, at)
+	if fi.cells.large != nil && fi.dues == nil && fi.timed > 0 { // it has just grown
+		fi.index()
+	}
+	fi.size += slot.size(field)
+	fi.reschedule(field, was, at)
+	return !had || expired
 }
 
 // Delete removes a field and reports whether it was there at now.
@@ -136,8 +117,8 @@ func (fi *Fields) Delete(now int64, field string) bool {
 	if !had {
 		return false
 	}
-	fi.size -= cellSize(field, old)
-	fi.reschedule(field, old.at, 0)
+	fi.size -= old.size(field)
+	fi.reschedule(field, old.at(), 0)
 	return !old.expired(now)
 }
 
@@ -146,12 +127,12 @@ func (fi *Fields) All(now int64, f func(field, value string) bool) {
 	if fi == nil {
 		return
 	}
-	fi.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value) })
+	fi.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value()) })
 }
 
 // AllTimed is All with the deadline of each field in unix milliseconds, 0 for none.
 func (fi *Fields) AllTimed(now int64, f func(field, value string, at int64) bool) {
-	fi.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value, c.at) })
+	fi.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value(), c.at()) })
 }
 
 // Timed reports whether any field has a deadline.
@@ -162,7 +143,7 @@ func (fi *Fields) Timed() bool { return fi.timed > 0 }
 func (fi *Fields) Scan(now int64, cursor uint64, count int, f func(field, value string)) (next uint64) {
 	return fi.cells.scan(cursor, count, func(field string, c cell) {
 		if !c.expired(now) {
-			f(field, c.value)
+			f(field, c.value())
 		}
 	})
 }
@@ -172,7 +153,7 @@ func (fi *Fields) Picker(now int64) func(i int) (field, value string) {
 	if fi.expired(now) == 0 {
 		return func(i int) (string, string) {
 			field, c := fi.cells.at(i)
-			return field, c.value
+			return field, c.value()
 		}
 	}
 	var live []string // field, value, field, value, as long as a sweep is due

@@ -1,6 +1,8 @@
 package keyspace
 
 import (
+	"strings"
+
 	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/env"
 )
@@ -59,17 +61,16 @@ func (fi *Fields) deadlines() (first, last int64) {
 		high, _, _ := fi.dues.Max()
 		return low.at, high.at
 	}
-	fi.cells.all(func(_ string, c cell) bool {
-		if c.at != 0 && (first == 0 || c.at < first) {
-			first = c.at
+	fi.cells.all(func(field string, c cell) bool {
+		at := c.at()
+		if at != 0 && (first == 0 || at < first) {
+			first = at
 		}
-		last = max(last, c.at)
+		last = max(last, at)
 		return true
 	})
 	return first, last
 }
-
-func (c cell) expired(now int64) bool { return c.at != 0 && c.at <= now }
 
 // expired counts the fields past their deadline at now that are not swept yet.
 func (fi *Fields) expired(now int64) (n int) {
@@ -80,7 +81,7 @@ func (fi *Fields) expired(now int64) (n int) {
 		n, _ = fi.dues.Rank(due{at: now + 1})
 		return n
 	}
-	fi.cells.all(func(_ string, c cell) bool {
+	fi.cells.all(func(field string, c cell) bool {
 		if c.expired(now) {
 			n++
 		}
@@ -103,6 +104,9 @@ func (fi *Fields) reschedule(field string, from, to int64) {
 	if fi.cells.large == nil {
 		return
 	}
+	if to != 0 { // an alias would keep other bytes in memory
+		field = strings.Clone(field)
+	}
 	switch {
 	case fi.dues != nil:
 		move(fi.dues, field, from, to)
@@ -118,8 +122,8 @@ func (fi *Fields) reschedule(field string, from, to int64) {
 func (fi *Fields) index() {
 	fi.dues = cow.NewBTree[due, struct{}](headOfDue, compareDue)
 	fi.cells.all(func(field string, c cell) bool {
-		if c.at != 0 {
-			fi.dues.Set(due{c.at, field}, struct{}{})
+		if at := c.at(); at != 0 {
+			fi.dues.Set(due{at, strings.Clone(field)}, struct{}{}) // not an alias of the cell, which would stay in memory
 		}
 		return true
 	})

@@ -93,13 +93,13 @@ func checkHash(t failer, h *Fields) {
 	t.Helper()
 	size, deadlines := int64(0), 0
 	h.cells.all(func(field string, c cell) bool {
-		size += cellSize(field, c)
-		if c.at != 0 {
+		size += c.size(field)
+		if c.timed {
 			deadlines++
 			if h.dues == nil {
 				return true
 			}
-			if _, ok := h.dues.Get(due{c.at, field}); !ok {
+			if _, ok := h.dues.Get(due{c.at(), field}); !ok {
 				t.Fatalf("deadline of field %q is not in the index", field)
 			}
 		}

@@ -1,6 +1,8 @@
 package keyspace
 
 import (
+	"strings"
+
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -43,7 +45,7 @@ func (m *Members) Encode(w *wire.Writer) { m.members.encode(w, func(struct{}) {}
 func decodeSet(r *wire.Reader) (Container, bool) {
 	s := NewMembers()
 	var ok bool
-	s.members, ok = decodeTable(r, func() struct{} { return struct{}{} })
+	s.members, ok = decodeTable(r, func(member string) (string, struct{}) { return strings.Clone(member), struct{}{} })
 	s.All(func(member string) bool {
 		s.size += memberCost + int64(len(member))
 		return true

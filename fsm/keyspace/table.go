@@ -116,18 +116,28 @@ func (t *table[V]) get(name string) (v V, ok bool) {
 // slot is the place of name's value until the next change, made if it is not there, when
 // name is copied. It tells the name as it is stored.
 func (t *table[V]) slot(name string) (v *V, stored string, had bool) {
+	place, v, had := t.place(name)
+	if !had {
+		*place = strings.Clone(name)
+	}
+	return v, *place, had
+}
+
+// place is the places of a name and its value until the next change, made if they are not there. The caller must store a name that
+// equals it in a place that is new, and may do so in another.
+func (t *table[V]) place(name string) (stored *string, v *V, had bool) {
 	if t.large == nil {
 		if i := t.index(name); i >= 0 {
-			return &t.small[i].val, t.small[i].name, true
+			return &t.small[i].name, &t.small[i].val, true
 		}
 		if len(t.small) < smallMax {
-			t.small = append(t.small, named[V]{name: strings.Clone(name)})
+			t.small = append(t.small, named[V]{})
 			last := &t.small[len(t.small)-1]
-			return &last.val, last.name, false
+			return &last.name, &last.val, false
 		}
 		t.grow()
 	}
-	return t.large.Upsert(name, strings.Clone)
+	return cow.UpsertBy(t.large, hashOf(name), name, strings.Compare)
 }
 
 // grow turns the small form into the large one.
@@ -229,9 +239,9 @@ func (t *table[V]) encode(w *wire.Writer, value func(V)) {
 	})
 }
 
-// decodeTable reads what encode wrote; value reads a value. It is not ok if names are
-// repeated or out of order, or if there is none.
-func decodeTable[V any](r *wire.Reader, value func() V) (t table[V], ok bool) {
+// decodeTable reads what encode wrote; value reads the value of a name, which aliases the input, and returns the name that is stored. It
+// is not ok if names are repeated or out of order, or if there is none.
+func decodeTable[V any](r *wire.Reader, value func(name string) (stored string, v V)) (t table[V], ok bool) {
 	large, n := r.Bool(), r.Count(1)
 	if n == 0 || !large && n > smallMax {
 		return t, false
@@ -239,8 +249,8 @@ func decodeTable[V any](r *wire.Reader, value func() V) (t table[V], ok bool) {
 	if !large {
 		for range n {
 			left, name := r.Len(), Alias(r.Bytes())
-			slot, _, had := t.slot(name)
-			if *slot = value(); had || left == 0 {
+			stored, slot, had := t.place(name)
+			if *stored, *slot = value(name); had || left == 0 {
 				return t, false
 			}
 		}
@@ -248,8 +258,8 @@ func decodeTable[V any](r *wire.Reader, value func() V) (t table[V], ok bool) {
 	}
 	b := cow.NewBuilder[string, V](hashOf, strings.Compare)
 	for range n {
-		left, name := r.Len(), r.String()
-		if !b.Add(name, value()) || left == 0 {
+		left := r.Len()
+		if !b.Add(value(Alias(r.Bytes()))) || left == 0 {
 			return t, false
 		}
 	}

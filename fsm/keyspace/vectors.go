@@ -1,6 +1,8 @@
 package keyspace
 
 import (
+	"strings"
+
 	"github.com/trireme-dev/trireme/fsm/vector"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -127,13 +129,13 @@ func decodeVectors(r *wire.Reader) (Container, bool) {
 		return x, r.Err() == nil
 	}
 	sound, ok := true, false
-	x.places, ok = decodeTable(r, func() int {
+	x.places, ok = decodeTable(r, func(id string) (string, int) {
 		whole := r.Len() >= 4*x.dim
 		v, err := vector.Decode(r.Fixed(4 * x.dim))
 		if sound = sound && whole && err == nil; !sound {
-			return 0
+			return "", 0
 		}
-		return x.all.push("", v)
+		return strings.Clone(id), x.all.push("", v)
 	})
 	if !ok || !sound {
 		return nil, false
