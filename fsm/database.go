@@ -151,7 +151,7 @@ func (s *State) sweepWorkflows(e *env.Env, limit int) (swept int) {
 	for _, d := range s.databases {
 		if swept < limit && d.quarantined == 0 {
 			s.applier.at(d)
-			swept += d.workflows.Sweep(e, limit-swept)
+			swept += d.workflows.Sweep(e, d.messages, limit-swept)
 			swept += d.workflows.SweepBulk(e, d.messages, limit-swept)
 		}
 	}

@@ -47,7 +47,7 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 		if d.quarantined != 0 {
 			continue
 		}
-		if at, found := d.workflows.NextSweep(); found && (!ok || at < unixms) {
+		if at, found := d.workflows.NextSweep(d.messages); found && (!ok || at < unixms) {
 			unixms, ok = at, true
 		}
 		if at, found := d.messages.NextSweep(); found && (!ok || at < unixms) {

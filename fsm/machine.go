@@ -10,6 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // bytesPerStep is the number of bytes of a reply that cost a read one step.
@@ -158,6 +159,11 @@ type View struct {
 	done   <-chan struct{}
 	stop   func() bool // see Interruptible
 	barred bool        // see Barred
+	// thawing is what Workflows gives of a database on a fork.
+	thawing struct {
+		of   *database
+		runs *workflow.Store
+	}
 	// replied is the work of the replies of commands, in steps; counted while no write waits.
 	replied int64
 	// Of the command that runs, and of the last Checker: views are reused, and a transaction is large.

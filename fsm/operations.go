@@ -86,7 +86,7 @@ var (
 	// Revive resumes or restarts dead runs.
 	Revive = defineOwned(53, "revive", env.Base, workflowsPriceWithin((*workflow.Store).RevivePrice), inRuns((*workflow.Store).Revive))
 	// DeleteDeadRuns deletes dead letters of runs.
-	DeleteDeadRuns = defineOwned(54, "delete dead runs", env.Base, workflowsPrice((*workflow.Store).DeleteDeadPrice), inWorkflows((*workflow.Store).DeleteDead))
+	DeleteDeadRuns = defineOwned(54, "delete dead runs", env.Base, workflowsPrice((*workflow.Store).DeleteDeadPrice), inRuns((*workflow.Store).DeleteDead))
 	// ChangeCallback calls a failure callback once more, or cancels it.
 	ChangeCallback = defineOwned(55, "change callback", env.Base, workflowsPrice((*workflow.Store).CallbackPrice), inRuns((*workflow.Store).ChangeCallback))
 	// ConfigureWorkflows replaces the settings of workflows.

@@ -24,6 +24,7 @@ func (s *State) newStores() (*queue.Store, *workflow.Store) {
 	messages.UseKeeper(s.keeper)
 	workflows.UseKeeper(s.keeper)
 	messages.Raise(s.level)
+	workflows.Raise(s.level)
 	return messages, workflows
 }
 
@@ -35,6 +36,7 @@ func (s *State) raise(to env.Level) {
 	s.level = to
 	for _, d := range s.databases {
 		d.messages.Raise(to)
+		d.workflows.Raise(to)
 	}
 }
 
@@ -142,8 +144,17 @@ func (v *View) shownDatabase() *database {
 // may be changed, and it is valid as long as the view.
 func (v *View) Messages() *queue.Store { return v.shownDatabase().messages }
 
-// Workflows is everything about the workflows of that database, in the same way.
-func (v *View) Workflows() *workflow.Store { return v.shownDatabase().workflows }
+// Workflows is everything about the workflows of that database, in the same way; on a fork with the runs that are in volumes.
+func (v *View) Workflows() *workflow.Store {
+	d := v.shownDatabase()
+	if v.e.Bounded {
+		return d.workflows
+	}
+	if v.thawing.of != d {
+		v.thawing.of, v.thawing.runs = d, d.workflows.Thawing()
+	}
+	return v.thawing.runs
+}
 
 // MessagesOf is Messages of a database (empty: default); those of none are empty.
 func (v *View) MessagesOf(db string) *queue.Store {

@@ -134,21 +134,27 @@ const mostNamed = 32 << 20
 
 // Field writes or reads the payload as bytes with their length; what is read aliases its source and has no keeper yet. If
 // digests are asked for (wire.Writer.Digests) one of Apart bytes or more is written as its length and its digest. A writer
-// with References names one that a Keeper has; what is read there has a keeper.
+// with References names one that a Keeper has, or each of Apart bytes; what was named is read as what it was.
 func (p *Payload) Field(c *wire.Codec) {
 	if c.Reading() {
-		if k, b := c.Reader().Large(); k != nil {
-			*p = Payload{at: unsafe.Pointer(&held{k}), n: -1}
-		} else {
+		switch k, b := c.Reader().Large(); k := k.(type) {
+		case nil:
 			*p = inline(unsafe.String(unsafe.SliceData(b), len(b)))
+		case Payload:
+			*p = k
+		default:
+			*p = Payload{at: unsafe.Pointer(&held{k}), n: -1}
 		}
 		return
 	}
 	w := c.Writer()
 	if !w.Digests || p.Len() < Apart {
-		if k := p.kept(); k != nil && k.Len() <= mostNamed {
+		switch k := p.kept(); {
+		case w.References != nil && w.References.All && p.Len() >= Apart:
+			w.Large(*p, p.Bytes)
+		case k != nil && k.Len() <= mostNamed:
 			w.Large(k.Kept, p.Bytes)
-		} else {
+		default:
 			w.Large(nil, p.Bytes)
 		}
 		return

@@ -37,11 +37,11 @@ func isASCII(s string) bool {
 
 // HostIn reports whether a host is one of those in wanted, which are folded and may be without a port.
 func HostIn(wanted *Words, host string) bool {
-	return slices.ContainsFunc(hostNames(host), wanted.Has)
+	return slices.ContainsFunc(HostNames(host), wanted.Has)
 }
 
-// hostNames are the names by which a host may be asked for: folded, with its port and without.
-func hostNames(host string) []string {
+// HostNames are the names by which a host may be asked for: folded, with its port and without.
+func HostNames(host string) []string {
 	host = Fold(host)
 	name, _, hasPort := strings.Cut(host, ":")
 	if !hasPort || strings.HasPrefix(host, "[") {

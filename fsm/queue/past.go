@@ -159,7 +159,7 @@ func (r *reader) of(id ID) (list []*Event, who subject) {
 	past := &r.s.events.past
 	first := 0
 	past.Ascend(first, func(v *sealed.Volume) bool {
-		if !v.Numbers.Has(id.Seq) {
+		if len(v.Sets) != 1 || !v.Sets[0].Has(id.Seq) {
 			return true
 		}
 		o := r.volume(v)

@@ -252,7 +252,7 @@ func (s *Store) loadEvent(r *wire.Reader) error {
 func (s *Store) loadVolume(r *wire.Reader) error {
 	v := &sealed.Volume{}
 	r.Get(v)
-	if last := s.events.past.Newest(); !v.Valid() || v.Last > s.events.newest || last != nil && v.First <= last.Last {
+	if last := s.events.past.Newest(); !v.Valid() || v.Last > s.events.newest || uint64(v.Count) != v.Last-v.First+1 || last != nil && v.First <= last.Last {
 		return errRecord
 	}
 	if no, _, ok := s.events.byNo.Min(); ok && no <= v.Last {

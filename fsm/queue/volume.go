@@ -159,7 +159,7 @@ func (bi *binder) addWords(c *Content) {
 		}
 	}
 	put(wordURL, c.URL)
-	for _, host := range hostNames(c.Host()) {
+	for _, host := range HostNames(c.Host()) {
 		put(wordHost, host)
 	}
 	put(wordPath, c.Path())
@@ -185,6 +185,7 @@ func (bi *binder) bind() *sealed.Volume {
 	w.B = append(w.B, bi.messages.B...)
 	w.B = append(w.B, bi.events.B...)
 	v := bi.volume // a copy, which doesn't keep the rest in memory
-	v.Records, v.Numbers, v.Words = payload.New(w.B, nil), sealed.NumbersOf(bi.numbers), sealed.WordsOf(bi.words)
+	v.Records, v.Sets, v.Words = payload.New(w.B, nil), []sealed.Numbers{sealed.NumbersOf(bi.numbers)}, sealed.WordsOf(bi.words)
+	v.Count = int(v.Last-v.First) + 1 // events have numbers without gaps
 	return &v
 }

@@ -44,7 +44,7 @@ func open(v *sealed.Volume) *opened {
 	}
 	o.messages = make([]pastMessage, op.r.Count(minPastMessage))
 	op.readMessages(o.messages)
-	n := v.Count()
+	n := v.Count
 	if op.broken || op.r.Err() != nil || n > op.r.Len() {
 		return &opened{Volume: v}
 	}

@@ -24,23 +24,44 @@ func NumbersOf(list []uint64) Numbers {
 }
 
 // Has reports whether a number is in the set.
-func (nu Numbers) Has(n uint64) bool {
-	most, size := uvarint(nu)
-	if n > most {
+func (nu Numbers) Has(n uint64) (has bool) {
+	if most, _ := uvarint(nu); n > most {
 		return false
 	}
-	var sum uint64
-	for rest := nu[size:]; rest != ""; {
-		delta, size := uvarint(rest)
-		if size <= 0 {
-			return false
+	nu.Each(func(other uint64) bool {
+		has = other == n
+		return other < n
+	})
+	return has
+}
+
+// Below returns the greatest number of the set below one, 0 if there is none.
+func (nu Numbers) Below(n uint64) (greatest uint64) {
+	nu.Each(func(other uint64) bool {
+		if other < n {
+			greatest = other
 		}
-		if sum += delta; sum >= n {
-			return sum == n
-		}
-		rest = rest[size:]
+		return other < n
+	})
+	return greatest
+}
+
+// Each calls f for the numbers in their order until it returns false.
+func (nu Numbers) Each(f func(n uint64) bool) {
+	if nu == "" {
+		return
 	}
-	return false
+	_, size := uvarint(nu)
+	var sum uint64
+	for rest := nu[size:]; rest != ""; rest = rest[size:] {
+		var delta uint64
+		if delta, size = uvarint(rest); size == 0 {
+			return
+		}
+		if sum += delta; !f(sum) {
+			return
+		}
+	}
 }
 
 func uvarint(nu Numbers) (v uint64, size int) {

@@ -5,16 +5,17 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// Volume is a run of records in one payload. It is never modified.
+// Volume is some records in one payload. It is never modified.
 type Volume struct {
-	// First and Last are the numbers of the first and the last record; the numbers between them have records, too.
+	// Count is the number of records, First and Last are the least and the greatest of their numbers.
+	Count       int
 	First, Last uint64
-	// From and To are the times of these, in unix milliseconds. Times of records do not go back.
+	// From and To are the times of the first and the last record, in unix milliseconds. Times of records do not go back.
 	From, To int64
 	// Marks are the bits of what the records are: a reader that wants others need not open it.
 	Marks uint32
-	// Numbers are those that the records tell of.
-	Numbers Numbers
+	// Sets are of numbers by which records are found; their meaning is up to who makes volumes.
+	Sets []Numbers
 	// Words are those of all records.
 	Words Words
 	// Records are the coded records, Apart the large payloads that they refer to.
@@ -28,9 +29,6 @@ const (
 	handleCost = 128
 )
 
-// Count returns the number of records.
-func (v *Volume) Count() int { return int(v.Last-v.First) + 1 }
-
 // Size is the logical size in bytes, with all payloads.
 func (v *Volume) Size() int64 {
 	n := v.Counted() + int64(v.Records.Len())
@@ -43,7 +41,10 @@ func (v *Volume) Size() int64 {
 // Counted returns the part of Size that counts as memory. Records are on the disk whatever the node does, and what they take there has
 // bounds of its own.
 func (v *Volume) Counted() int64 {
-	n := volumeCost + handleCost + int64(len(v.Numbers)+len(v.Words))
+	n := volumeCost + handleCost + int64(len(v.Words))
+	for _, set := range v.Sets {
+		n += int64(len(set))
+	}
 	for _, p := range v.Apart {
 		n += handleCost + int64(p.Len()) - p.Uncounted()
 	}
@@ -52,20 +53,21 @@ func (v *Volume) Counted() int64 {
 
 // Keep puts the payloads of a volume that was read in the care of k, which may be nil.
 func (v *Volume) Keep(k payload.Keeper) {
-	v.Records = payload.New(v.Records.Bytes(), k)
+	v.Records = v.Records.Stored(k)
 	for i := range v.Apart {
-		v.Apart[i] = payload.New(v.Apart[i].Bytes(), k)
+		v.Apart[i] = v.Apart[i].Stored(k)
 	}
 }
 
 // Fields codes the value in its wire format. What is read aliases its source until Keep.
 func (v *Volume) Fields(c *wire.Codec) {
+	wire.Uint(c, &v.Count)
 	c.Uvarint(&v.First)
 	c.Uvarint(&v.Last)
 	c.Varint(&v.From)
 	c.Varint(&v.To)
 	wire.Uint(c, &v.Marks)
-	c.String((*string)(&v.Numbers))
+	wire.Each(c, &v.Sets, func(c *wire.Codec, n *Numbers) { c.String((*string)(n)) })
 	c.String((*string)(&v.Words))
 	v.Records.Field(c)
 	wire.Each(c, &v.Apart, func(c *wire.Codec, p *payload.Payload) { p.Field(c) })
@@ -73,7 +75,23 @@ func (v *Volume) Fields(c *wire.Codec) {
 
 // Valid reports whether a volume that was read can be one.
 func (v *Volume) Valid() bool {
-	return v.First > 0 && v.First <= v.Last && v.Last-v.First < MaxRecords && v.From <= v.To && v.Records.Len() > 0 && len(v.Words)%8 == 0
+	return v.Count > 0 && v.Count <= MaxRecords && v.First > 0 && v.First <= v.Last && v.From <= v.To && v.Records.Len() > 0 && len(v.Words)%8 == 0
+}
+
+// References are the large payloads that the records refer to, as a reader of them wants them.
+func (v *Volume) References() *wire.References {
+	list := make([]wire.Referable, len(v.Apart))
+	for i, p := range v.Apart {
+		list[i] = p
+	}
+	return wire.NewReferences(list)
+}
+
+// Refer has a volume that is being made refer to the payloads that its records name.
+func (v *Volume) Refer(refs *wire.References) {
+	for _, p := range refs.Take() {
+		v.Apart = append(v.Apart, p.(payload.Payload))
+	}
 }
 
 // MaxRecords bounds the records of a volume.

@@ -67,7 +67,7 @@ func (vo *Volumes) Add(v *Volume) {
 func (vo *Volumes) DropOldest() { vo.count(vo.volumes.Delete(0), -1) }
 
 func (vo *Volumes) count(v *Volume, sign int) {
-	vo.records += sign * v.Count()
+	vo.records += sign * v.Count
 	vo.size += int64(sign) * v.Size()
 	vo.counted += int64(sign) * v.Counted()
 }

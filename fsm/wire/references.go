@@ -11,10 +11,14 @@ type Referable interface {
 
 // References are the byte strings that records name, in the order in which they name them. The record itself has only the
 // length; whoever writes the records writes the digests beside them.
-type References struct{ list []Referable }
+type References struct {
+	// All has every large byte string be named, whether it has a handle or not: what is written doesn't depend on the node then.
+	All  bool
+	list []Referable
+}
 
 // NewReferences are references to those strings.
-func NewReferences(list []Referable) *References { return &References{list} }
+func NewReferences(list []Referable) *References { return &References{list: list} }
 
 // Add appends a string.
 func (re *References) Add(v Referable) { re.list = append(re.list, v) }

@@ -47,7 +47,7 @@ func (s *Store) BulkCancel(e *env.Env, q *queue.Store, n BulkCancellation) (queu
 	} else if !b.Done() {
 		b = s.bulkStep(e, q, b, maxCancel)
 	}
-	s.trim(e.Now)
+	s.trim(e, q)
 	return *b, nil
 }
 
@@ -79,7 +79,7 @@ func (s *Store) SweepBulk(e *env.Env, q *queue.Store, limit int) (done int) {
 	}
 	if b := s.bulk.Oldest(); b != nil {
 		s.bulkStep(e, q, b, min(limit, bulkCancel))
-		s.trim(e.Now)
+		s.trim(e, q)
 		if s.bulk.Oldest() != nil {
 			return limit
 		}

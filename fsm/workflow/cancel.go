@@ -23,7 +23,7 @@ func (s *Store) Cancel(e *env.Env, q *queue.Store, n Cancellation) (Cancelled, e
 		limit = min(limit, n.Limit)
 	}
 	out := s.cancelSome(e, q, &n.Filter, n.After, MaxScan, limit)
-	s.trim(e.Now)
+	s.trim(e, q)
 	return out, nil
 }
 

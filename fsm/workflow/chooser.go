@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/sealed"
 )
 
 // chooser is a Filter that is ready to be held against many runs: what it takes for each does not grow with the length of its
@@ -17,6 +18,9 @@ type chooser struct {
 	idPrefixes, urlPrefixes                   []string // in order, none begins with another
 	callerIPs, flowKeys, labels, hosts, paths queue.Words
 	holders                                   map[uint64]struct{} // runs that have one of the messages as an entry
+	// marks and words say which volumes may have what is chosen: of each list of words, one.
+	marks uint32
+	words [][]sealed.Word
 }
 
 // exactRun is a run by id and creation.
@@ -45,6 +49,9 @@ func (s *Store) chooser(f *Filter) *chooser {
 	}
 	if len(f.Messages) > 0 {
 		c.holders = s.holders(f.Messages)
+	}
+	if s.thawed != nil {
+		c.seek()
 	}
 	return c
 }
@@ -83,6 +90,7 @@ func fits(w *queue.Words, prefixes []string, v string, prefix bool) bool {
 func (s *Store) holders(messages []queue.ID) map[uint64]struct{} {
 	runs := map[uint64]struct{}{}
 	for _, id := range messages {
+		s.thawHaving(setMessages, id.Seq)
 		if p, ok := s.ids.Get(id.Seq); ok {
 			if e, _ := s.entries.Get(p); e.ID == id {
 				runs[p.run] = struct{}{}

@@ -23,7 +23,7 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 		k.finish(Succeeded)
 		k.store()
 		k.notifyInvoker()
-		s.trim(e.Now)
+		s.trim(e, q)
 		r = k.r
 	}
 	return RunRef{ownedText(r.ID), r.Created, r.State}, nil

@@ -139,7 +139,7 @@ func (m *model) retire() {
 	switch rapid.IntRange(0, 3).Draw(t, "retire") {
 	case 0:
 		apply(w, func(e *env.Env, p pair) (workflow.DeadDeleted, error) {
-			return p.s.DeleteDead(e, workflow.DeadSelection{Limit: 1})
+			return p.s.DeleteDead(e, p.q, workflow.DeadSelection{Limit: 1})
 		})
 	case 1:
 		list, _, _ := w.pairs[0].s.DeadRuns(nil, &workflow.DeadFilter{}, queue.Stamp{}, 1)
@@ -149,7 +149,7 @@ func (m *model) retire() {
 		}
 	case 2:
 		limit := rapid.IntRange(1, 9).Draw(t, "sweep")
-		apply(w, func(e *env.Env, p pair) (int, error) { return p.s.Sweep(e, limit), nil })
+		apply(w, func(e *env.Env, p pair) (int, error) { return p.s.Sweep(e, p.q, limit), nil })
 	default:
 		n := workflow.DefaultSettings()
 		n.EndedBytes = int64(rapid.IntRange(0, 20_000).Draw(t, "bytes"))

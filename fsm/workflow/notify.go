@@ -71,7 +71,7 @@ func (s *Store) wakeAll(e *env.Env, q *queue.Store, list []*Waiter, body []byte)
 		k.store()
 		out.Woken = append(out.Woken, Woken{Waiter: w, Message: id, RunID: r.ID, Created: r.Created})
 	}
-	s.trim(e.Now)
+	s.trim(e, q)
 	return out
 }
 

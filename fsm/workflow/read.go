@@ -15,11 +15,18 @@ const MaxScan = 10_000
 // What reads give must not be changed, and is valid as long as the view.
 
 // Run is a run by its number.
-func (s *Store) Run(no uint64) (*Run, bool) { return s.runs.Get(no) }
+func (s *Store) Run(no uint64) (*Run, bool) {
+	if r, ok := s.runs.Get(no); ok {
+		return r, true
+	}
+	s.thawHaving(setRuns, no)
+	return s.runs.Get(no)
+}
 
 // Find is the newest run of an id, or, if created is not 0, of those that were created then; nil if there is none. An id may be
 // that of many runs that are over.
 func (s *Store) Find(id string, created int64) *Run {
+	s.thawHaving(setNames, nameOf(id))
 	for r := s.namedBelow(id, math.MaxUint64); r != nil; r = s.namedBelow(id, r.No) {
 		if created == 0 || r.Created == created {
 			return r
@@ -44,6 +51,7 @@ func (s *Store) namedBelow(id string, no uint64) *Run {
 
 // Named are the runs of an id, oldest first.
 func (s *Store) Named(id string) []*Run {
+	s.thawHaving(setNames, nameOf(id))
 	return elementsFrom(s.names, name{text: id}, func(n name) bool { return n.text == id }, func(n name, _ struct{}) *Run {
 		r, _ := s.runs.Get(n.no)
 		return r
@@ -62,7 +70,7 @@ type Page struct {
 // there may be: one answer looks at MaxScan runs at most, so that a page may be short, and the reader has to go on.
 func (s *Store) Runs(f *Filter, p Page) (list []*Run, cursor uint64, more bool) {
 	looked, filter := 0, s.chooser(f)
-	s.candidates(f, p.After, func(r *Run) bool {
+	s.inOrder(f, filter, p.After, func(r *Run) bool {
 		if looked++; looked > MaxScan {
 			more = true
 			return false
@@ -118,6 +126,7 @@ func (s *Store) named(f *Filter) (list []*Run, ok bool) {
 		}
 	case len(f.Messages) > 0:
 		for _, id := range f.Messages {
+			s.thawHaving(setMessages, id.Seq)
 			if p, found := s.ids.Get(id.Seq); found {
 				if r, exists := s.runs.Get(p.run); exists {
 					list = append(list, r)
@@ -181,6 +190,7 @@ func (s *Store) Entry(run uint64, pos uint32) (*Entry, bool) { return s.entries.
 
 // EntryOf is the entry that a message is, and its run; false if there is none.
 func (s *Store) EntryOf(id queue.ID) (r *Run, pos uint32, ok bool) {
+	s.thawHaving(setMessages, id.Seq)
 	p, ok := s.ids.Get(id.Seq)
 	if !ok {
 		return nil, 0, false
@@ -196,7 +206,7 @@ func (s *Store) Child(run uint64, step uint32) *Run {
 	if !ok {
 		return nil
 	}
-	r, _ := s.runs.Get(no)
+	r, _ := s.Run(no)
 	return r
 }
 
@@ -335,7 +345,7 @@ func status(r *Run) int {
 func (s *Store) Settings() Settings { return s.settings }
 
 // Used is the logical memory of everything about workflows, in bytes.
-func (s *Store) Used() int64 { return s.liveBytes + s.doneBytes + s.bulk.Used() }
+func (s *Store) Used() int64 { return s.liveBytes + s.doneBytes + s.past.Size() + s.bulk.Used() }
 
 // Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count.
 func (s *Store) Uncounted() int64 { return s.uncounted }
@@ -350,7 +360,7 @@ func (co *Counts) Add(m Counts) {
 
 // Counts returns the sizes of the store.
 func (s *Store) Counts() Counts {
-	return Counts{Runs: s.runs.Len(), Active: s.runs.Len() - s.dead.Len() - s.ended.Len(), Dead: s.dead.Len(), Waiters: s.waiters.Len()}
+	return Counts{Runs: s.runs.Len() + s.past.Records(), Active: s.runs.Len() - s.dead.Len() - s.ended.Len(), Dead: s.dead.Len(), Waiters: s.waiters.Len()}
 }
 
 // Fields codes the value in its wire format.

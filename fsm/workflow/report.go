@@ -21,7 +21,7 @@ func (s *Store) ApplyReports(e *env.Env, q *queue.Store, list []queue.DeliveryRe
 			s.applyEntryReport(e, q, r, place{ref.Run, ref.Pos}, t)
 		}
 	}
-	s.trim(e.Now)
+	s.trim(e, q)
 }
 
 // applyEntryReport records how the delivery of an entry went. A report on a message that has been replaced changes

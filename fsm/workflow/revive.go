@@ -72,7 +72,7 @@ func (s *Store) Revive(e *env.Env, q *queue.Store, n Revival) (Revived, error) {
 	if more {
 		out.Cursor = cursor
 	}
-	s.trim(e.Now)
+	s.trim(e, q)
 	return out, nil
 }
 
@@ -250,7 +250,7 @@ func (s *Store) removeDeadLetter(r *Run) {
 }
 
 // DeleteDead deletes dead letters.
-func (s *Store) DeleteDead(e *env.Env, n DeadSelection) (DeadDeleted, error) {
+func (s *Store) DeleteDead(e *env.Env, q *queue.Store, n DeadSelection) (DeadDeleted, error) {
 	list, cursor, more, err := s.selectDead(&n)
 	if err != nil {
 		return DeadDeleted{}, err
@@ -262,7 +262,7 @@ func (s *Store) DeleteDead(e *env.Env, n DeadSelection) (DeadDeleted, error) {
 	if more {
 		out.Cursor = cursor
 	}
-	s.trim(e.Now)
+	s.trim(e, q)
 	return out, nil
 }
 

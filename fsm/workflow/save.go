@@ -6,6 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/saving"
+	"github.com/trireme-dev/trireme/fsm/sealed"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -24,6 +25,7 @@ const (
 	kindSaved
 	kindDoomed
 	kindBulk
+	kindVolume
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
@@ -43,19 +45,14 @@ func (s *Store) write(out *saving.Saver) error {
 	saving.Put(out, kindHead, func(w *wire.Writer) {
 		w.PutRecord(&s.settings)
 		w.Uvarint(s.serial)
+		if p := &s.past; p.sealed != (queue.Stamp{}) || p.late != (queue.Stamp{}) {
+			w.Put(&p.sealed)
+			w.Put(&p.late)
+		}
 	})
 	saving.Each(out, kindRun, s.runs, func(_ uint64, r *Run, w *wire.Writer) { w.Put(r) })
-	saving.Each(out, kindEntry, s.entries, func(p place, e *Entry, w *wire.Writer) {
-		w.Uvarint(p.run)
-		w.Uvarint(uint64(p.pos))
-		w.Put(e)
-	})
-	saving.Each(out, kindMark, s.marks, func(m mark, v uint64, w *wire.Writer) {
-		w.Uvarint(m.run)
-		w.Uvarint(uint64(m.class))
-		w.Uvarint(uint64(m.step))
-		w.Uvarint(v)
-	})
+	saving.Each(out, kindEntry, s.entries, func(p place, e *Entry, w *wire.Writer) { putEntry(w, p, e) })
+	saving.Each(out, kindMark, s.marks, func(m mark, v uint64, w *wire.Writer) { putMark(w, m, v) })
 	saving.Each(out, kindWaiter, s.waiters, func(_ uint64, n *Waiter, w *wire.Writer) { w.Put(n) })
 	saving.Each(out, kindSaved, s.saved, func(p runKey, n *Saved, w *wire.Writer) {
 		w.Uvarint(p.no)
@@ -63,7 +60,23 @@ func (s *Store) write(out *saving.Saver) error {
 	})
 	saving.Each(out, kindDoomed, s.deletedRuns, func(no uint64, _ struct{}, w *wire.Writer) { w.Uvarint(no) })
 	saving.Each(out, kindBulk, s.bulk.Records(), func(_ uint64, b *queue.BulkAction, w *wire.Writer) { w.Put(b) })
+	s.past.Ascend(0, func(v *sealed.Volume) bool {
+		return saving.Put(out, kindVolume, func(w *wire.Writer) { w.Put(v) })
+	})
 	return out.Err
+}
+
+func putEntry(w *wire.Writer, p place, e *Entry) {
+	w.Uvarint(p.run)
+	w.Uvarint(uint64(p.pos))
+	w.Put(e)
+}
+
+func putMark(w *wire.Writer, m mark, v uint64) {
+	w.Uvarint(m.run)
+	w.Uvarint(uint64(m.class))
+	w.Uvarint(uint64(m.step))
+	w.Uvarint(v)
 }
 
 // Load takes in a record of Save, in a store that is new but for the records before it. It copies what it keeps.
@@ -80,6 +93,10 @@ func (s *Store) LoadReferences(record []byte, refs *wire.References) error {
 	case kindHead:
 		r.GetRecord(&s.settings)
 		s.serial = r.Uvarint()
+		if r.Len() > 0 {
+			r.Get(&s.past.sealed)
+			r.Get(&s.past.late)
+		}
 	case kindRun:
 		return s.loadRun(r)
 	case kindEntry:
@@ -97,6 +114,8 @@ func (s *Store) LoadReferences(record []byte, refs *wire.References) error {
 		b := &queue.BulkAction{}
 		r.Get(b)
 		s.bulk.Put(b)
+	case kindVolume:
+		return s.loadVolume(r)
 	default:
 		return errRecord
 	}
@@ -190,6 +209,21 @@ func (s *Store) loadWaiter(in *wire.Reader) error {
 		return errRecord
 	}
 	(&work{s: s, r: r}).register(w)
+	return nil
+}
+
+func (s *Store) loadVolume(in *wire.Reader) error {
+	v := &sealed.Volume{}
+	in.Get(v)
+	if err := in.Done(); err != nil {
+		return err
+	}
+	if !v.Valid() || len(v.Sets) != runSets || v.Last > s.serial {
+		return errRecord
+	}
+	v.Keep(s.keeper)
+	s.past.Add(v)
+	s.uncounted += v.Size() - v.Counted()
 	return nil
 }
 

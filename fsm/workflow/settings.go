@@ -1,6 +1,9 @@
 package workflow
 
-import "github.com/trireme-dev/trireme/fsm/wire"
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
 
 const day = 86_400_000
 
@@ -23,7 +26,27 @@ type Settings struct {
 // DefaultSettings are those of the reference service where it names some.
 func DefaultSettings() Settings {
 	return Settings{
-		EndedAge: 7 * day, EndedBytes: 1 << 30, DeadAge: 7 * day, Inline: 1 << 20, SavedBytes: 1 << 20, MaxSaved: 100, MaxDepth: 100,
+		EndedAge: 7 * day, EndedBytes: defaultEndedBytes, DeadAge: 7 * day, Inline: 1 << 20, SavedBytes: 1 << 20, MaxSaved: 100, MaxDepth: 100,
+	}
+}
+
+// The default of EndedBytes, and what it is below env.Files, where all runs are in memory.
+const (
+	defaultEndedBytes = 8 << 30
+	formerEndedBytes  = 1 << 30
+)
+
+// formerSettings are the default settings below env.Files.
+func formerSettings() Settings {
+	s := DefaultSettings()
+	s.EndedBytes = formerEndedBytes
+	return s
+}
+
+// Raise tells the store that a feature level is in force.
+func (s *Store) Raise(to env.Level) {
+	if to >= env.Files && s.settings.EndedBytes == formerEndedBytes {
+		s.settings.EndedBytes = defaultEndedBytes
 	}
 }
 

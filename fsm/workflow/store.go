@@ -30,6 +30,8 @@ type Store struct {
 	dead        *cow.BTree[queue.Stamp, uint64] // dead letters: runs by when they failed
 	ended       *cow.BTree[queue.Stamp, uint64] // runs that are over by when they ended, but for those with a dead letter
 	deletedRuns *cow.BTree[uint64, struct{}]    // runs that are forgotten and whose logs are being removed
+	past        past
+	thawed      *thawed // of a reader's own fork, nil of any other
 
 	bulk queue.BulkTable
 
@@ -91,7 +93,7 @@ const (
 // New is an empty store with the default settings.
 func New() *Store {
 	return &Store{
-		settings: DefaultSettings(),
+		settings: formerSettings(),
 		runs:     byNumber[*Run](), names: byName(), entries: byPlace[*Entry](), ids: byNumber[place](),
 		marks: cow.NewBTree[mark, uint64](func(m mark) uint64 { return m.run }, compareMarks),
 		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: byName(), waiting: byRunKey[struct{}](),
@@ -120,7 +122,7 @@ func (s *Store) Fork() *Store {
 	f.marks, f.open = s.marks.Snapshot(), s.open.Snapshot()
 	f.waiters, f.events, f.waiting, f.ends = s.waiters.Snapshot(), s.events.Snapshot(), s.waiting.Snapshot(), s.ends.Snapshot()
 	f.saved, f.dead, f.ended, f.deletedRuns = s.saved.Snapshot(), s.dead.Snapshot(), s.ended.Snapshot(), s.deletedRuns.Snapshot()
-	f.bulk = s.bulk.Fork()
+	f.bulk, f.past, f.thawed = s.bulk.Fork(), s.past.fork(), nil
 	return &f
 }
 

@@ -14,7 +14,7 @@ func (s *Store) Submit(e *env.Env, q *queue.Store, n Submissions) (Receipts, err
 	for i := range n.Items {
 		out.Items[i] = s.submit(e, q, &n.Items[i])
 	}
-	s.trim(e.Now)
+	s.trim(e, q)
 	return out, nil
 }
 

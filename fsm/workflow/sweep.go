@@ -1,6 +1,9 @@
 package workflow
 
-import "github.com/trireme-dev/trireme/fsm/env"
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
 
 // rounding makes records fall due together, so that an idle cluster needs few entries to forget them, in milliseconds.
 const rounding = 10_000
@@ -8,17 +11,22 @@ const rounding = 10_000
 func roundUp(at int64) int64 { return (at + rounding - 1) / rounding * rounding }
 
 // trim forgets what is older, or more, than the settings keep: two records for each entry appended since the last call,
-// so that an entry's work is bounded by what it adds.
-func (s *Store) trim(now int64) {
+// so that an entry's work is bounded by what it adds. Runs that ended long ago go into volumes.
+func (s *Store) trim(e *env.Env, q *queue.Store) {
 	n := s.trimmable
 	s.trimmable = 0
-	s.sweep(now, n)
+	s.sweep(e.Now, n)
+	s.seal(e, q)
 }
 
 // Sweep forgets what need not be kept any longer, at most limit records, and returns how many.
-func (s *Store) Sweep(e *env.Env, limit int) int {
+func (s *Store) Sweep(e *env.Env, q *queue.Store, limit int) int {
 	s.trimmable = 0
-	return s.sweep(e.Now, limit)
+	done := s.sweep(e.Now, limit)
+	if done < limit && s.seal(e, q) {
+		done++
+	}
+	return done
 }
 
 func (s *Store) sweep(now int64, limit int) (done int) {
@@ -35,21 +43,35 @@ func (s *Store) sweep(now int64, limit int) (done int) {
 	return done
 }
 
-// dropEnded forgets the oldest run that is over, if its time has come or there are too many.
+// dropEnded forgets the oldest run that is over, or the oldest volume of them, if its time has come or there are too many.
 func (s *Store) dropEnded(now int64) bool {
 	t, no, ok := s.ended.Min()
+	v := s.past.Oldest()
 	n := &s.settings
-	if !ok || !(n.EndedAge > 0 && roundUp(t.At+n.EndedAge) <= now || n.EndedBytes > 0 && s.doneBytes > n.EndedBytes) {
+	over := func(at int64) bool {
+		return n.EndedAge > 0 && roundUp(at+n.EndedAge) <= now || n.EndedBytes > 0 && s.doneBytes+s.past.Size() > n.EndedBytes
+	}
+	switch {
+	case v != nil && (!ok || v.To <= t.At) && over(v.To):
+		s.past.DropOldest()
+		s.uncounted -= v.Size() - v.Counted()
+	case ok && over(t.At):
+		r, _ := s.runs.Get(no)
+		s.forgetEnded(r)
+	default:
 		return false
 	}
-	r, _ := s.runs.Get(no)
-	s.ended.Delete(t)
-	s.runs.Delete(no)
-	s.names.Delete(name{r.ID, no})
+	return true
+}
+
+// forgetEnded removes a run that is over. Its log goes in pieces.
+func (s *Store) forgetEnded(r *Run) {
+	s.ended.Delete(queue.Stamp{At: r.Completed, Seq: r.No})
+	s.runs.Delete(r.No)
+	s.names.Delete(name{r.ID, r.No})
 	s.doneBytes -= r.bytes
 	s.uncounted -= r.spared
-	s.deletedRuns.Set(no, struct{}{})
-	return true
+	s.deletedRuns.Set(r.No, struct{}{})
 }
 
 // dropDead removes the oldest dead letter if its time has come, or if runs that are over take too much room and there is
@@ -57,7 +79,7 @@ func (s *Store) dropEnded(now int64) bool {
 func (s *Store) dropDead(now int64) bool {
 	t, no, ok := s.dead.Min()
 	n := &s.settings
-	if !ok || !(n.DeadAge > 0 && roundUp(t.At+n.DeadAge) <= now || n.EndedBytes > 0 && s.doneBytes > n.EndedBytes) {
+	if !ok || !(n.DeadAge > 0 && roundUp(t.At+n.DeadAge) <= now || n.EndedBytes > 0 && s.doneBytes+s.past.Size() > n.EndedBytes) {
 		return false
 	}
 	r, _ := s.runs.Get(no)
@@ -103,8 +125,8 @@ func firstOf(s *Store, no uint64) (p place, e *Entry, ok bool) {
 	return p, e, ok
 }
 
-// NextSweep returns the time at which the next record is to be forgotten, in unix milliseconds.
-func (s *Store) NextSweep() (unixms int64, ok bool) {
+// NextSweep returns the time at which the next record is to be forgotten, or to go into a volume, in unix milliseconds.
+func (s *Store) NextSweep(q *queue.Store) (unixms int64, ok bool) {
 	soonest := func(at int64, found bool) {
 		if found && (!ok || at < unixms) {
 			unixms, ok = at, true
@@ -114,6 +136,12 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 	soonest(s.bulk.NextSweep())
 	t, _, found := s.ended.Min()
 	soonest(roundUp(t.At+s.settings.EndedAge), found && s.settings.EndedAge > 0)
+	if v := s.past.Oldest(); v != nil && s.settings.EndedAge > 0 {
+		soonest(roundUp(v.To+s.settings.EndedAge), true)
+	}
+	if s.past.on {
+		soonest(s.sealable(q))
+	}
 	t, _, found = s.dead.Min()
 	soonest(roundUp(t.At+s.settings.DeadAge), found && s.settings.DeadAge > 0)
 	return unixms, ok

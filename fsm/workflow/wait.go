@@ -45,7 +45,7 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 		k.register(w)
 	}
 	k.store()
-	s.trim(e.Now)
+	s.trim(e, q)
 	return out, nil
 }
 
@@ -142,7 +142,7 @@ func (s *Store) Advance(e *env.Env, q *queue.Store) {
 		k.wake(w, nil, true)
 		k.store()
 	}
-	s.trim(e.Now)
+	s.trim(e, q)
 }
 
 // NextDue returns when the next timeout passes, in unix milliseconds; ok is false if there is none.

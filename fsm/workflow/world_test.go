@@ -29,11 +29,12 @@ type world struct {
 	pairs   [2]pair
 	now     int64
 	index   uint64
+	levels  [2]env.Level // of each store, env.Latest unless a test says otherwise
 	running []queue.Attempt
 }
 
 func newWorld(t checker) *world {
-	w := &world{t: t, now: 1_790_000_000_000}
+	w := &world{t: t, now: 1_790_000_000_000, levels: [2]env.Level{env.Latest, env.Latest}}
 	for i := range w.pairs {
 		w.pairs[i] = pair{workflow.New(), queue.New()}
 	}
@@ -47,7 +48,7 @@ func apply[R any](w *world, f func(e *env.Env, p pair) (R, error)) (R, error) {
 	var out [2]R
 	var errs [2]error
 	for i, p := range w.pairs {
-		e := env.New(w.index, w.now, env.Latest, [16]byte{byte(w.index), byte(w.index >> 8), byte(w.index >> 16)}, 0)
+		e := env.New(w.index, w.now, w.levels[i], [16]byte{byte(w.index), byte(w.index >> 8), byte(w.index >> 16)}, 0)
 		e.Session = 7
 		out[i], errs[i] = f(e, p)
 		if list := p.q.TakeReports(); len(list) > 0 {

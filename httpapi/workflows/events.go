@@ -82,13 +82,8 @@ func (t *timeline) gather(f workflow.Filter) {
 		t.from, t.to = f.From, f.To
 	}
 	f.From, f.To = 0, 0
-	for after, more := uint64(0), true; more; {
-		var list []*workflow.Run
-		list, after, more = t.store.Runs(&f, workflow.Page{After: after, Limit: workflow.MaxScan})
-		for _, r := range list {
-			t.add(r)
-		}
-	}
+	t.store.EachLive(&f, t.add)
+	t.store.EachVolume(&f, t.addVolume)
 	heap.Init(t)
 }
 

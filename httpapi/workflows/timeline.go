@@ -3,6 +3,7 @@ package workflows
 import (
 	"cmp"
 	"container/heap"
+	"math"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,8 @@ func parseMoment(text string) (m moment, err error) {
 // were dropped to make room.
 type source struct {
 	run *workflow.Run
+	// runs are those of a volume, in the place of run, if it is not nil; at is the end of the last of them.
+	runs func() []*workflow.Run
 	// at is the time of its next event; until counted is set, it is an upper bound.
 	at      int64
 	counted bool
@@ -79,7 +82,15 @@ func (t *timeline) Len() int { return len(t.sources) }
 // Less is for the heap.
 func (t *timeline) Less(i, j int) bool {
 	a, b := t.sources[i], t.sources[j]
-	return compareMoments(moment{time: a.at, run: a.run.No}, moment{time: b.at, run: b.run.No}) < 0
+	return compareMoments(moment{time: a.at, run: a.no()}, moment{time: b.at, run: b.no()}) < 0
+}
+
+// no is the number of the run. A volume comes before all runs of its time.
+func (s *source) no() uint64 {
+	if s.runs != nil {
+		return math.MaxUint64
+	}
+	return s.run.No
 }
 
 // Swap is for the heap.
@@ -109,10 +120,32 @@ func (t *timeline) add(r *workflow.Run) {
 	}
 }
 
+// addVolume adds the runs of a volume, of which the last ended at until. They are read when their turn may have come.
+func (t *timeline) addVolume(until int64, runs func() []*workflow.Run) {
+	for _, bound := range []int64{t.to, t.begin.time} {
+		if bound > 0 {
+			until = min(until, bound)
+		}
+	}
+	if until >= t.from {
+		t.sources = append(t.sources, &source{runs: runs, at: until})
+	}
+}
+
 // next returns the next event and its place; false if there is none.
 func (t *timeline) next() (*runEvent, moment, bool) {
 	for len(t.sources) > 0 {
 		s := t.sources[0]
+		if s.runs != nil {
+			heap.Pop(t)
+			for _, r := range s.runs() {
+				before := len(t.sources)
+				if t.add(r); len(t.sources) > before {
+					heap.Fix(t, before)
+				}
+			}
+			continue
+		}
 		if !s.counted {
 			t.count(s)
 			continue
