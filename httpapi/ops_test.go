@@ -21,7 +21,7 @@ import (
 )
 
 // workflowSettings are the default settings of workflows.
-const workflowSettings = `{"runRetentionMs":604800000,"runBytes":1073741824,"dlqRetentionMs":604800000,"maxInlineLog":1048576,` +
+const workflowSettings = `{"runRetentionMs":604800000,"runBytes":8589934592,"dlqRetentionMs":604800000,"maxInlineLog":1048576,` +
 	`"storedNotificationBytes":1048576,"maxStoredNotifications":100,"maxInvokeDepth":100}`
 
 // messageSettings are the default settings of messages.

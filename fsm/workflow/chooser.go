@@ -50,7 +50,7 @@ func (s *Store) chooser(f *Filter) *chooser {
 	if len(f.Messages) > 0 {
 		c.holders = s.holders(f.Messages)
 	}
-	if s.thawed != nil {
+	if s.past.thawed != nil {
 		c.seek()
 	}
 	return c

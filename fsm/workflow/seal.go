@@ -50,11 +50,13 @@ type past struct {
 	sealed, late queue.Stamp
 	at           uint64 // the index of the log's entry that made a volume last
 	on           bool   // runs go into volumes, as of the last operation; no part of the state
+	// thawed are the volumes that a reader's own fork has loaded, nil of any other store.
+	thawed map[*sealed.Volume]bool
 }
 
 func (pa *past) fork() past {
 	f := *pa
-	f.Volumes = pa.Volumes.Fork()
+	f.Volumes, f.thawed = pa.Volumes.Fork(), nil
 	return f
 }
 

@@ -31,7 +31,6 @@ type Store struct {
 	ended       *cow.BTree[queue.Stamp, uint64] // runs that are over by when they ended, but for those with a dead letter
 	deletedRuns *cow.BTree[uint64, struct{}]    // runs that are forgotten and whose logs are being removed
 	past        past
-	thawed      *thawed // of a reader's own fork, nil of any other
 
 	bulk queue.BulkTable
 
@@ -122,7 +121,7 @@ func (s *Store) Fork() *Store {
 	f.marks, f.open = s.marks.Snapshot(), s.open.Snapshot()
 	f.waiters, f.events, f.waiting, f.ends = s.waiters.Snapshot(), s.events.Snapshot(), s.waiting.Snapshot(), s.ends.Snapshot()
 	f.saved, f.dead, f.ended, f.deletedRuns = s.saved.Snapshot(), s.dead.Snapshot(), s.ended.Snapshot(), s.deletedRuns.Snapshot()
-	f.bulk, f.past, f.thawed = s.bulk.Fork(), s.past.fork(), nil
+	f.bulk, f.past = s.bulk.Fork(), s.past.fork()
 	return &f
 }
 

@@ -11,22 +11,19 @@ import (
 
 // A reader of runs that are in volumes loads those that it needs into a fork of its own, and reads that.
 
-// thawed are the volumes that a reader's fork has loaded.
-type thawed struct{ volumes map[*sealed.Volume]bool }
-
 // Thawing is a fork for one reader, which finds runs in volumes too. Reading it changes it, and may read the disk.
 func (s *Store) Thawing() *Store {
 	f := s.Fork()
-	f.thawed = &thawed{map[*sealed.Volume]bool{}}
+	f.past.thawed = map[*sealed.Volume]bool{}
 	return f
 }
 
 // thaw loads the runs of a volume, unless they are there. Of one that is damaged it loads what can be read.
 func (s *Store) thaw(v *sealed.Volume) {
-	if s.thawed.volumes[v] {
+	if s.past.thawed[v] {
 		return
 	}
-	s.thawed.volumes[v] = true
+	s.past.thawed[v] = true
 	refs := v.References()
 	for r := wire.NewReader(v.Records.Bytes()); r.Len() > 0; {
 		record := r.Bytes()
@@ -38,7 +35,7 @@ func (s *Store) thaw(v *sealed.Volume) {
 
 // thawHaving loads the volumes of which a set has a number; it does nothing but for a reader.
 func (s *Store) thawHaving(set int, n uint64) {
-	if s.thawed == nil {
+	if s.past.thawed == nil {
 		return
 	}
 	s.past.Ascend(0, func(v *sealed.Volume) bool {
@@ -58,7 +55,7 @@ type volumeBelow struct {
 // volumesBelow are the volumes that may have runs that are chosen, below a number that is not 0: those with the greatest first.
 func (s *Store) volumesBelow(c *chooser, below uint64) (list []volumeBelow) {
 	s.past.Ascend(0, func(v *sealed.Volume) bool {
-		if s.thawed.volumes[v] || !c.mayBeIn(v) {
+		if s.past.thawed[v] || !c.mayBeIn(v) {
 			return true
 		}
 		top := v.Last
@@ -76,7 +73,7 @@ func (s *Store) volumesBelow(c *chooser, below uint64) (list []volumeBelow) {
 
 // inOrder is candidates for a reader: with the runs of volumes, which it loads as it comes to them.
 func (s *Store) inOrder(f *Filter, c *chooser, below uint64, visit func(*Run) bool) {
-	if s.thawed == nil || f.names() {
+	if s.past.thawed == nil || f.names() {
 		s.candidates(f, below, visit)
 		return
 	}
@@ -102,7 +99,7 @@ func (s *Store) inOrder(f *Filter, c *chooser, below uint64, visit func(*Run) bo
 // EachVolume visits the volumes that may have runs that a filter chooses: until is the end of the last of their runs, in unix
 // milliseconds, and runs reads those that are chosen. It is for readers.
 func (s *Store) EachVolume(f *Filter, visit func(until int64, runs func() []*Run)) {
-	if s.thawed == nil || f.names() {
+	if s.past.thawed == nil || f.names() {
 		return
 	}
 	c := s.chooser(f)

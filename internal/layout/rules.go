@@ -99,7 +99,7 @@ var Rules = []Rule{
 	{
 		Folder: "fsm/workflow",
 		Use:    "workflow runs: steps, waits, failures",
-		May:    []string{"fsm/cow", "fsm/env", "fsm/queue", "fsm/payload", "fsm/saving", "fsm/wire"},
+		May:    []string{"fsm/cow", "fsm/env", "fsm/queue", "fsm/payload", "fsm/saving", "fsm/sealed", "fsm/wire"},
 	},
 	{
 		Folder: "fsm/queue",
