@@ -156,30 +156,34 @@ func (r *reader) descend(after Stamp, c *chooser, skip func(Stamp) bool, visit f
 
 // of returns all events of a message that are kept, the oldest first, and the message; nil if none is kept, nor the message.
 func (r *reader) of(id ID) (list []*Event, who subject) {
-	past := &r.s.events.past
-	first := 0
-	past.Ascend(first, func(v *sealed.Volume) bool {
+	m := r.s.find(id)
+	if m != nil {
+		who = m
+		for v, ok := r.s.events.byNo.Get(m.last); ok; v, ok = r.s.events.byNo.Get(v.before) {
+			list = append(list, v)
+		}
+		slices.Reverse(list)
+		if len(list) > 0 && list[0].before == 0 { // that is its first
+			return list, who
+		}
+	}
+	var old []*Event
+	r.s.events.past.Ascend(0, func(v *sealed.Volume) bool {
 		if len(v.Sets) != 1 || !v.Sets[0].Has(id.Seq) {
 			return true
 		}
 		o := r.volume(v)
 		for i := range o.events {
-			if m := &o.messages[o.of[i]]; m.ID == id {
-				list, who = append(list, &o.events[i]), m
+			if pm := &o.messages[o.of[i]]; pm.ID == id {
+				old = append(old, &o.events[i])
+				if m == nil {
+					who = pm
+				}
 			}
 		}
 		return true
 	})
-	m := r.s.find(id)
-	if m == nil {
-		return list, who
-	}
-	unsealed := len(list)
-	for v, ok := r.s.events.byNo.Get(m.last); ok; v, ok = r.s.events.byNo.Get(v.before) {
-		list = append(list, v)
-	}
-	slices.Reverse(list[unsealed:])
-	return list, m
+	return append(old, list...), who
 }
 
 // pastMessage is a message that is done and only in volumes, as it was at its end; nil if there is none.

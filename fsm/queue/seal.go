@@ -9,9 +9,11 @@ import (
 const (
 	// sealAfter is the age in milliseconds from which on events go into volumes.
 	sealAfter = minute
-	// sealedTogether is the number of events of a volume, unless they have more than sealedBytes by then.
+	// sealedTogether is the number of events of a volume. It ends earlier if they have sealedBytes, or bodies that are apart of sealedApart:
+	// a backup has it in one record.
 	sealedTogether = 512
 	sealedBytes    = 256 << 10
+	sealedApart    = 16 << 20
 	// sealedSpan is the part of the time for which events are kept, as a divisor, that a volume may span: it goes as a whole.
 	sealedSpan = 16
 )
@@ -57,7 +59,7 @@ func (s *Store) sealOne() {
 		m, _ := s.messages.Get(v.message)
 		bi.add(v, m)
 		n++
-		return n < sealedTogether && bi.size() < sealedBytes
+		return n < sealedTogether && !bi.full()
 	})
 	v := bi.bind()
 	for no := v.First; no <= v.Last; no++ {

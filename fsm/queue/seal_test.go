@@ -31,6 +31,9 @@ func (li *lives) step() {
 	case n < 40:
 		p := url(fmt.Sprintf("path%d?n=%d", r.IntN(5), r.IntN(40)))
 		p.URL = strings.Replace(p.URL, "example.com", fmt.Sprintf("Host%d.example:80%d", r.IntN(4), r.IntN(2)), 1)
+		if r.IntN(10) == 0 {
+			p.URL, p.Group = "", "everybody"
+		}
 		p.CallerIP = fmt.Sprintf("10.0.0.%d", r.IntN(3))
 		p.Given = GivenRetries | GivenLabels | GivenHeader
 		p.Retries = r.IntN(3)
@@ -57,9 +60,11 @@ func (li *lives) step() {
 		if r.IntN(8) == 0 {
 			p.Trace = TraceContext{Parent: fmt.Sprintf("00-%032x-%016x-01", r.Uint64(), r.Uint64()), State: "a=b"}
 		}
-		var id ID
-		li.each(func(_ int, w *world) { id = w.publish(p)[0].ID })
-		li.ids = append(li.ids, id)
+		var made []Published
+		li.each(func(_ int, w *world) { made = w.publish(p) })
+		for _, one := range made {
+			li.ids = append(li.ids, one.ID)
+		}
 	case n < 60:
 		li.each(func(i int, w *world) { li.running[i] = append(li.running[i], w.advance(5)...) })
 	case n < 95:
@@ -172,6 +177,10 @@ func TestSealedEventsReadAlike(t *testing.T) {
 		n := DefaultSettings()
 		n.EventAge, n.DeadAge, n.DeadBytes = 0, 0, 0
 		if _, err := w.s.Configure(w.env(), n); err != nil {
+			t.Fatal(err)
+		}
+		everybody := GroupChange{Name: "everybody", Act: ActAddEndpoints, Endpoints: []Endpoint{{"", "http://Host1.example:800/a"}, {"", "http://Host2.example:800/b"}, {"", "http://Host3.example:800/c"}}}
+		if _, err := w.s.ChangeGroup(w.env(), everybody); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -50,6 +50,8 @@ type binder struct {
 	messages wire.Writer
 	events   wire.Writer
 	place    map[uint64]uint64 // of messages, by their numbers
+	shared   map[uint64]uint64 // bodies that several messages have, by their numbers: places in Apart
+	apart    int               // bytes of bodies that are apart
 	numbers  []uint64
 	words    []sealed.Word
 	before   struct { // of the message and the event before
@@ -59,11 +61,14 @@ type binder struct {
 }
 
 func newBinder() *binder {
-	return &binder{texts: texts{no: map[string]uint64{}}, place: map[uint64]uint64{}}
+	return &binder{texts: texts{no: map[string]uint64{}}, place: map[uint64]uint64{}, shared: map[uint64]uint64{}}
 }
 
 // size is about how many bytes the records have by now.
 func (bi *binder) size() int { return len(bi.texts.list.B) + len(bi.messages.B) + len(bi.events.B) }
+
+// full reports whether the volume takes no more.
+func (bi *binder) full() bool { return bi.size() >= sealedBytes || bi.apart >= sealedApart }
 
 // add puts in the next event, and its message unless it is there.
 func (bi *binder) add(v *Event, m *Message) {
@@ -120,8 +125,22 @@ func (bi *binder) addBody(w *wire.Writer, body []byte, apart payload.Payload) {
 		w.Bytes(body)
 		return
 	}
-	bi.volume.Apart = append(bi.volume.Apart, apart)
+	bi.volume.Apart, bi.apart = append(bi.volume.Apart, apart), bi.apart+apart.Len()
 	w.Uvarint(uint64(len(bi.volume.Apart)))
+}
+
+// addMessageBody puts in the body of a message; one that several have, once.
+func (bi *binder) addMessageBody(m *Message, inline []byte) {
+	no := uint64(0)
+	if m.body != nil {
+		no = m.body.no
+	}
+	if at, had := bi.shared[no]; had && no != 0 {
+		bi.messages.Uvarint(at)
+		return
+	}
+	bi.addBody(&bi.messages, inline, m.apart())
+	bi.shared[no] = uint64(len(bi.volume.Apart))
 }
 
 func (bi *binder) addMessage(m *Message) {
@@ -148,7 +167,7 @@ func (bi *binder) addMessage(m *Message) {
 	}
 	w.Uvarint(uint64(m.attempts))
 	w.Uvarint(uint64(m.retried))
-	bi.addBody(w, c.Body, m.apart())
+	bi.addMessageBody(m, c.Body)
 	bi.addWords(c)
 }
 

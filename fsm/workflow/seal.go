@@ -12,9 +12,11 @@ const (
 	// sealAfter is the time in milliseconds after its end from which on a run goes into a volume, if that is longer than deduplication
 	// ids are remembered: until then a start that is repeated finds it.
 	sealAfter = 10 * 60_000
-	// sealedTogether is the most runs of a volume, sealedBytes the size from which on it takes no more.
+	// sealedTogether is the most runs of a volume. It takes no more once they have sealedBytes of records, or sealedWhole with all bodies: a
+	// backup has it in one record.
 	sealedTogether = 64
 	sealedBytes    = 256 << 10
+	sealedWhole    = 16 << 20
 	// mostSealedEntries is the length of a log above which a run stays in the trees: one entry of the log encodes it.
 	mostSealedEntries = 4096
 	// sealedSpan is the part of the time for which runs are kept, as a divisor, that a volume may span: it goes as a whole.
@@ -125,6 +127,7 @@ type binder struct {
 	runs   []*Run
 	w      wire.Writer
 	refs   wire.References
+	whole  int64 // bytes of the runs with all bodies
 	sets   [runSets][]uint64
 	words  []sealed.Word
 }
@@ -137,7 +140,7 @@ func (bi *binder) take(after queue.Stamp, until int64, fits func(*Store, *Run) b
 	from, looked, last := after, 0, after
 	from.Seq++
 	bi.s.ended.Ascend(from, func(t queue.Stamp, no uint64) bool {
-		if t.At > until || looked == 2*sealedTogether || len(bi.runs) == sealedTogether || len(bi.w.B) > sealedBytes || bi.spans(t.At) {
+		if t.At > until || looked == 2*sealedTogether || len(bi.runs) == sealedTogether || len(bi.w.B) > sealedBytes || bi.whole > sealedWhole || bi.spans(t.At) {
 			return false
 		}
 		looked, last = looked+1, t
@@ -162,7 +165,7 @@ func (bi *binder) add(r *Run) {
 	}
 	bi.volume.First, bi.volume.Last, bi.volume.To = min(bi.volume.First, r.No), max(bi.volume.Last, r.No), r.Completed
 	bi.volume.Marks |= 1 << r.State
-	bi.runs = append(bi.runs, r)
+	bi.runs, bi.whole = append(bi.runs, r), bi.whole+r.bytes
 	bi.sets[setRuns] = append(bi.sets[setRuns], r.No)
 	bi.sets[setNames] = append(bi.sets[setNames], nameOf(r.ID))
 	bi.record(kindRun, func(w *wire.Writer) { w.Put(r) })
