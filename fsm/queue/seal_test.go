@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 )
 
 // lives is a random life of a few thousand messages, the same for every world that it is told to.
@@ -208,6 +210,7 @@ func TestSealedEventsReadAlike(t *testing.T) {
 			}
 		}
 	}
+	readDamaged(t, li.r, sealed.s)
 	if v := sealed.s.events.past.Len(); v < 5 {
 		t.Fatalf("only %d volumes were made", v)
 	}
@@ -230,5 +233,34 @@ func TestSealedEventsReadAlike(t *testing.T) {
 		if a, b := show(*old.Content), show(*now.Content); old.State != now.State || old.Attempts != now.Attempts || old.Retried != now.Retried || len(a) != len(b) {
 			t.Fatalf("message %s: %+v, want %+v", id, now, old)
 		}
+	}
+}
+
+// readDamaged changes bytes of volumes, which a crafted backup may have: lists may lack events then, and nothing else happens.
+func readDamaged(t *testing.T, r *rand.Rand, s *Store) {
+	t.Helper()
+	s = s.Fork()
+	for range 400 {
+		v := *s.events.past.Oldest()
+		b := bytes.Clone(v.Records.Bytes())
+		switch r.IntN(4) {
+		case 0:
+			b = b[:1+r.IntN(len(b)-1)]
+		case 1:
+			v.Count = 1 + r.IntN(2*v.Count)
+		case 2:
+			v.Apart = v.Apart[:r.IntN(len(v.Apart)+1)]
+		}
+		for range 1 + r.IntN(3) {
+			b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+		}
+		v.Records = payload.New(b, nil)
+		f := s.Fork()
+		for f.events.past.Len() > 0 {
+			f.events.past.DropOldest()
+		}
+		f.events.past.Add(&v)
+		f.Events(&Filter{Labels: []string{"label1"}}, Page{Limit: 1000, Newest: r.IntN(2) == 0})
+		f.Events(&Filter{}, Page{Limit: 1000})
 	}
 }

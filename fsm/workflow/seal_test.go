@@ -155,4 +155,23 @@ func TestSealedRunsReadAlike(t *testing.T) {
 			t.Fatalf("%d runs are named %s", n, id)
 		}
 	}
+	for range 400 { // lists may lack runs then, and nothing else happens
+		d := w.pairs[0].s.Damaged(func(b []byte) []byte {
+			if r.IntN(3) == 0 {
+				b = b[:1+r.IntN(len(b)-1)]
+			}
+			for range 1 + r.IntN(3) {
+				b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+			}
+			return b
+		})
+		for after, more := uint64(0), true; more; {
+			var list []*workflow.Run
+			list, after, more = d.Runs(&workflow.Filter{}, workflow.Page{After: after, Limit: 500})
+			for _, run := range list {
+				told(d, run)
+				d.LatestUntil(run, w.now)
+			}
+		}
+	}
 }
