@@ -402,7 +402,9 @@ func (r *historyRun) look(ctx context.Context, n *testcluster.Node) error {
 		if looked++; looked > 200 {
 			break
 		}
-		var logs struct{ Runs []struct{ WorkflowRunID, WorkflowState string } }
+		var logs struct {
+			Runs []struct{ WorkflowRunID, WorkflowState string }
+		}
 		if err := get("run", "/v2/workflows/logs?workflowRunId="+url.QueryEscape(id), &logs); err != nil {
 			return err
 		}
