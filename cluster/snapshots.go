@@ -71,12 +71,17 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 		since := n.adapter.since()
 		since.lately = time.Since(last) < entriesEvery
 		if n.opts.due(since, 0, 0) == "" {
+			n.turn.leave()
 			continue // not even for an empty state
 		}
 		var keys int
 		n.machine.View(0, [16]byte{}, func(v *fsm.View) { keys, _ = v.Usage() })
 		reason := n.opts.due(since, n.lastSnapshotSize(), int64(keys))
 		if reason == "" {
+			n.turn.leave()
+			continue
+		}
+		if !n.takeTurn(ctx, since.bytes) {
 			continue
 		}
 		n.log.Info("a snapshot begins", "reason", reason, "bytes", since.bytes, "entries", since.entries, "commands", since.commands,
@@ -85,6 +90,7 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 			n.log.Warn("snapshot failed", "error", err)
 			n.adapter.restart() // it is not tried again at once
 		}
+		n.turn.leave()
 		last = time.Now()
 	}
 }

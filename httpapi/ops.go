@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -138,11 +139,14 @@ func (s *Server) readyz(g *gin.Context) {
 		g.String(http.StatusServiceUnavailable, "not ready: %s\n", err)
 		return
 	}
+	text := "ok\n"
 	if s.engine.Accepting() != nil { // how much is free is not for everybody
-		g.String(http.StatusOK, "ok\nreads only: free disk space is below the floor (--min-free-disk), writes are refused\n")
-		return
+		text += "reads only: free disk space is below the floor (--min-free-disk), writes are refused\n"
 	}
-	g.String(http.StatusOK, "ok\n")
+	if since := s.engine.SlowDiskSince(); !since.IsZero() {
+		text += "slow disk: since " + since.UTC().Format(time.RFC3339) + "\n"
+	}
+	g.String(http.StatusOK, text)
 }
 
 func (s *Server) healthz(g *gin.Context) {
@@ -150,11 +154,14 @@ func (s *Server) healthz(g *gin.Context) {
 		g.JSON(http.StatusServiceUnavailable, gin.H{"live": true, "ready": false, "writes": false, "reason": err.Error()})
 		return
 	}
+	health := gin.H{"live": true, "ready": true, "writes": true}
 	if err := s.engine.Accepting(); err != nil {
-		g.JSON(http.StatusOK, gin.H{"live": true, "ready": true, "writes": false, "reason": err.Error()})
-		return
+		health["writes"], health["reason"] = false, err.Error()
 	}
-	g.JSON(http.StatusOK, gin.H{"live": true, "ready": true, "writes": true})
+	if since := s.engine.SlowDiskSince(); !since.IsZero() {
+		health["slowDiskSince"] = since.UnixMilli()
+	}
+	g.JSON(http.StatusOK, health)
 }
 
 func (s *Server) cluster(g *gin.Context) {
