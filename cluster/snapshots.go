@@ -86,10 +86,12 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 		}
 		n.log.Info("a snapshot begins", "reason", reason, "bytes", since.bytes, "entries", since.entries, "commands", since.commands,
 			"applied_in", since.took.Round(time.Millisecond))
+		begun := time.Now()
 		if err := n.Snapshot(); err != nil {
 			n.log.Warn("snapshot failed", "error", err)
 			n.adapter.restart() // it is not tried again at once
 		}
+		n.log.Info("a snapshot ends", "took", time.Since(begun).Round(time.Millisecond))
 		n.turn.leave()
 		last = time.Now()
 	}

@@ -83,7 +83,7 @@ func (c sentCall) accept(last uint64) {
 	c.answer(AppendResponse(nil, &raft.AppendEntriesResponse{Term: c.q.Term, LastLog: last, Success: true}), nil)
 }
 
-func (p *pipeline) answered(t *testing.T, want raft.AppendFuture, success bool) {
+func (p *pipeline) awaitAnswer(t *testing.T, want raft.AppendFuture, success bool) {
 	t.Helper()
 	select {
 	case f := <-p.done:
@@ -104,13 +104,41 @@ func (we *wireEnd) silent(t *testing.T, what string) {
 	}
 }
 
+// TestAnswersAreTimed: an append with entries is timed from the moment it is sent, early or not. One without entries says nothing of
+// the follower's disk.
+func TestAnswersAreTimed(t *testing.T) {
+	p, w := startPipeline(t)
+	var times []time.Duration
+	p.answered = func(took time.Duration) { times = append(times, took) }
+	p.ask(t, &raft.AppendEntriesRequest{Term: 1, PrevLogEntry: 4, PrevLogTerm: 1})
+	w.next(t).accept(4)
+	if len(times) != 0 {
+		t.Errorf("an append without entries took %v", times)
+	}
+	p.ask(t, request(1, 5, 5, 10))
+	w.next(t).accept(5)
+	begun := time.Now()
+	p.putEarly(t, 1, 6, 6)
+	c := w.next(t)
+	time.Sleep(5 * time.Millisecond) // a slow disk
+	c.accept(6)
+	if most := time.Since(begun); len(times) != 2 || times[1] < 5*time.Millisecond || times[1] > most {
+		t.Errorf("answers took %v, the second 5 ms to %v", times, most)
+	}
+	p.ask(t, request(1, 7, 7, 10))
+	w.next(t).answer(nil, errors.New("refused"))
+	if len(times) != 2 {
+		t.Errorf("a failed call took %v", times[2])
+	}
+}
+
 // TestEarlyEntriesAreSentOnce: what was sent early is not sent again, whether raft asks for it before or after the follower's
 // answer, and raft is answered only by the follower.
 func TestEarlyEntriesAreSentOnce(t *testing.T) {
 	p, w := startPipeline(t)
 	f := p.ask(t, request(2, 5, 6, 10))
 	w.next(t).accept(6)
-	p.answered(t, f, true)
+	p.awaitAnswer(t, f, true)
 
 	p.putEarly(t, 2, 7, 8)
 	first := w.next(t)
@@ -121,11 +149,11 @@ func TestEarlyEntriesAreSentOnce(t *testing.T) {
 	default:
 	}
 	first.accept(8)
-	p.answered(t, f, true)
+	p.awaitAnswer(t, f, true)
 
 	p.putEarly(t, 2, 9, 9)
 	w.next(t).accept(9)
-	p.answered(t, p.ask(t, request(2, 9, 9, 10)), true)
+	p.awaitAnswer(t, p.ask(t, request(2, 9, 9, 10)), true)
 	w.silent(t, "entries that were sent early")
 }
 
@@ -145,7 +173,7 @@ func TestEarlyAnswerCoversAllBefore(t *testing.T) {
 	default:
 	}
 	two.accept(7)
-	p.answered(t, f, true)
+	p.awaitAnswer(t, f, true)
 	w.silent(t, "all was sent early")
 }
 
@@ -166,7 +194,7 @@ func TestOtherEntriesAreNotTakenForThem(t *testing.T) {
 		default:
 		}
 		w.next(t).answer(AppendResponse(nil, &raft.AppendEntriesResponse{Term: 9}), nil)
-		p.answered(t, f, false)
+		p.awaitAnswer(t, f, false)
 	}
 }
 
@@ -206,10 +234,10 @@ func TestFailedCallEndsThePipeline(t *testing.T) {
 			p, w := startPipeline(t)
 			f := p.ask(t, request(2, 5, 5, 10))
 			fail(w.next(t))
-			p.answered(t, f, false)
+			p.awaitAnswer(t, f, false)
 			p.putEarly(t, 2, 6, 6)
 			fail(w.next(t))
-			p.answered(t, p.ask(t, request(2, 6, 6, 10)), false)
+			p.awaitAnswer(t, p.ask(t, request(2, 6, 6, 10)), false)
 		})
 	}
 }
@@ -237,7 +265,7 @@ func TestLargeAppendIsSplit(t *testing.T) {
 		}
 		c.accept(last)
 	}
-	p.answered(t, <-answered, true)
+	p.awaitAnswer(t, <-answered, true)
 }
 
 // TestCloseFreesRaft: raft does not wait for a follower whose pipeline is closed.
