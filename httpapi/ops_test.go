@@ -96,6 +96,10 @@ func TestHealthOfASlowDisk(t *testing.T) {
 	if a := g.ask(t, "GET", "/healthz", "", asAdmin); a.status != 200 || a.body != `{"live":true,"ready":true,"slowDiskSince":1700000000000,"writes":true}` {
 		t.Errorf("healthz: %+v", a)
 	}
+	g.engine.SetReady(errors.New("it has not caught up"))
+	if a := g.ask(t, "GET", "/readyz", "", "Authorization:"); a.status != 503 || a.body != "not ready: it has not caught up\nslow disk: since 2023-11-14T22:13:20Z\n" {
+		t.Errorf("readyz: %+v", a)
+	}
 }
 
 // Metrics and the full state are for the operator, or for every client that reaches the listener if so configured.

@@ -22,7 +22,7 @@ const (
 	// leastRate is the part of the rate before that must remain once leadership has moved.
 	leastRate = 0.5
 	// toldWithin bounds the time until a node says that its disk is slow.
-	toldWithin = 20 * time.Second
+	toldWithin = 40 * time.Second
 )
 
 // slowSyncs has every sync of a node's log take so much longer; 0 ends that.
@@ -162,13 +162,15 @@ func awaitTold(ctx context.Context, n *testcluster.Node, before int) error {
 	ctx, cancel := context.WithTimeout(ctx, toldWithin)
 	defer cancel()
 	err := testcluster.Poll(ctx, 200*time.Millisecond, func() error {
-		for path, want := range map[string]string{"/readyz": "slow disk: since ", "/metrics": "\ntrireme_disk_slow_seconds ", "/admin/doctor": "its disk has been slow for "} {
-			_, body, err := n.Admin().Get(ctx, path)
+		for _, c := range []struct{ path, want string }{
+			{"/readyz", "slow disk: since "}, {"/metrics", "\ntrireme_disk_slow_seconds "}, {"/admin/doctor", "its disk has been slow for "},
+		} {
+			_, body, err := n.Admin().Get(ctx, c.path)
 			if err != nil {
-				return err
+				return fmt.Errorf("%s of %s: %w", c.path, n.ID, err)
 			}
-			if !strings.Contains(string(body), want) || strings.Contains(string(body), want+"0\n") {
-				return fmt.Errorf("%s of %s says nothing of its slow disk", path, n.ID)
+			if !strings.Contains(string(body), c.want) || strings.Contains(string(body), c.want+"0\n") {
+				return fmt.Errorf("%s of %s says nothing of its slow disk", c.path, n.ID)
 			}
 		}
 		return nil
