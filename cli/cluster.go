@@ -34,6 +34,7 @@ type nodeView struct {
 	Version       string      `json:"version"`
 	Leaving       bool        `json:"leaving"`
 	Poison        *poisonView `json:"poison"`
+	SlowDiskMs    int64       `json:"slowDiskMs"`
 }
 
 func clusterGroup() *cobra.Command {
@@ -143,6 +144,9 @@ func (v *clusterView) table(out io.Writer) error {
 		}
 		if n.Poison != nil {
 			state += ", waits before poison entry"
+		}
+		if n.SlowDiskMs > 0 {
+			state += ", slow disk"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", n.ID, state, n.Suffrage, n.AppliedIndex, contact, dash(n.HTTP), dash(n.Cluster), dash(n.Version))
 	}

@@ -22,7 +22,7 @@ var errNoSuccessor = errors.New("cluster: no other voter answers")
 // that answer if the name is empty. Only the leader can do it.
 func (n *Node) TransferLeadership(to string) error {
 	if to == "" {
-		return n.transferToAny()
+		return n.transferToOne(errNoSuccessor, func(peerStatus) bool { return true })
 	}
 	s, is := n.server(to)
 	switch {
@@ -34,22 +34,29 @@ func (n *Node) TransferLeadership(to string) error {
 	return n.consensus.Transfer(s)
 }
 
-// transferToAny tries the voters that answer, one after the other, the one furthest ahead first. raft's own choice
-// (LeadershipTransfer) counts what was sent to a voter: where the logs are equal, it chooses one that is gone, each time.
-func (n *Node) transferToAny() error {
+// transferToOne tries the voters that answer and that may lead, one after the other: those with a healthy disk first, of them the
+// one furthest ahead. It returns none if there is no such voter. raft's own choice (LeadershipTransfer) counts what was sent to
+// a voter: where the logs are equal, it chooses one that is gone, each time.
+func (n *Node) transferToOne(none error, may func(peerStatus) bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
 	alive := n.alive(ctx)
 	var voters []consensus.Server
 	for _, s := range n.consensus.Servers() {
-		if h, answers := alive[s.ID]; answers && s.Voter && h.Node != n.opts.NodeID {
+		if h, answers := alive[s.ID]; answers && s.Voter && h.Node != n.opts.NodeID && may(h) {
 			voters = append(voters, s)
 		}
 	}
 	slices.SortStableFunc(voters, func(a, b consensus.Server) int {
+		if slow := alive[a.ID].SlowDisk; slow != alive[b.ID].SlowDisk {
+			if slow {
+				return 1
+			}
+			return -1
+		}
 		return cmp.Compare(alive[b.ID].Applied, alive[a.ID].Applied)
 	})
-	err := errNoSuccessor
+	err := none
 	for _, s := range voters {
 		if err = n.consensus.Transfer(s); err == nil || n.consensus.Role() != consensus.Leader {
 			return err

@@ -42,6 +42,8 @@ type PeerReport struct {
 	Version string
 	Level   uint32
 	State   string
+	// SlowDisk is how long its disk has been slow; 0 if it is not, or only for a few seconds.
+	SlowDisk time.Duration
 	// From and Until are the begin and the end of its certificate's validity, zero without TLS. Signed says that the node has signed
 	// it itself, with the cluster secret.
 	From, Until time.Time
@@ -105,6 +107,7 @@ func (n *Node) examineOne(ctx context.Context, p *PeerReport) {
 		p.From, p.Until, p.Signed = leaf.NotBefore, leaf.NotAfter, certs.BySecret(leaf)
 	}
 	p.Version, p.Level, p.State, p.Gossip = h.Version, h.Level, h.State, h.Gossip
+	p.SlowDisk = time.Duration(h.SlowDiskMs) * time.Millisecond
 	p.Offset, p.Blur = clockOf(ctx, l)
 	p.Back = n.askBack(ctx, l)
 	if h.Phase != phaseStarted {

@@ -24,7 +24,7 @@ type metrics struct {
 	heldSince               time.Time // by a write; guarded by the machine's lock
 
 	appends, appendEntries prometheus.Histogram
-	appendErrors           prometheus.Counter
+	appendErrors, gaveWay  prometheus.Counter
 	probe, free, total     prometheus.Gauge
 
 	all []prometheus.Collector
@@ -161,7 +161,15 @@ func (m *metrics) watchStore() {
 	m.probe = prometheus.NewGauge(prometheus.GaugeOpts{Name: "trireme_disk_probe_seconds", Help: "Time of the last disk probe: 4 KiB written and synced."})
 	m.free = prometheus.NewGauge(prometheus.GaugeOpts{Name: "trireme_disk_free_bytes", Help: "Free bytes on the data directory's disk."})
 	m.total = prometheus.NewGauge(prometheus.GaugeOpts{Name: "trireme_disk_size_bytes", Help: "Size of the data directory's disk."})
-	m.all = append(m.all, m.appends, m.appendEntries, m.appendErrors, m.probe, m.free, m.total)
+	m.gaveWay = prometheus.NewCounter(prometheus.CounterOpts{Name: "trireme_leadership_given_way_total", Help: "Times that this node has given leadership away because its disk was much slower than those of the others."})
+	m.all = append(m.all, m.appends, m.appendEntries, m.appendErrors, m.probe, m.free, m.total, m.gaveWay)
+	m.gauge("trireme_disk_slow_seconds", "How long this node's disk has been slow; 0 if it is not, or only for a few seconds.", func() float64 {
+		since := m.n.SlowDiskSince()
+		if since.IsZero() {
+			return 0
+		}
+		return time.Since(since).Seconds()
+	})
 }
 
 // logCost measures the time that this node's log takes for a byte of large appends. A client that writes large values keeps
@@ -202,13 +210,21 @@ func (c *logCost) of(bytes int) time.Duration {
 	return time.Duration(took)
 }
 
-// storeHooks returns the hooks of the log store: the metrics', which also measure the cost of appends.
+// storeHooks returns the hooks of the log store: the metrics', which also measure the cost of appends and the speed of the disk.
 func (n *Node) storeHooks() logstore.Hooks {
 	hooks := n.metrics.store()
 	measured := hooks.Append
 	hooks.Append = func(a logstore.Append) {
 		measured(a)
 		n.logCost.note(a)
+		if a.Err == nil {
+			n.ownDisk.Appends.Note(a.Took)
+		}
+	}
+	probed := hooks.Probe
+	hooks.Probe = func(took time.Duration) {
+		probed(took)
+		n.ownDisk.Probes.Note(took)
 	}
 	return hooks
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/payloads"
 	"github.com/trireme-dev/trireme/cluster/poison"
+	"github.com/trireme-dev/trireme/cluster/slowdisk"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/certs"
@@ -61,6 +62,7 @@ type disk struct {
 	orders    *poison.Orders
 	// incarnations are the processes of other nodes; nil if this one takes no part.
 	incarnations *membership.Incarnations
+	ownDisk      slowdisk.Disk
 }
 
 // network holds the parts of a node that reach other nodes.
@@ -81,6 +83,9 @@ type replica struct {
 	changed   atomic.Int64 // when the servers changed last, nanoseconds since started
 	digests   digests
 	changing  sync.Mutex // held by the leader while servers are changed
+	// slowLeader judges this node while it leads.
+	slowLeader slowdisk.Leader
+	turn       snapshotTurn
 }
 
 // lifecycle records how far the node's start and its end have come.
@@ -126,7 +131,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	}
 	for _, work := range []func(context.Context){
 		n.committer.run, n.proposer.run, n.proposer.watchDeadlines, n.watchSnapshots, n.dropFormerSubscribers,
-		n.keepAddress, n.announceIncarnation, n.leaveWhenTold, n.tellUses, n.payloads.Run,
+		n.keepAddress, n.announceIncarnation, n.leaveWhenTold, n.tellUses, n.payloads.Run, n.watchDisk,
 	} {
 		n.wg.Go(func() { work(run) })
 	}
@@ -261,8 +266,9 @@ func (n *Node) openConsensus(founds bool) error {
 	r := consensus.New(consensus.Config{
 		ID: n.opts.NodeID, Heartbeat: n.opts.Heartbeat, TrailingLogs: n.opts.TrailingLogs,
 		Store: n.store, Snapshots: n.snapshots, Machine: n.adapter, Mux: n.mux, Pool: n.peers.Pool,
-		Calls: consensus.Calls{Append: callAppend, Confirm: callConfirm, Campaign: callFailover, CommitIndex: callCommitIndex, Unknown: errUnknownCall.Error()},
-		Log:   n.log, RaftLog: n.opts.RaftLog,
+		Calls:    consensus.Calls{Append: callAppend, Confirm: callConfirm, Campaign: callFailover, CommitIndex: callCommitIndex, Unknown: errUnknownCall.Error()},
+		Answered: n.slowLeader.Answered, SlowDisk: n.ownDisk.Slow,
+		Log: n.log, RaftLog: n.opts.RaftLog,
 	})
 	n.consensus = r
 	if founds {

@@ -71,20 +71,28 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 		since := n.adapter.since()
 		since.lately = time.Since(last) < entriesEvery
 		if n.opts.due(since, 0, 0) == "" {
+			n.turn.leave()
 			continue // not even for an empty state
 		}
 		var keys int
 		n.machine.View(0, [16]byte{}, func(v *fsm.View) { keys, _ = v.Usage() })
 		reason := n.opts.due(since, n.lastSnapshotSize(), int64(keys))
 		if reason == "" {
+			n.turn.leave()
+			continue
+		}
+		if !n.takeTurn(ctx, since.bytes) {
 			continue
 		}
 		n.log.Info("a snapshot begins", "reason", reason, "bytes", since.bytes, "entries", since.entries, "commands", since.commands,
 			"applied_in", since.took.Round(time.Millisecond))
+		begun := time.Now()
 		if err := n.Snapshot(); err != nil {
 			n.log.Warn("snapshot failed", "error", err)
 			n.adapter.restart() // it is not tried again at once
 		}
+		n.log.Info("a snapshot ends", "took", time.Since(begun).Round(time.Millisecond))
+		n.turn.leave()
 		last = time.Now()
 	}
 }

@@ -36,6 +36,8 @@ type NodeStatus struct {
 	Leaving bool
 	// Poison is the entry before which the node waits for its operator, nil if it waits for none.
 	Poison *PoisonEntry
+	// SlowDiskMs is how long the node's disk has been slow, in milliseconds; 0 if it is not, or only for a few seconds.
+	SlowDiskMs int64
 }
 
 // ID returns this node's id.
@@ -59,7 +61,7 @@ func (n *Node) Status(ctx context.Context) Status {
 		if err == nil {
 			c := &s.Nodes[i]
 			c.HTTP, c.Gossip, c.Version, c.AppliedIndex, c.LastContactMs = h.HTTP, h.Gossip, h.Version, h.Applied, h.ContactMs
-			c.State, c.Poison = cmp.Or(h.State, "starting"), h.Poison
+			c.State, c.Poison, c.SlowDiskMs = cmp.Or(h.State, "starting"), h.Poison, h.SlowDiskMs
 		}
 	})
 	slices.SortFunc(s.Nodes, func(a, b NodeStatus) int { return cmp.Compare(a.ID, b.ID) })
@@ -134,6 +136,11 @@ type peerStatus struct {
 	Wall          int64
 	// Poison is the entry before which the node waits for its operator.
 	Poison *PoisonEntry `json:",omitempty"`
+	// SlowDisk says that the node's disk is slow, SlowDiskMs for how many milliseconds it has been, once that is long.
+	SlowDisk   bool  `json:",omitempty"`
+	SlowDiskMs int64 `json:",omitempty"`
+	// Snapshot says whether the node is about to write a snapshot, or writes one.
+	Snapshot snapshotPhase `json:",omitempty"`
 }
 
 // incarnation returns the process that answers.
@@ -160,6 +167,10 @@ func (n *Node) self() peerStatus {
 	h.List = listText(n.opts.InitialCluster)
 	h.HTTP, h.Gossip, h.Version, h.Level = n.opts.HTTP, n.opts.Gossip, n.opts.Version, uint32(fsm.MaxLevel)
 	h.Wall, h.Arch, h.Drained = wallTime(n.opts.Now()), runtime.GOARCH, n.drained.Load()
+	h.SlowDisk, h.Snapshot = n.ownDisk.Slow(), n.turn.current()
+	if since := n.SlowDiskSince(); !since.IsZero() {
+		h.SlowDiskMs = time.Since(since).Milliseconds()
+	}
 	if n.running.Load() {
 		h.Poison = n.Poison()
 		h.Applied, _ = n.machine.Applied()

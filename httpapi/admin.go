@@ -71,6 +71,8 @@ type NodeStatus struct {
 	Leaving bool `json:"leaving,omitempty"`
 	// Poison is the entry before which the node waits for its operator; nil if it waits for none.
 	Poison *PoisonEntry `json:"poison,omitempty"`
+	// SlowDiskMs is how long the node's disk has been slow, in milliseconds; 0 if it is not.
+	SlowDiskMs int64 `json:"slowDiskMs,omitempty"`
 }
 
 // PoisonEntry is an entry of the log that has ended a node's process twice.

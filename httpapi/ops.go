@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -134,27 +135,29 @@ func isForwarded(r *http.Request) bool {
 }
 
 func (s *Server) readyz(g *gin.Context) {
+	status, text := http.StatusOK, "ok\n"
 	if err := s.engine.Ready(); err != nil {
-		g.String(http.StatusServiceUnavailable, "not ready: %s\n", err)
-		return
+		status, text = http.StatusServiceUnavailable, "not ready: "+err.Error()+"\n"
+	} else if s.engine.Accepting() != nil { // how much is free is not for everybody
+		text += "reads only: free disk space is below the floor (--min-free-disk), writes are refused\n"
 	}
-	if s.engine.Accepting() != nil { // how much is free is not for everybody
-		g.String(http.StatusOK, "ok\nreads only: free disk space is below the floor (--min-free-disk), writes are refused\n")
-		return
+	if since := s.engine.SlowDiskSince(); !since.IsZero() { // it may be why the node has not caught up
+		text += "slow disk: since " + since.UTC().Format(time.RFC3339) + "\n"
 	}
-	g.String(http.StatusOK, "ok\n")
+	g.String(status, "%s", text)
 }
 
 func (s *Server) healthz(g *gin.Context) {
+	status, health := http.StatusOK, gin.H{"live": true, "ready": true, "writes": true}
 	if err := s.engine.Ready(); err != nil {
-		g.JSON(http.StatusServiceUnavailable, gin.H{"live": true, "ready": false, "writes": false, "reason": err.Error()})
-		return
+		status, health = http.StatusServiceUnavailable, gin.H{"live": true, "ready": false, "writes": false, "reason": err.Error()}
+	} else if err := s.engine.Accepting(); err != nil {
+		health["writes"], health["reason"] = false, err.Error()
 	}
-	if err := s.engine.Accepting(); err != nil {
-		g.JSON(http.StatusOK, gin.H{"live": true, "ready": true, "writes": false, "reason": err.Error()})
-		return
+	if since := s.engine.SlowDiskSince(); !since.IsZero() {
+		health["slowDiskSince"] = since.UnixMilli()
 	}
-	g.JSON(http.StatusOK, gin.H{"live": true, "ready": true, "writes": true})
+	g.JSON(status, health)
 }
 
 func (s *Server) cluster(g *gin.Context) {

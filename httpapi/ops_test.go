@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/fsm"
@@ -82,6 +83,22 @@ func TestHealthOfAFullDisk(t *testing.T) {
 		if a := g.ask(t, "GET", "/livez", "", "Authorization:"); a.status != 200 || a.body != "ok\n" {
 			t.Errorf("livez: %+v", a)
 		}
+	}
+}
+
+// TestHealthOfASlowDisk: such a node is ready, and says since when.
+func TestHealthOfASlowDisk(t *testing.T) {
+	g := newGateway(t)
+	g.engine.SetSlowDisk(time.UnixMilli(1_700_000_000_000))
+	if a := g.ask(t, "GET", "/readyz", "", "Authorization:"); a.status != 200 || a.body != "ok\nslow disk: since 2023-11-14T22:13:20Z\n" {
+		t.Errorf("readyz: %+v", a)
+	}
+	if a := g.ask(t, "GET", "/healthz", "", asAdmin); a.status != 200 || a.body != `{"live":true,"ready":true,"slowDiskSince":1700000000000,"writes":true}` {
+		t.Errorf("healthz: %+v", a)
+	}
+	g.engine.SetReady(errors.New("it has not caught up"))
+	if a := g.ask(t, "GET", "/readyz", "", "Authorization:"); a.status != 503 || a.body != "not ready: it has not caught up\nslow disk: since 2023-11-14T22:13:20Z\n" {
+		t.Errorf("readyz: %+v", a)
 	}
 }
 

@@ -46,6 +46,8 @@ type Engine interface {
 	// Accepting returns nil if this node's disk has room for writes; otherwise the error says how much is missing. Such
 	// a node still answers reads.
 	Accepting() error
+	// SlowDiskSince returns since when this node's disk has been slow, the zero time if it is not.
+	SlowDiskSince() time.Time
 }
 
 // The limits that apply where Options names none.

@@ -86,6 +86,7 @@ type replying struct {
 // following holds the sources of messages that a connection gets beside its replies.
 type following struct {
 	subscriber   *subscriber        // of messages; nil without
+	subscribing  bool               // subscriptions may not be confirmed yet: awaitSubscribed waits for them
 	tracked      *tracked           // by CLIENT TRACKING; nil without
 	paused       *tracked           // since CLIENT TRACKING OFF; nil if it never tracked
 	caching      caching            // of the next command
@@ -165,6 +166,7 @@ func (c *conn) round() error {
 	if c.tracked != nil { // what others changed before comes before the replies of this round
 		c.s.tracker.deferDelivery(c.tracked)
 	}
+	defer c.awaitSubscribed()
 	defer c.runPipeline()
 	c.quietRounds++
 	c.answered = 0

@@ -48,6 +48,9 @@ func (c *conn) dispatch(argv [][]byte) {
 	c.mute = c.silent || c.skipNext
 	c.skipNext = false
 	row := c.s.table.Find(argv)
+	if row == nil || !subscribes[row.Name] {
+		c.awaitSubscribed()
+	}
 	switch {
 	case isHTTP(argv[0]):
 		c.rejectHTTP()

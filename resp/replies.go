@@ -30,6 +30,7 @@ func (c *conn) emit(v reply.Value) {
 	if c.mute {
 		return
 	}
+	c.awaitSubscribed() // their confirmations come first
 	c.answered++
 	if v.IsError() {
 		c.lastError = v

@@ -13,6 +13,9 @@ var whileSubscribed = map[string]bool{
 	"ping": true, "quit": true, "reset": true,
 }
 
+// subscribes are the commands that may follow each other without waiting for the log in between.
+var subscribes = map[string]bool{"subscribe": true, "psubscribe": true, "ssubscribe": true}
+
 // subscribed reports whether the connection subscribes to anything.
 func (c *conn) subscribed() bool { return c.subscriber != nil && c.subscriber.total.Load() > 0 }
 
@@ -31,8 +34,8 @@ func (c *conn) ssubscribe(argv [][]byte) {
 	c.subscribeTo(channel.Shard, argv[1:])
 }
 
-// subscribeTo subscribes to names and returns when all are confirmed: a subscription begins
-// at an index of the log, so that takes one commit.
+// subscribeTo subscribes to names. A subscription begins at an index of the log, so that takes one commit: awaitSubscribed waits for
+// it before whatever is no subscription follows, or at the end of the round. So the subscriptions of a pipeline share a commit.
 func (c *conn) subscribeTo(kind channel.Kind, words [][]byte) {
 	if c.s.hub == nil {
 		c.emit(reply.Error("ERR this server has no channels"))
@@ -53,24 +56,48 @@ func (c *conn) subscribeTo(kind channel.Kind, words [][]byte) {
 			names = append(names, name)
 		}
 	}
-	f.await(due)
-	if f.sub.Add(kind, names...) != nil {
-		f.await(nil)
+	if err := f.add(kind, names, due); err != nil {
 		c.emit(reply.Error(c.s.hub.TooMany()))
 		return
 	}
-	select {
-	case <-f.ready:
-	case <-f.done:
-		c.ending = true
+	if c.subscribing = true; c.answering { // replies of the transaction follow
+		c.awaitSubscribed()
 	}
 }
 
-// await sets the confirmations that the client waits for.
-func (s *subscriber) await(due []channel.Ref) {
+// awaitSubscribed waits until all subscriptions of the connection are confirmed.
+func (c *conn) awaitSubscribed() {
+	if !c.subscribing {
+		return
+	}
+	c.subscribing = false
+	for c.subscriber.waits() {
+		select {
+		case <-c.subscriber.ready:
+		case <-c.subscriber.done:
+			c.ending = true
+			return
+		}
+	}
+}
+
+// add subscribes to names, and has the confirmations due sent in that order, after those that are due already. An error says that
+// nothing was added.
+func (s *subscriber) add(kind channel.Kind, names []string, due []channel.Ref) error {
+	s.mu.Lock() // no confirmation is handled before it is due
+	defer s.mu.Unlock()
+	if err := s.sub.Add(kind, names...); err != nil {
+		return err
+	}
+	s.due = append(s.due, due...)
+	return nil
+}
+
+// waits reports whether confirmations are due.
+func (s *subscriber) waits() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.due = due
+	return len(s.due) > 0
 }
 
 // awaitCounted waits until no PUBLISH counts what this connection unsubscribed from.

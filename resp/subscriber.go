@@ -18,7 +18,7 @@ type subscriber struct {
 	sub    *pubsub.Subscription
 	proto3 atomic.Bool
 	total  atomic.Int64  // names that are subscribed to
-	ready  chan struct{} // receives when all subscriptions asked for are confirmed
+	ready  chan struct{} // receives after all subscriptions asked for were confirmed
 
 	mu     sync.Mutex
 	as     acl.Identity

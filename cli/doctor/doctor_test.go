@@ -117,6 +117,7 @@ func TestPeerFindings(t *testing.T) {
 	expect(t, worst(func(p *cluster.PeerReport) { p.Gossip, p.Key = "h:2", errors.New("the gossip keys differ") }), Failure, "asked at h:2: the gossip keys differ")
 	expect(t, worst(func(p *cluster.PeerReport) { p.Gossip = "h:2" }), OK, "")
 	expect(t, worst(func(p *cluster.PeerReport) { p.Version = "v2" }), Warning, "it runs v2")
+	expect(t, worst(func(p *cluster.PeerReport) { p.SlowDisk = 90 * time.Second }), Warning, "slow for 1m30s")
 	expect(t, Versions("v1", 1, 2, nil)[0], Failure, "level 2, this version knows 1")
 	expect(t, Peers("me:1", nil, now)[0], OK, "no other node")
 }

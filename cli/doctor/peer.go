@@ -28,6 +28,9 @@ func Peers(own string, peers []cluster.PeerReport, now time.Time) (all []Finding
 			continue
 		}
 		all = append(all, clockFinding(p))
+		if p.SlowDisk > 0 {
+			all = append(all, SlowDisk(p.ID, p.SlowDisk))
+		}
 		if !p.Until.IsZero() {
 			advice := peerAdvice
 			if p.Signed {
@@ -132,6 +135,12 @@ func State(ready error, leader string) Finding {
 		return found(checkState, "", Failure, "see that a majority of the nodes runs and reach one another", "%v", ready)
 	}
 	return found(checkState, "", OK, "", "ready; %s leads", leader)
+}
+
+// SlowDisk says how long the disk of a running node has been slow.
+func SlowDisk(node string, lasted time.Duration) Finding {
+	return found(checkDisk, node, Warning, "look at the disk, and at what else writes to it: with a second slow disk every write waits for one of them",
+		"its disk has been slow for %s; the node gives leadership away as long as the others' disks are fast", lasted.Round(time.Second))
 }
 
 // Poison says before which entry of the log a node waits for its operator.

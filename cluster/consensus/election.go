@@ -26,7 +26,7 @@ var errNoCampaign = errors.New("cluster: raft did not begin a campaign")
 // watchLeader makes this node campaign when its leader's process has died, or when a majority hears nothing from the leader.
 func (r *Replica) watchLeader() *failover.Watcher {
 	return failover.Start(failover.Config{
-		Raft: r.raft, ID: raft.ServerID(r.c.ID), Campaign: r.Campaign, Silent: r.leaderSilent,
+		Raft: r.raft, ID: raft.ServerID(r.c.ID), Campaign: r.Campaign, Silent: r.leaderSilent, SlowDisk: r.c.SlowDisk,
 		Ask: func(s raft.Server, q failover.Ask) (failover.Answer, error) {
 			return r.askConsent(string(s.Address), q)
 		},

@@ -34,6 +34,11 @@ type Config struct {
 	Pool  *transport.Pool
 	Calls Calls
 
+	// Answered, if set, is told how long a follower took to answer an append with entries. It must return at once.
+	Answered func(id string, took time.Duration)
+	// SlowDisk, if set, reports whether this node's disk is slow. Another voter with as much of the log leads rather than this one.
+	SlowDisk func() bool
+
 	Log *slog.Logger
 	// RaftLog gets the lines of the library.
 	RaftLog hclog.Logger

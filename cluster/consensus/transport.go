@@ -40,6 +40,9 @@ func newTransport(c Config) *ownTransport {
 	sender := &replication.Sender{
 		Kind: c.Calls.Append, Unknown: c.Calls.Unknown, Dial: c.Mux.DialAppends, Header: header(c.ID, c.Mux.Addr().String()),
 	}
+	if c.Answered != nil {
+		sender.Answered = func(id raft.ServerID, took time.Duration) { c.Answered(string(id), took) }
+	}
 	return &ownTransport{Transport: sender.Over(network), sender: sender, toRaft: make(chan raft.RPC), machine: c.Machine}
 }
 

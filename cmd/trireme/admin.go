@@ -61,7 +61,7 @@ func (a *admin) Cluster(ctx context.Context) (httpapi.ClusterStatus, error) {
 		}
 		out.Nodes[i] = httpapi.NodeStatus{
 			ID: one.ID, HTTP: one.HTTP, Cluster: one.Cluster, Suffrage: one.Suffrage, State: one.State,
-			AppliedIndex: one.AppliedIndex, LastContactMs: one.LastContactMs, Version: one.Version, Leaving: one.Leaving,
+			AppliedIndex: one.AppliedIndex, LastContactMs: one.LastContactMs, Version: one.Version, Leaving: one.Leaving, SlowDiskMs: one.SlowDiskMs,
 		}
 		if p := one.Poison; p != nil {
 			out.Nodes[i].Poison = &httpapi.PoisonEntry{Index: p.Index, Database: p.Database, Operation: p.Operation, Databases: p.Databases}

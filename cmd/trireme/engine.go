@@ -154,6 +154,14 @@ func (e *nodeEngine) Accepting() error {
 	return nil
 }
 
+// SlowDiskSince returns since when this node's disk has been slow, the zero time if it is not.
+func (e *nodeEngine) SlowDiskSince() (since time.Time) {
+	if n := e.node.Load(); n != nil {
+		since = n.SlowDiskSince()
+	}
+	return since
+}
+
 // Ready returns nil if this node has a leader, has caught up with it, and is not about to stop.
 func (e *nodeEngine) Ready() error {
 	if e.draining.Load() {

@@ -25,6 +25,9 @@ func (pr *process) examine(ctx context.Context) doctor.Report {
 	if p := node.Poison(); p != nil {
 		all = append(all, doctor.Poison("", p.Index, p.Database, p.Operation))
 	}
+	if since := node.SlowDiskSince(); !since.IsZero() {
+		all = append(all, doctor.SlowDisk("", time.Since(since)))
+	}
 	all = append(all, doctor.Peers(node.Address(), peers, time.Now())...)
 	all = append(all, doctor.Versions(version, uint32(fsm.MaxLevel), node.FeatureLevel(), peers)...)
 	return doctor.NewReport(node.ID(), pr.mode(), all)

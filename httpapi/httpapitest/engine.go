@@ -45,6 +45,7 @@ type Engine struct {
 	propose          error
 	read             error
 	ready, accepting error
+	slowDisk         time.Time
 	apply            bool // a failing proposal is applied all the same
 	hook             func()
 	before           func() // called by the next proposal
@@ -118,6 +119,13 @@ func (e *Engine) SetAccepting(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.accepting = err
+}
+
+// SetSlowDisk makes SlowDiskSince answer since.
+func (e *Engine) SetSlowDisk(since time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.slowDisk = since
 }
 
 // SetReady makes Ready answer err.
@@ -243,6 +251,13 @@ func (e *Engine) Ready() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.ready
+}
+
+// SlowDiskSince returns what SetSlowDisk said.
+func (e *Engine) SlowDiskSince() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.slowDisk
 }
 
 // Accepting returns nil unless SetAccepting said otherwise.

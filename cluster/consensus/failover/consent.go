@@ -13,6 +13,8 @@ type Ask struct {
 	Term, LastTerm, LastIndex uint64
 	// Silent: not known to be dead. A node of an older version does not know the field: it dials, and refuses.
 	Silent bool `json:",omitempty"`
+	// SlowDisk: the asking node's disk is slow. A node of an older version goes by the logs alone.
+	SlowDisk bool `json:",omitempty"`
 }
 
 // Answer is the asked node's reply.
@@ -24,7 +26,7 @@ type Answer struct {
 
 // majority asks the other voters.
 func (w *Watcher) majority(leader raft.Server, term uint64, silent bool) bool {
-	q := Ask{From: string(w.c.ID), Leader: string(leader.Address), Term: term, Silent: silent}
+	q := Ask{From: string(w.c.ID), Leader: string(leader.Address), Term: term, Silent: silent, SlowDisk: w.slowDisk()}
 	q.LastTerm, q.LastIndex = last(w.c.Raft)
 	servers := w.c.Raft.GetConfiguration().Configuration().Servers
 	voters, yes := 0, 1
@@ -89,8 +91,13 @@ func (w *Watcher) Answer(q Ask) Answer {
 	if time.Now().Before(w.firing) {
 		return no("campaigns")
 	}
-	// A candidate that has not won its pre-vote waits for an election timeout: with the same log the other goes first.
-	first := r.State() == raft.Follower && string(w.c.ID) < q.From
+	// A candidate that has not won its pre-vote waits for an election timeout: with the same log the other goes first. One whose disk
+	// is healthy goes before one whose disk is slow, which leads only if no other voter has as much of the log.
+	first := string(w.c.ID) < q.From
+	if w.slowDisk() != q.SlowDisk {
+		first = q.SlowDisk
+	}
+	first = first && r.State() == raft.Follower
 	t, i := last(r)
 	if t > q.LastTerm || t == q.LastTerm && (i > q.LastIndex || i == q.LastIndex && first) {
 		return no("ahead")

@@ -37,8 +37,10 @@ type Config struct {
 	// Silent reports whether this node hears nothing from the leader that it follows, for as long as raft would wait at
 	// least. With nil only dead leaders are replaced.
 	Silent func() bool
-	Jitter time.Duration // longest random pause between two tries; 40 ms
-	Log    func(string)
+	// SlowDisk reports whether this node's disk is slow: then a voter with as long a log goes first. Nil: it is not.
+	SlowDisk func() bool
+	Jitter   time.Duration // longest random pause between two tries; 40 ms
+	Log      func(string)
 }
 
 // Stats counts what a watcher saw and did.
@@ -188,6 +190,8 @@ func (w *Watcher) listen(leader raft.Server, term uint64) {
 		w.campaign(leader, term, true)
 	}
 }
+
+func (w *Watcher) slowDisk() bool { return w.c.SlowDisk != nil && w.c.SlowDisk() }
 
 func (w *Watcher) silent() bool { return w.c.Silent != nil && w.c.Silent() }
 

@@ -29,6 +29,7 @@ type member struct {
 	raft  *raft.Raft
 	port  net.Listener
 	calls <-chan raft.RPC // to its raft
+	slow  atomic.Bool     // its disk
 
 	mu      sync.Mutex
 	conns   []net.Conn
@@ -153,6 +154,7 @@ func (n *nodes) open(id string, transport *raft.InmemTransport, servers []raft.S
 func (n *nodes) config(m *member, transport raft.Transport) {
 	configs.Store(m, failover.Config{
 		Raft: m.raft, Campaign: func() error { return timeoutNow(transport, raft.ServerID(m.id)) }, ID: raft.ServerID(m.id), Jitter: time.Millisecond,
+		SlowDisk: m.slow.Load,
 		Ask: func(s raft.Server, q failover.Ask) (failover.Answer, error) {
 			other := n.all[string(s.Address)]
 			c, err := net.Dial("tcp", other.port.Addr().String())
@@ -360,6 +362,46 @@ func TestVoterGrants(t *testing.T) {
 	q.LastTerm, q.LastIndex = q.LastTerm+1, 1
 	if a := n.all["n2"].watching().Answer(q); !a.Granted {
 		t.Errorf("a later term: %+v", a)
+	}
+}
+
+// TestHealthyDiskGoesFirst: of two equal logs that on the healthy disk leads, whatever the ids; a longer log leads on any disk.
+func TestHealthyDiskGoesFirst(t *testing.T) {
+	n := start(t, 3)
+	n.watch("n2")
+	n.all["n1"].port.Close()
+	voter := n.all["n2"].watching()
+	q := n.ask()
+	q.From, q.SlowDisk = "n1", true
+	if a := voter.Answer(q); a.Granted || a.Why != "ahead" {
+		t.Errorf("a slow disk before a healthy one: %+v", a)
+	}
+	q.LastIndex++
+	if a := voter.Answer(q); !a.Granted {
+		t.Errorf("a longer log on a slow disk: %+v", a)
+	}
+	n.all["n2"].slow.Store(true)
+	q = n.ask()
+	q.From = "n9"
+	if a := voter.Answer(q); !a.Granted {
+		t.Errorf("a healthy disk asks a slow one: %+v", a)
+	}
+	q.SlowDisk = true
+	if a := voter.Answer(q); a.Granted {
+		t.Errorf("two slow disks, and the higher id asks: %+v", a)
+	}
+}
+
+// TestSlowDiskLeavesTheLead: of two followers that find the leader dead at once, the one with the healthy disk is elected.
+func TestSlowDiskLeavesTheLead(t *testing.T) {
+	n := start(t, 3)
+	n.all["n2"].slow.Store(true) // it has the lower id, and would go first
+	n.watch("n2", "n3")
+	n.awaitWatched("n1", 2)
+	n.kill("n1")
+	n.await("n3 leads", func() bool { return n.all["n3"].raft.State() == raft.Leader })
+	if fired := n.all["n2"].watching().Stats.Fired.Load(); fired != 0 {
+		t.Errorf("the node with the slow disk has campaigned %d times", fired)
 	}
 }
 

@@ -38,6 +38,8 @@ type pipeline struct {
 	done  chan raft.AppendFuture
 	shut  chan struct{}
 	freed chan struct{} // a call was answered
+	// answered, if set, is told how long each append with entries took.
+	answered func(took time.Duration)
 
 	sending sync.Mutex // held while a call is put on the connection: they leave in the order of the log
 	next    uint64     // the index after the last entry sent; 0: not known yet. Under sending
@@ -55,6 +57,7 @@ type call struct {
 	term, last uint64
 	size       int
 	start      time.Time
+	entries    bool // it has some
 	answered   bool
 	response   raft.AppendEntriesResponse
 	err        error
@@ -136,7 +139,7 @@ func (p *pipeline) AppendEntries(q *raft.AppendEntriesRequest, a *raft.AppendEnt
 		if err := p.room(len(payload)); err != nil {
 			return nil, err
 		}
-		c := &call{term: q.Term, size: len(payload), start: f.start}
+		c := &call{term: q.Term, size: len(payload), start: f.start, entries: len(part.Entries) > 0}
 		if len(rest.Entries) == 0 {
 			c.future = f
 		}
@@ -220,7 +223,7 @@ func (p *pipeline) sendEarly(first, last, term uint64, payload []byte) {
 	if p.next != first || p.conn.Ended() {
 		return
 	}
-	c := &call{term: term, last: last, size: len(payload), start: time.Now()}
+	c := &call{term: term, last: last, size: len(payload), start: time.Now(), entries: true}
 	p.mu.Lock()
 	ok := !p.closed && p.calls < maxCalls && p.bytes <= maxEarlyBytes && len(p.early) < maxEarlyCalls
 	if ok {
@@ -256,10 +259,14 @@ func (p *pipeline) answer(c *call, b []byte, err error) {
 	p.calls--
 	p.bytes -= c.size
 	p.heard = time.Now()
+	took := p.heard.Sub(c.start)
 	if c.future != nil {
 		p.deliver(c)
 	}
 	p.mu.Unlock()
+	if p.answered != nil && c.entries && err == nil && c.response.Success {
+		p.answered(took)
+	}
 	select {
 	case p.freed <- struct{}{}:
 	default:

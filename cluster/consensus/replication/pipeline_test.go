@@ -83,7 +83,7 @@ func (c sentCall) accept(last uint64) {
 	c.answer(AppendResponse(nil, &raft.AppendEntriesResponse{Term: c.q.Term, LastLog: last, Success: true}), nil)
 }
 
-func (p *pipeline) answered(t *testing.T, want raft.AppendFuture, success bool) {
+func (p *pipeline) awaitAnswer(t *testing.T, want raft.AppendFuture, success bool) {
 	t.Helper()
 	select {
 	case f := <-p.done:
@@ -104,13 +104,42 @@ func (we *wireEnd) silent(t *testing.T, what string) {
 	}
 }
 
+// TestAnswersAreTimed: an append with entries is timed from the moment it is sent, early or not. One without entries says nothing of
+// the follower's disk.
+func TestAnswersAreTimed(t *testing.T) {
+	p, w := startPipeline(t)
+	timed, last := 0, time.Duration(0)
+	p.answered = func(took time.Duration) { timed, last = timed+1, took }
+	p.ask(t, &raft.AppendEntriesRequest{Term: 1, PrevLogEntry: 4, PrevLogTerm: 1})
+	w.next(t).accept(4)
+	if timed != 0 {
+		t.Error("an append without entries was timed")
+	}
+	p.ask(t, request(1, 5, 5, 10))
+	w.next(t).accept(5)
+	begun := time.Now()
+	p.putEarly(t, 1, 6, 6)
+	c := w.next(t)
+	time.Sleep(5 * time.Millisecond) // a slow disk
+	c.accept(6)
+	most := time.Since(begun)
+	if timed != 2 || last < 5*time.Millisecond || last > most {
+		t.Errorf("%d answers were timed, the last took %v, want 2 and 5 ms to %v", timed, last, most)
+	}
+	p.ask(t, request(1, 7, 7, 10))
+	w.next(t).answer(nil, errors.New("refused"))
+	if timed != 2 {
+		t.Error("a failed call was timed")
+	}
+}
+
 // TestEarlyEntriesAreSentOnce: what was sent early is not sent again, whether raft asks for it before or after the follower's
 // answer, and raft is answered only by the follower.
 func TestEarlyEntriesAreSentOnce(t *testing.T) {
 	p, w := startPipeline(t)
 	f := p.ask(t, request(2, 5, 6, 10))
 	w.next(t).accept(6)
-	p.answered(t, f, true)
+	p.awaitAnswer(t, f, true)
 
 	p.putEarly(t, 2, 7, 8)
 	first := w.next(t)
@@ -121,11 +150,11 @@ func TestEarlyEntriesAreSentOnce(t *testing.T) {
 	default:
 	}
 	first.accept(8)
-	p.answered(t, f, true)
+	p.awaitAnswer(t, f, true)
 
 	p.putEarly(t, 2, 9, 9)
 	w.next(t).accept(9)
-	p.answered(t, p.ask(t, request(2, 9, 9, 10)), true)
+	p.awaitAnswer(t, p.ask(t, request(2, 9, 9, 10)), true)
 	w.silent(t, "entries that were sent early")
 }
 
@@ -145,7 +174,7 @@ func TestEarlyAnswerCoversAllBefore(t *testing.T) {
 	default:
 	}
 	two.accept(7)
-	p.answered(t, f, true)
+	p.awaitAnswer(t, f, true)
 	w.silent(t, "all was sent early")
 }
 
@@ -166,7 +195,7 @@ func TestOtherEntriesAreNotTakenForThem(t *testing.T) {
 		default:
 		}
 		w.next(t).answer(AppendResponse(nil, &raft.AppendEntriesResponse{Term: 9}), nil)
-		p.answered(t, f, false)
+		p.awaitAnswer(t, f, false)
 	}
 }
 
@@ -206,10 +235,10 @@ func TestFailedCallEndsThePipeline(t *testing.T) {
 			p, w := startPipeline(t)
 			f := p.ask(t, request(2, 5, 5, 10))
 			fail(w.next(t))
-			p.answered(t, f, false)
+			p.awaitAnswer(t, f, false)
 			p.putEarly(t, 2, 6, 6)
 			fail(w.next(t))
-			p.answered(t, p.ask(t, request(2, 6, 6, 10)), false)
+			p.awaitAnswer(t, p.ask(t, request(2, 6, 6, 10)), false)
 		})
 	}
 }
@@ -237,7 +266,7 @@ func TestLargeAppendIsSplit(t *testing.T) {
 		}
 		c.accept(last)
 	}
-	p.answered(t, <-answered, true)
+	p.awaitAnswer(t, <-answered, true)
 }
 
 // TestCloseFreesRaft: raft does not wait for a follower whose pipeline is closed.

@@ -28,7 +28,7 @@ type Transport struct {
 
 // AppendEntriesPipeline opens a pipeline, raft's own one to a node that doesn't understand ours.
 func (t Transport) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress) (raft.AppendPipeline, error) {
-	p, err := t.sender.open(to)
+	p, err := t.sender.open(id, to)
 	if errors.Is(err, errOlder) {
 		return t.NetworkTransport.AppendEntriesPipeline(id, to)
 	}
@@ -44,6 +44,9 @@ type Sender struct {
 	Dial func(addr string, timeout time.Duration) (net.Conn, error)
 	// Header names this node as leader.
 	Header raft.RPCHeader
+	// Answered, if set, is told how long a follower took to answer an append with entries, from the moment it was sent: the network
+	// both ways, and the follower's disk. It must return at once.
+	Answered func(id raft.ServerID, took time.Duration)
 
 	raft atomic.Pointer[raft.Raft]
 
@@ -58,7 +61,7 @@ func (s *Sender) Over(t *raft.NetworkTransport) Transport { return Transport{t, 
 func (s *Sender) Started(r *raft.Raft) { s.raft.Store(r) }
 
 // open opens a pipeline to a server. The error is errOlder if the server can't have one.
-func (s *Sender) open(to raft.ServerAddress) (raft.AppendPipeline, error) {
+func (s *Sender) open(id raft.ServerID, to raft.ServerAddress) (raft.AppendPipeline, error) {
 	conn, err := s.Dial(string(to), transport.DialTimeout)
 	if err != nil {
 		return nil, err
@@ -79,6 +82,9 @@ func (s *Sender) open(to raft.ServerAddress) (raft.AppendPipeline, error) {
 		s.mu.Unlock()
 		end()
 	})
+	if s.Answered != nil {
+		p.answered = func(took time.Duration) { s.Answered(id, took) }
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pipelines = append(s.pipelines, p)

@@ -18,6 +18,7 @@ var acceptances = []acceptance{
 	{"client-tests", "core.3", "the published client, unmodified, against three nodes", clientTests},
 	{"leader-kill", "core.4", "kill -9 and graceful stop of the leader under 64 clients", leaderLost},
 	{"leader-stop", "core.5", "SIGSTOP of the leader and of a follower for 5 s, readers on all nodes", frozen},
+	{"grey-disk", "state.10", "syncs of the leader, and then of all nodes, take 200 ms longer under 64 clients; snapshots in turn", greyDisk},
 	{"all-killed", "core.6", "all nodes killed at once with 1,000,000 keys", allKilled},
 	{"poison", "reliability.8", "an entry that ends every node: they wait at the third start, and go on without its database", poisoned},
 	{"damaged-disk", "core.7", "flipped bits, truncated files, failing disks", damagedDisk},

@@ -66,6 +66,8 @@ func perform(ctx context.Context, only string, first uint64) (all []verdict, err
 			err = b.look(ctx, w, &v)
 		} else if t, is := tests[f.Name]; is {
 			err = b.tested(ctx, t, &v)
+		} else if e, real := experiments[f.Name]; real {
+			err = b.try(ctx, e, &v)
 		} else {
 			err = b.simulated(ctx, &v)
 		}

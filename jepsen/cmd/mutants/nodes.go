@@ -10,6 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen"
 	"github.com/trireme-dev/trireme/jepsen/mutant"
 	"github.com/trireme-dev/trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen/slowdisks"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
@@ -36,6 +37,75 @@ func stoppedLeaders(seed uint64) *nemesis.Schedule {
 		at += hold + 200*time.Millisecond + time.Duration(rng.IntN(200))*time.Millisecond
 	}
 	return s
+}
+
+// An experiment finds a fault that shows in no reply. Its error is the rule that was broken.
+type experiment struct {
+	name string
+	args []string // of the nodes
+	run  func(context.Context, *testcluster.Cluster) error
+}
+
+// experiments lists the experiments by the faults that they find.
+var experiments = map[string]experiment{
+	mutant.SlowLeader: {"slow leader", nil, func(ctx context.Context, c *testcluster.Cluster) error {
+		_, err := slowdisks.Leader(ctx, c, 200*time.Millisecond, slowdisks.Times{Before: 3 * time.Second, During: 15 * time.Second})
+		return err
+	}},
+	mutant.SnapshotsAtOnce: {"snapshots", slowdisks.SnapshotFlags, func(ctx context.Context, c *testcluster.Cluster) error {
+		_, err := slowdisks.Turns(ctx, c, 45*time.Second)
+		return err
+	}},
+}
+
+// try runs the experiment for a fault, first without it. Only the run with it counts as time.
+func (b *builds) try(ctx context.Context, e experiment, v *verdict) error {
+	v.workload, v.seed = e.name, b.first
+	for _, o := range []testcluster.BuildOptions{{Failpoints: true}, {Failpoints: true, Fault: &v.fault}} {
+		dir, err := os.MkdirTemp(b.dir, "run-")
+		if err != nil {
+			return err
+		}
+		binary, err := testcluster.Build(filepath.Join(dir, "bin"), o)
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		broken, err := e.on(ctx, testcluster.Options{Binary: binary, Dir: dir, Args: e.args})
+		switch {
+		case err != nil:
+			return err
+		case o.Fault == nil && broken != "":
+			v.invalid = broken
+			return nil
+		case o.Fault != nil:
+			if v.took = time.Since(began); v.took <= limit {
+				v.rule = broken
+			}
+		}
+	}
+	return nil
+}
+
+// on runs the experiment on a cluster of its own. It returns the rule that was broken, if one was.
+func (e *experiment) on(ctx context.Context, o testcluster.Options) (broken string, err error) {
+	c, err := testcluster.NewCluster(o)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	if err := c.Start(); err != nil {
+		return "", err
+	}
+	ready, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if err := c.WaitReady(ready); err != nil {
+		return "", err
+	}
+	if err := e.run(ctx, c); err != nil {
+		broken = err.Error()
+	}
+	return broken, ctx.Err()
 }
 
 // runTime is the duration of load and faults in one run. Seeds are tried one after the other until limit.
