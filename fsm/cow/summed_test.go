@@ -1,0 +1,146 @@
+package cow
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// highest is a summary for tests: the highest value below, and the lowest.
+type highest struct{ most, least int }
+
+func joinHighest(into, other *highest) {
+	into.most, into.least = max(into.most, other.most), min(into.least, other.least)
+}
+
+// checkSummed compares a map with a model: order, positions, sums, what Next and Best find.
+func checkSummed(t *rapid.T, sm *Summed[int, highest], model map[string]int) {
+	names := slices.Sorted(maps.Keys(model))
+	if sm.Len() != len(names) {
+		t.Fatalf("length %d, want %d", sm.Len(), len(names))
+	}
+	want, have := highest{-1, 1 << 30}, []string{}
+	for v, at, ok := sm.Next("", true, nil); ok; v, at, ok = sm.Next(at, false, nil) {
+		if model[at] != v || sm.At(len(have)) != at {
+			t.Fatalf("%q has %d, want %d; position %d has %q", at, v, model[at], len(have), sm.At(len(have)))
+		}
+		have = append(have, at)
+		joinHighest(&want, &highest{v, v})
+	}
+	if !slices.Equal(have, names) {
+		t.Fatalf("names %q, want %q", have, names)
+	}
+	sum, ok := sm.Sum()
+	if ok != (len(names) > 0) || ok && sum != want {
+		t.Fatalf("sum %+v, want %+v", sum, want)
+	}
+	least := rapid.IntRange(0, 100).Draw(t, "least")
+	after := rapid.SampledFrom(append(names, "m", "")).Draw(t, "after")
+	_, at, ok := sm.Next(after, false, func(s *highest) bool { return s.most >= least })
+	i := slices.IndexFunc(names, func(n string) bool { return n > after && model[n] >= least })
+	if ok != (i >= 0) || ok && at != names[i] {
+		t.Fatalf("the next of at least %d after %q is %q", least, after, at)
+	}
+	spared := rapid.IntRange(0, 100).Draw(t, "spared")
+	score := func(v int) int64 {
+		if v >= spared {
+			return int64(v / 2)
+		}
+		return int64(v)
+	}
+	best, found := sm.Best(int64(least), func(s *highest) int64 { return int64(s.most) }, score)
+	wantBest, wantFound := -1, false
+	for _, n := range names {
+		if v := model[n]; score(v) > int64(least) && (!wantFound || score(v) > score(wantBest)) {
+			wantBest, wantFound = v, true
+		}
+	}
+	if found != wantFound || found && (score(best) != score(wantBest)) {
+		t.Fatalf("the best is %d, want %d", best, wantBest)
+	}
+	for n, v := range model {
+		if got, ok := sm.Get(n); !ok || got != v {
+			t.Fatalf("%q has %d, want %d", n, got, v)
+		}
+	}
+	if sm.root != nil {
+		checkDepth(t, sm.root)
+	}
+}
+
+func checkDepth(t *rapid.T, n *snode[int, highest]) (depth int) {
+	if len(n.places) == 0 || len(n.places) > maxSummed {
+		t.Fatalf("a node of %d places", len(n.places))
+	}
+	if n.leaf {
+		return 0
+	}
+	for i := range n.places {
+		d := checkDepth(t, n.places[i].kid)
+		if i > 0 && d != depth {
+			t.Fatalf("leaves at depths %d and %d", d, depth)
+		}
+		depth = d
+	}
+	return depth + 1
+}
+
+// TestSummed changes a map and a model alike, in bursts that make it deep, and keeps snapshots that must not change.
+func TestSummed(t *testing.T) {
+	type version struct {
+		sm    *Summed[int, highest]
+		model map[string]int
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		live := version{NewSummed[int](joinHighest), map[string]int{}}
+		var kept []version
+		for range rapid.IntRange(1, 20).Draw(t, "bursts") {
+			base, n := rapid.IntRange(0, 3000).Draw(t, "base"), rapid.IntRange(1, 400).Draw(t, "n")
+			step := rapid.SampledFrom([]int{1, 7, 1999}).Draw(t, "step")
+			remove := rapid.IntRange(0, 2).Draw(t, "remove") == 0
+			for i := range n {
+				name := fmt.Sprintf("n%04d", (base+i*step)%4000)
+				if _, had := live.model[name]; remove {
+					if live.sm.Delete(name) != had {
+						t.Fatalf("removing %q: had %v", name, had)
+					}
+					delete(live.model, name)
+					continue
+				}
+				v := (base*31 + i*17) % 101
+				live.sm.Put(name, v, highest{v, v})
+				live.model[name] = v
+			}
+			if rapid.Bool().Draw(t, "snapshot") {
+				s := version{live.sm.Snapshot(), maps.Clone(live.model)}
+				if rapid.Bool().Draw(t, "the snapshot goes on") {
+					s.sm, live.sm = live.sm, s.sm
+				}
+				kept = append(kept, s)
+			}
+		}
+		for _, v := range append(kept, live) {
+			checkSummed(t, v.sm, v.model)
+		}
+	})
+}
+
+// TestSummedChangesLittle holds what a fork and a change cost: the nodes on one way down, however many values there are.
+func TestSummedChangesLittle(t *testing.T) {
+	allocations := func(n int) float64 {
+		sm := NewSummed[int](joinHighest)
+		for i := range n {
+			sm.Put(fmt.Sprintf("n%06d", i), 50, highest{50, 50})
+		}
+		return testing.AllocsPerRun(100, func() {
+			sm.Snapshot()
+			sm.Put("n000007", 51, highest{51, 51})
+		})
+	}
+	if few, many := allocations(100), allocations(100_000); many > few+6 {
+		t.Errorf("a fork and a change take %v allocations of 100,000 values, %v of 100", many, few)
+	}
+}
