@@ -42,8 +42,8 @@ func (v *View) Login(user string, password acl.Digest) acl.Identity {
 	if user != acl.DefaultName && user != acl.ReadOnlyName {
 		return found
 	}
-	for i := 0; i < len(v.s.databases) && !found.Known(); i++ {
-		found = v.Authenticate(v.s.databases[i].name, user, password)
+	for d := v.s.first(nil); d != nil && !found.Known(); d = v.s.after(d, nil) {
+		found = v.Authenticate(d.name, user, password)
 	}
 	return found
 }
@@ -51,8 +51,8 @@ func (v *View) Login(user string, password acl.Digest) acl.Identity {
 // LoginBearer is Bearer where the credential chooses the database, like Login.
 func (v *View) LoginBearer(t *acl.Bearer) acl.Identity {
 	found := v.Bearer(DefaultDB, t)
-	for i := 0; i < len(v.s.databases) && !found.Known(); i++ {
-		found = v.Bearer(v.s.databases[i].name, t)
+	for d := v.s.first(nil); d != nil && !found.Known(); d = v.s.after(d, nil) {
+		found = v.Bearer(d.name, t)
 	}
 	return found
 }
@@ -162,9 +162,9 @@ func (v *View) TokenSalt() acl.Salt { return v.s.tokens.salt }
 
 // Databases describes every database, in the order of their names.
 func (v *View) Databases() []DatabaseInfo {
-	list := make([]DatabaseInfo, len(v.s.databases))
-	for i, d := range v.s.databases {
-		list[i] = d.info()
+	list := make([]DatabaseInfo, 0, v.s.databases.Len())
+	for d := v.s.first(nil); d != nil; d = v.s.after(d, nil) {
+		list = append(list, d.info())
 	}
 	return list
 }

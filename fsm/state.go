@@ -3,6 +3,7 @@ package fsm
 import (
 	"github.com/trireme-dev/trireme/fsm/channel"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/dedup"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
@@ -28,35 +29,36 @@ type State struct {
 	fragments fragments // of a large entry that is under way
 	stage     stage
 
-	databases   []*database // in the order of their names
-	home        *database   // the one named default, which is always there
-	quarantines int         // how many databases are in quarantine
-	channels    *channel.Book
-	keeper      payload.Keeper // of this node, not replicated; nil if payloads stay in memory
+	databases  *cow.Summed[*database, summary]
+	home       *database   // the one named default, which is always there
+	changing   []*database // those that the request that is being applied has opened, see open
+	generation *generation // nil in a fork, which is never changed
+	sums       sums        // of all databases, as settle has found them
+	blank      *blank
+	channels   *channel.Book
+	// Of this node, not replicated: keeper has large payloads (nil: they stay in memory), saves counts the snapshots.
+	keeper payload.Keeper
+	saves  uint64
 
 	applier applier
 }
 
 func newState(table *command.Table, keeper payload.Keeper) *State {
 	s := &State{level: env.Base, keeper: keeper, retries: dedup.New(), channels: channel.New(), applier: newApplier(table)}
-	s.home = s.newDatabase(DefaultDB, 0)
-	s.databases = []*database{s.home}
+	s.databases, s.generation, s.blank = newDirectory(), new(generation), newBlank()
+	s.insert(s.newDatabase(DefaultDB, 0))
 	return s
 }
 
-// fork is the state as it is now: the time it takes grows with what is under way and
-// with the number of databases, not with what they hold.
+// fork is the state as it is now: the time it takes grows with what is under way, not with the number of databases, nor with
+// what they hold.
 func (s *State) fork() *State {
+	s.settle()
 	f := *s
 	f.sessions = s.sessions.fork()
 	f.digests = s.digests.fork()
 	f.retries = s.retries.Fork()
-	f.databases = make([]*database, len(s.databases))
-	for i, d := range s.databases {
-		f.databases[i] = d.fork()
-	}
-	i, _ := f.place(DefaultDB)
-	f.home = f.databases[i]
+	s.forkDatabases(&f)
 	f.channels = s.channels.Fork()
 	f.applier = s.applier.fork()
 	return &f

@@ -164,12 +164,15 @@ type Tx struct {
 	Users *acl.Store // of the database
 	// Channels are the subscriber counts of the database.
 	Channels channel.Scope
-	// Messages is the database's store of messages; nil if it has none.
-	Messages *queue.Store
-	// Workflows are the workflow runs, where there are Messages.
+	// Messages is the database's store of messages, Workflows its workflow runs. Both are nil if there are none, and until a
+	// command asks Stores for them.
+	Messages  *queue.Store
 	Workflows *workflow.Store
-	User      *acl.User // nil: no user, without any right
-	Table     *Table
+	Stores    Stores
+	// Saved says that all changes of DB are in a snapshot of this node.
+	Saved bool
+	User  *acl.User // nil: no user, without any right
+	Table *Table
 	Memory
 	// Config are the replicated parameters; Host is the node's word about itself, nil in
 	// an apply.

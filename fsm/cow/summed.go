@@ -3,7 +3,6 @@ package cow
 import (
 	"slices"
 	"sort"
-	"strings"
 )
 
 // maxSummed is the most places of a node of a Summed; below minSummed a node joins a neighbour, if both have room to spare.
@@ -20,6 +19,7 @@ type Summed[V any, S comparable] struct {
 	owner *owner
 	root  *snode[V, S] // nil before the first value
 	size  int
+	sum   S // of all
 }
 
 // snode is a node: a leaf has values, an inner node children, all leaves at one depth.
@@ -54,13 +54,8 @@ func (sm *Summed[V, S]) Snapshot() *Summed[V, S] {
 // Len is the number of values.
 func (sm *Summed[V, S]) Len() int { return sm.size }
 
-// Sum is what all summaries come to; false if there is no value.
-func (sm *Summed[V, S]) Sum() (sum S, ok bool) {
-	if sm.size == 0 {
-		return sum, false
-	}
-	return sm.sumOf(sm.root), true
-}
+// Sum is what all summaries come to; it means nothing while there is no value.
+func (sm *Summed[V, S]) Sum() *S { return &sm.sum }
 
 func (sm *Summed[V, S]) sumOf(n *snode[V, S]) S {
 	sum := n.places[0].sum
@@ -110,7 +105,7 @@ func (sm *Summed[V, S]) At(i int) string {
 // Next returns the first value after a name (from the name itself on, if with it) of whose summary want is true, and its
 // name. want must be true of a join if it is true of a part of it; nil wants all.
 func (sm *Summed[V, S]) Next(name string, with bool, want func(*S) bool) (v V, at string, ok bool) {
-	if sm.root == nil {
+	if sm.root == nil || want != nil && !want(&sm.sum) {
 		return v, "", false
 	}
 	p := sm.root.next(name, with, want)
@@ -139,7 +134,7 @@ func (sn *snode[V, S]) next(name string, with bool, want func(*S) bool) *splace[
 // Best returns the value of the highest score, the first of them by name, if that is above least. bound is the most that a
 // value with such a summary, or below it, can have; score tells it of one value.
 func (sm *Summed[V, S]) Best(least int64, bound func(*S) int64, score func(V) int64) (best V, ok bool) {
-	if sm.root == nil {
+	if sm.root == nil || bound(&sm.sum) <= least {
 		return best, false
 	}
 	b := bestOf[V, S]{score: least, bound: bound, of: score}
@@ -219,8 +214,12 @@ func (sm *Summed[V, S]) Put(name string, v V, sum S) {
 		sm.root = &snode[V, S]{owner: sm.owner, leaf: true}
 	}
 	sm.root = sm.own(sm.root)
-	if right, _ := sm.put(sm.root, splace[V, S]{name: strings.Clone(name), sum: sum, val: v}); right != nil {
+	right, changed := sm.put(sm.root, splace[V, S]{name: name, sum: sum, val: v})
+	if right != nil {
 		sm.root = &snode[V, S]{owner: sm.owner, places: []splace[V, S]{sm.child(sm.root), sm.child(right)}}
+	}
+	if changed {
+		sm.sum = sm.sumOf(sm.root)
 	}
 }
 
@@ -286,7 +285,9 @@ func (sm *Summed[V, S]) Delete(name string) bool {
 	}
 	if sm.size == 0 {
 		sm.root = nil
+		return true
 	}
+	sm.sum = sm.sumOf(sm.root)
 	return true
 }
 
