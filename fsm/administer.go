@@ -164,8 +164,10 @@ func (s *Settings) SetTenantWork(work, script int64) {
 }
 
 func (s *State) configure(_ *env.Env, n Settings) (Settings, error) {
-	s.settings = n
-	s.resummarize()
+	before := s.settings
+	if s.settings = n; n.MaxMemory != before.MaxMemory || n.Policy != before.Policy || n.TenantMemoryPercent != before.TenantMemoryPercent {
+		s.resummarize()
+	}
 	return s.settings, nil
 }
 

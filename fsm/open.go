@@ -18,6 +18,17 @@ import (
 // is over, the sums and the summaries of the databases that it has opened are brought up to date. Nothing but open and
 // openWork returns a database that may be changed. See docs/design/databases.md.
 
+// directory is the databases of a state.
+type directory struct {
+	databases  *cow.Summed[*database, summary]
+	home       *database   // the one named default, which is always there
+	changing   []*database // those that the request that is being applied has opened
+	generation *generation // nil in a fork, which is never changed
+	sums       sums        // of all databases, as settle has found them
+	blank      *blank
+	saves      uint64 // counts the snapshots of this node; not replicated
+}
+
 // generation marks what a state may change in place: the databases that it has opened since it was forked last.
 type generation struct{ _ byte }
 
@@ -35,7 +46,7 @@ func newBlank() *blank {
 	return &blank{keyspace.New(), script.NewStore(), search.NewStore(), queue.New(), workflow.New()}
 }
 
-func newDirectory() *cow.Summed[*database, summary] { return cow.NewSummed[*database]((*summary).join) }
+func newDatabases() *cow.Summed[*database, summary] { return cow.NewSummed[*database]((*summary).join) }
 
 // fork copies a database, its messages and runs only if this one may have changed them since generation g began.
 func (d *database) fork(g *generation) *database {

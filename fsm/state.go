@@ -3,7 +3,6 @@ package fsm
 import (
 	"github.com/trireme-dev/trireme/fsm/channel"
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/dedup"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
@@ -29,23 +28,16 @@ type State struct {
 	fragments fragments // of a large entry that is under way
 	stage     stage
 
-	databases  *cow.Summed[*database, summary]
-	home       *database   // the one named default, which is always there
-	changing   []*database // those that the request that is being applied has opened, see open
-	generation *generation // nil in a fork, which is never changed
-	sums       sums        // of all databases, as settle has found them
-	blank      *blank
-	channels   *channel.Book
-	// Of this node, not replicated: keeper has large payloads (nil: they stay in memory), saves counts the snapshots.
-	keeper payload.Keeper
-	saves  uint64
+	directory // of the databases
+	channels  *channel.Book
+	keeper    payload.Keeper // of this node, not replicated; nil if payloads stay in memory
 
 	applier applier
 }
 
 func newState(table *command.Table, keeper payload.Keeper) *State {
 	s := &State{level: env.Base, keeper: keeper, retries: dedup.New(), channels: channel.New(), applier: newApplier(table)}
-	s.databases, s.generation, s.blank = newDirectory(), new(generation), newBlank()
+	s.directory = directory{databases: newDatabases(), generation: new(generation), blank: newBlank()}
 	s.insert(s.newDatabase(DefaultDB, 0))
 	return s
 }

@@ -8,9 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/channel"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
-	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/reply"
-	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // Flags say how a command may be used.
@@ -164,13 +162,7 @@ type Tx struct {
 	Users *acl.Store // of the database
 	// Channels are the subscriber counts of the database.
 	Channels channel.Scope
-	// Messages is the database's store of messages, Workflows its workflow runs. Both are nil if there are none, and until a
-	// command asks Stores for them.
-	Messages  *queue.Store
-	Workflows *workflow.Store
-	Stores    Stores
-	// Saved says that all changes of DB are in a snapshot of this node.
-	Saved bool
+	Deliveries
 	User  *acl.User // nil: no user, without any right
 	Table *Table
 	Memory
@@ -212,6 +204,8 @@ type Memory struct {
 	ClusterPolicy keyspace.Policy
 	Room          Evictor
 	Began         uint64
+	// Saved says that all changes of DB are in a snapshot of this node.
+	Saved bool
 }
 
 // Origin is the way a command came in.

@@ -5,6 +5,14 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
+// Deliveries are the messages and the workflow runs of a database. Both are nil if there are none, and until a command asks
+// Stores for them.
+type Deliveries struct {
+	Messages  *queue.Store
+	Workflows *workflow.Store
+	Stores    Stores
+}
+
 // Stores gives a transaction the messages and the workflow runs of its database. Most transactions never ask.
 type Stores interface{ GiveStores(tx *Tx) }
 

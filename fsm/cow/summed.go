@@ -45,22 +45,22 @@ func NewSummed[V any, S comparable](join func(into, other *S)) *Summed[V, S] {
 }
 
 // Snapshot returns the map as it is now, in constant time; both may be changed afterwards, and neither sees the other's changes.
-func (sm *Summed[V, S]) Snapshot() *Summed[V, S] {
-	s := *sm
-	sm.owner, s.owner = new(owner), new(owner)
+func (su *Summed[V, S]) Snapshot() *Summed[V, S] {
+	s := *su
+	su.owner, s.owner = new(owner), new(owner)
 	return &s
 }
 
 // Len is the number of values.
-func (sm *Summed[V, S]) Len() int { return sm.size }
+func (su *Summed[V, S]) Len() int { return su.size }
 
 // Sum is what all summaries come to; it means nothing while there is no value.
-func (sm *Summed[V, S]) Sum() *S { return &sm.sum }
+func (su *Summed[V, S]) Sum() *S { return &su.sum }
 
-func (sm *Summed[V, S]) sumOf(n *snode[V, S]) S {
+func (su *Summed[V, S]) sumOf(n *snode[V, S]) S {
 	sum := n.places[0].sum
 	for i := 1; i < len(n.places); i++ {
-		sm.join(&sum, &n.places[i].sum)
+		su.join(&sum, &n.places[i].sum)
 	}
 	return sum
 }
@@ -71,8 +71,8 @@ func (sn *snode[V, S]) find(name string) int {
 }
 
 // Get returns the value of a name.
-func (sm *Summed[V, S]) Get(name string) (v V, ok bool) {
-	for n := sm.root; n != nil; {
+func (su *Summed[V, S]) Get(name string) (v V, ok bool) {
+	for n := su.root; n != nil; {
 		i := n.find(name)
 		if i < 0 {
 			return v, false
@@ -89,8 +89,8 @@ func (sm *Summed[V, S]) Get(name string) (v V, ok bool) {
 }
 
 // At is the name of the value at a position; 0 <= i < Len.
-func (sm *Summed[V, S]) At(i int) string {
-	n := sm.root
+func (su *Summed[V, S]) At(i int) string {
+	n := su.root
 	for !n.leaf {
 		j := 0
 		for i >= n.places[j].size {
@@ -104,11 +104,11 @@ func (sm *Summed[V, S]) At(i int) string {
 
 // Next returns the first value after a name (from the name itself on, if with it) of whose summary want is true, and its
 // name. want must be true of a join if it is true of a part of it; nil wants all.
-func (sm *Summed[V, S]) Next(name string, with bool, want func(*S) bool) (v V, at string, ok bool) {
-	if sm.root == nil || want != nil && !want(&sm.sum) {
+func (su *Summed[V, S]) Next(name string, with bool, want func(*S) bool) (v V, at string, ok bool) {
+	if su.root == nil || want != nil && !want(&su.sum) {
 		return v, "", false
 	}
-	p := sm.root.next(name, with, want)
+	p := su.root.next(name, with, want)
 	if p == nil {
 		return v, "", false
 	}
@@ -133,12 +133,12 @@ func (sn *snode[V, S]) next(name string, with bool, want func(*S) bool) *splace[
 
 // Best returns the value of the highest score, the first of them by name, if that is above least. bound is the most that a
 // value with such a summary, or below it, can have; score tells it of one value.
-func (sm *Summed[V, S]) Best(least int64, bound func(*S) int64, score func(V) int64) (best V, ok bool) {
-	if sm.root == nil || bound(&sm.sum) <= least {
+func (su *Summed[V, S]) Best(least int64, bound func(*S) int64, score func(V) int64) (best V, ok bool) {
+	if su.root == nil || bound(&su.sum) <= least {
 		return best, false
 	}
 	b := bestOf[V, S]{score: least, bound: bound, of: score}
-	b.look(sm.root)
+	b.look(su.root)
 	return b.best, b.found
 }
 
@@ -188,17 +188,17 @@ func (bo *bestOf[V, S]) look(n *snode[V, S]) {
 	}
 }
 
-// own returns n, or a copy of it that sm may change.
-func (sm *Summed[V, S]) own(n *snode[V, S]) *snode[V, S] {
-	if n.owner == sm.owner {
+// own returns n, or a copy of it that su may change.
+func (su *Summed[V, S]) own(n *snode[V, S]) *snode[V, S] {
+	if n.owner == su.owner {
 		return n
 	}
-	return &snode[V, S]{owner: sm.owner, leaf: n.leaf, places: append(make([]splace[V, S], 0, min(maxSummed, len(n.places)+4)), n.places...)}
+	return &snode[V, S]{owner: su.owner, leaf: n.leaf, places: append(make([]splace[V, S], 0, min(maxSummed, len(n.places)+4)), n.places...)}
 }
 
 // child is a node as its parent keeps it.
-func (sm *Summed[V, S]) child(n *snode[V, S]) splace[V, S] {
-	p := splace[V, S]{name: n.places[0].name, sum: sm.sumOf(n), kid: n, size: len(n.places)}
+func (su *Summed[V, S]) child(n *snode[V, S]) splace[V, S] {
+	p := splace[V, S]{name: n.places[0].name, sum: su.sumOf(n), kid: n, size: len(n.places)}
 	if !n.leaf {
 		p.size = 0
 		for i := range n.places {
@@ -209,23 +209,23 @@ func (sm *Summed[V, S]) child(n *snode[V, S]) splace[V, S] {
 }
 
 // Put stores a value with its summary, in the place of the value of its name if there is one.
-func (sm *Summed[V, S]) Put(name string, v V, sum S) {
-	if sm.root == nil {
-		sm.root = &snode[V, S]{owner: sm.owner, leaf: true}
+func (su *Summed[V, S]) Put(name string, v V, sum S) {
+	if su.root == nil {
+		su.root = &snode[V, S]{owner: su.owner, leaf: true}
 	}
-	sm.root = sm.own(sm.root)
-	right, changed := sm.put(sm.root, splace[V, S]{name: name, sum: sum, val: v})
+	su.root = su.own(su.root)
+	right, changed := su.put(su.root, splace[V, S]{name: name, sum: sum, val: v})
 	if right != nil {
-		sm.root = &snode[V, S]{owner: sm.owner, places: []splace[V, S]{sm.child(sm.root), sm.child(right)}}
+		su.root = &snode[V, S]{owner: su.owner, places: []splace[V, S]{su.child(su.root), su.child(right)}}
 	}
 	if changed {
-		sm.sum = sm.sumOf(sm.root)
+		su.sum = su.sumOf(su.root)
 	}
 }
 
-// put stores a value in n, which sm owns, and returns the part that n had no room for, and whether what n comes to may have
+// put stores a value in n, which su owns, and returns the part that n had no room for, and whether what n comes to may have
 // changed.
-func (sm *Summed[V, S]) put(n *snode[V, S], p splace[V, S]) (right *snode[V, S], changed bool) {
+func (su *Summed[V, S]) put(n *snode[V, S], p splace[V, S]) (right *snode[V, S], changed bool) {
 	i := n.find(p.name)
 	if n.leaf {
 		if i >= 0 && n.places[i].name == p.name {
@@ -233,26 +233,26 @@ func (sm *Summed[V, S]) put(n *snode[V, S], p splace[V, S]) (right *snode[V, S],
 			n.places[i].sum, n.places[i].val = p.sum, p.val
 			return nil, changed
 		}
-		sm.size++
-		return sm.insert(n, i+1, p), true
+		su.size++
+		return su.insert(n, i+1, p), true
 	}
 	i = max(i, 0)
-	kid := sm.own(n.places[i].kid)
+	kid := su.own(n.places[i].kid)
 	n.places[i].kid = kid
-	more, changed := sm.put(kid, p)
+	more, changed := su.put(kid, p)
 	if !changed {
 		return nil, false
 	}
 	was := n.places[i]
-	n.places[i] = sm.child(kid)
+	n.places[i] = su.child(kid)
 	if more != nil {
-		return sm.insert(n, i+1, sm.child(more)), true
+		return su.insert(n, i+1, su.child(more)), true
 	}
 	return nil, was.sum != n.places[i].sum || was.size != n.places[i].size || was.name != n.places[i].name
 }
 
 // insert puts p at place i of n, and returns the half of n that then has no room. What comes behind all others leaves n full.
-func (sm *Summed[V, S]) insert(n *snode[V, S], i int, p splace[V, S]) (right *snode[V, S]) {
+func (su *Summed[V, S]) insert(n *snode[V, S], i int, p splace[V, S]) (right *snode[V, S]) {
 	if len(n.places) < maxSummed {
 		n.places = slices.Insert(n.places, i, p)
 		return nil
@@ -261,7 +261,7 @@ func (sm *Summed[V, S]) insert(n *snode[V, S], i int, p splace[V, S]) (right *sn
 	if i == len(n.places) {
 		at = len(n.places)
 	}
-	right = &snode[V, S]{owner: sm.owner, leaf: n.leaf, places: append(make([]splace[V, S], 0, maxSummed-at+4), n.places[at:]...)}
+	right = &snode[V, S]{owner: su.owner, leaf: n.leaf, places: append(make([]splace[V, S], 0, maxSummed-at+4), n.places[at:]...)}
 	clear(n.places[at:])
 	n.places = n.places[:at]
 	if i < at {
@@ -273,38 +273,38 @@ func (sm *Summed[V, S]) insert(n *snode[V, S], i int, p splace[V, S]) (right *sn
 }
 
 // Delete removes the value of a name and reports whether there was one.
-func (sm *Summed[V, S]) Delete(name string) bool {
-	if _, found := sm.Get(name); !found {
+func (su *Summed[V, S]) Delete(name string) bool {
+	if _, found := su.Get(name); !found {
 		return false
 	}
-	sm.root = sm.own(sm.root)
-	sm.remove(sm.root, name)
-	sm.size--
-	for !sm.root.leaf && len(sm.root.places) == 1 {
-		sm.root = sm.root.places[0].kid
+	su.root = su.own(su.root)
+	su.remove(su.root, name)
+	su.size--
+	for !su.root.leaf && len(su.root.places) == 1 {
+		su.root = su.root.places[0].kid
 	}
-	if sm.size == 0 {
-		sm.root = nil
+	if su.size == 0 {
+		su.root = nil
 		return true
 	}
-	sm.sum = sm.sumOf(sm.root)
+	su.sum = su.sumOf(su.root)
 	return true
 }
 
-// remove takes a name, which is there, out of n, which sm owns.
-func (sm *Summed[V, S]) remove(n *snode[V, S], name string) {
+// remove takes a name, which is there, out of n, which su owns.
+func (su *Summed[V, S]) remove(n *snode[V, S], name string) {
 	i := n.find(name)
 	if n.leaf {
 		n.places = slices.Delete(n.places, i, i+1)
 		return
 	}
-	kid := sm.own(n.places[i].kid)
-	sm.remove(kid, name)
+	kid := su.own(n.places[i].kid)
+	su.remove(kid, name)
 	if len(kid.places) == 0 {
 		n.places = slices.Delete(n.places, i, i+1)
 		return
 	}
-	n.places[i] = sm.child(kid)
+	n.places[i] = su.child(kid)
 	if len(kid.places) >= minSummed {
 		return
 	}
@@ -312,9 +312,9 @@ func (sm *Summed[V, S]) remove(n *snode[V, S], name string) {
 		if l < 0 || l+1 >= len(n.places) || len(n.places[l].kid.places)+len(n.places[l+1].kid.places) > maxSummed*3/4 {
 			continue
 		}
-		left := sm.own(n.places[l].kid)
+		left := su.own(n.places[l].kid)
 		left.places = append(left.places, n.places[l+1].kid.places...)
-		n.places[l] = sm.child(left)
+		n.places[l] = su.child(left)
 		n.places = slices.Delete(n.places, l+1, l+2)
 		return
 	}

@@ -17,15 +17,15 @@ func joinHighest(into, other *highest) {
 }
 
 // checkSummed compares a map with a model: order, positions, sums, what Next and Best find.
-func checkSummed(t *rapid.T, sm *Summed[int, highest], model map[string]int) {
+func checkSummed(t *rapid.T, su *Summed[int, highest], model map[string]int) {
 	names := slices.Sorted(maps.Keys(model))
-	if sm.Len() != len(names) {
-		t.Fatalf("length %d, want %d", sm.Len(), len(names))
+	if su.Len() != len(names) {
+		t.Fatalf("length %d, want %d", su.Len(), len(names))
 	}
 	want, have := highest{-1, 1 << 30}, []string{}
-	for v, at, ok := sm.Next("", true, nil); ok; v, at, ok = sm.Next(at, false, nil) {
-		if model[at] != v || sm.At(len(have)) != at {
-			t.Fatalf("%q has %d, want %d; position %d has %q", at, v, model[at], len(have), sm.At(len(have)))
+	for v, at, ok := su.Next("", true, nil); ok; v, at, ok = su.Next(at, false, nil) {
+		if model[at] != v || su.At(len(have)) != at {
+			t.Fatalf("%q has %d, want %d; position %d has %q", at, v, model[at], len(have), su.At(len(have)))
 		}
 		have = append(have, at)
 		joinHighest(&want, &highest{v, v})
@@ -33,12 +33,12 @@ func checkSummed(t *rapid.T, sm *Summed[int, highest], model map[string]int) {
 	if !slices.Equal(have, names) {
 		t.Fatalf("names %q, want %q", have, names)
 	}
-	if sum := *sm.Sum(); len(names) > 0 && sum != want {
+	if sum := *su.Sum(); len(names) > 0 && sum != want {
 		t.Fatalf("sum %+v, want %+v", sum, want)
 	}
 	least := rapid.IntRange(0, 100).Draw(t, "least")
 	after := rapid.SampledFrom(append(names, "m", "")).Draw(t, "after")
-	_, at, ok := sm.Next(after, false, func(s *highest) bool { return s.most >= least })
+	_, at, ok := su.Next(after, false, func(s *highest) bool { return s.most >= least })
 	i := slices.IndexFunc(names, func(n string) bool { return n > after && model[n] >= least })
 	if ok != (i >= 0) || ok && at != names[i] {
 		t.Fatalf("the next of at least %d after %q is %q", least, after, at)
@@ -50,7 +50,7 @@ func checkSummed(t *rapid.T, sm *Summed[int, highest], model map[string]int) {
 		}
 		return int64(v)
 	}
-	best, found := sm.Best(int64(least), func(s *highest) int64 { return int64(s.most) }, score)
+	best, found := su.Best(int64(least), func(s *highest) int64 { return int64(s.most) }, score)
 	wantBest, wantFound := -1, false
 	for _, n := range names {
 		if v := model[n]; score(v) > int64(least) && (!wantFound || score(v) > score(wantBest)) {
@@ -61,12 +61,12 @@ func checkSummed(t *rapid.T, sm *Summed[int, highest], model map[string]int) {
 		t.Fatalf("the best is %d, want %d", best, wantBest)
 	}
 	for n, v := range model {
-		if got, ok := sm.Get(n); !ok || got != v {
+		if got, ok := su.Get(n); !ok || got != v {
 			t.Fatalf("%q has %d, want %d", n, got, v)
 		}
 	}
-	if sm.root != nil {
-		checkDepth(t, sm.root)
+	if su.root != nil {
+		checkDepth(t, su.root)
 	}
 }
 
@@ -90,7 +90,7 @@ func checkDepth(t *rapid.T, n *snode[int, highest]) (depth int) {
 // TestSummed changes a map and a model alike, in bursts that make it deep, and keeps snapshots that must not change.
 func TestSummed(t *testing.T) {
 	type version struct {
-		sm    *Summed[int, highest]
+		su    *Summed[int, highest]
 		model map[string]int
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -103,26 +103,26 @@ func TestSummed(t *testing.T) {
 			for i := range n {
 				name := fmt.Sprintf("n%04d", (base+i*step)%4000)
 				if _, had := live.model[name]; remove {
-					if live.sm.Delete(name) != had {
+					if live.su.Delete(name) != had {
 						t.Fatalf("removing %q: had %v", name, had)
 					}
 					delete(live.model, name)
 					continue
 				}
 				v := (base*31 + i*17) % 101
-				live.sm.Put(name, v, highest{v, v})
+				live.su.Put(name, v, highest{v, v})
 				live.model[name] = v
 			}
 			if rapid.Bool().Draw(t, "snapshot") {
-				s := version{live.sm.Snapshot(), maps.Clone(live.model)}
+				s := version{live.su.Snapshot(), maps.Clone(live.model)}
 				if rapid.Bool().Draw(t, "the snapshot goes on") {
-					s.sm, live.sm = live.sm, s.sm
+					s.su, live.su = live.su, s.su
 				}
 				kept = append(kept, s)
 			}
 		}
 		for _, v := range append(kept, live) {
-			checkSummed(t, v.sm, v.model)
+			checkSummed(t, v.su, v.model)
 		}
 	})
 }
@@ -130,13 +130,13 @@ func TestSummed(t *testing.T) {
 // TestSummedChangesLittle holds what a fork and a change cost: the nodes on one way down, however many values there are.
 func TestSummedChangesLittle(t *testing.T) {
 	allocations := func(n int) float64 {
-		sm := NewSummed[int](joinHighest)
+		su := NewSummed[int](joinHighest)
 		for i := range n {
-			sm.Put(fmt.Sprintf("n%06d", i), 50, highest{50, 50})
+			su.Put(fmt.Sprintf("n%06d", i), 50, highest{50, 50})
 		}
 		return testing.AllocsPerRun(100, func() {
-			sm.Snapshot()
-			sm.Put("n000007", 51, highest{51, 51})
+			su.Snapshot()
+			su.Put("n000007", 51, highest{51, 51})
 		})
 	}
 	if few, many := allocations(100), allocations(100_000); many > few+6 {
