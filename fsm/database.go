@@ -58,6 +58,8 @@ type database struct {
 	counted                    sums
 	summary                    summary
 	saves                      uint64 // the State's when it was opened last
+	builtins                   [2]*acl.User
+	tokens                     []acl.Token // of builtins, as they are in the index of logins
 }
 
 // newDatabase is an empty database without credentials. It shares what is blank with all others.
@@ -71,6 +73,7 @@ func (s *State) newDatabase(name string, now int64) *database {
 func (s *State) insert(d *database) {
 	d.summary, d.counted = s.summarize(d), s.count(d)
 	s.sums.add(&d.counted, &sums{})
+	s.index(d)
 	s.put(d)
 }
 
@@ -300,7 +303,10 @@ func (s *State) drawSecret(e *env.Env) {
 	for i := range s.secret {
 		s.secret[i] = byte(e.Uint64())
 	}
-	s.changeAll(func(d *database) { d.users.SetKey(s.secret, d.id) })
+	s.changeAll(func(d *database) {
+		d.users.SetKey(s.secret, d.id)
+		s.index(d)
+	})
 }
 
 // setTokens takes over the tokens that a cluster is founded with.

@@ -42,8 +42,10 @@ func (v *View) Login(user string, password acl.Digest) acl.Identity {
 	if user != acl.DefaultName && user != acl.ReadOnlyName {
 		return found
 	}
-	for d := v.s.first(nil); d != nil && !found.Known(); d = v.s.after(d, nil) {
-		found = v.Authenticate(d.name, user, password)
+	for _, name := range v.s.logins.find(v.s.logins.stored(&acl.Presented{Digest: password})) {
+		if !found.Known() {
+			found = v.Authenticate(name, user, password)
+		}
 	}
 	return found
 }
@@ -51,7 +53,20 @@ func (v *View) Login(user string, password acl.Digest) acl.Identity {
 // LoginBearer is Bearer where the credential chooses the database, like Login.
 func (v *View) LoginBearer(t *acl.Bearer) acl.Identity {
 	found := v.Bearer(DefaultDB, t)
-	for d := v.s.first(nil); d != nil && !found.Known(); d = v.s.after(d, nil) {
+	if found.Known() {
+		return found
+	}
+	digests := v.s.logins.stored(&t.Presented)
+	proof, named := t.NamesUser()
+	if proof != (acl.Digest{}) {
+		digests = append(digests, proof)
+	}
+	for _, name := range v.s.logins.find(digests) {
+		if !found.Known() {
+			found = v.Bearer(name, t)
+		}
+	}
+	for d := v.s.first(has(hasUsers)); named && d != nil && !found.Known(); d = v.s.after(d, has(hasUsers)) {
 		found = v.Bearer(d.name, t)
 	}
 	return found

@@ -25,6 +25,7 @@ type directory struct {
 	changing   []*database // those that the request that is being applied has opened
 	generation *generation // nil in a fork, which is never changed
 	sums       sums        // of all databases, as settle has found them
+	logins     tokenIndex
 	blank      *blank
 	saves      uint64 // counts the snapshots of this node; not replicated
 }
@@ -112,6 +113,9 @@ func (s *State) settle() {
 		n := s.count(d)
 		s.sums.add(&n, &d.counted)
 		d.counted = n
+		if d.users.Builtins() != d.builtins {
+			s.index(d)
+		}
 		if now := s.summarize(d); now != d.summary {
 			d.summary = now
 			s.put(d)
@@ -129,11 +133,17 @@ func (s *State) close() {
 	s.changing = s.changing[:0]
 }
 
+// index enters the tokens of a database into the index of logins.
+func (s *State) index(d *database) {
+	d.builtins = d.users.Builtins()
+	s.logins.update(d, d.users.Tokens())
+}
+
 // forkDatabases gives f, a copy of s, databases of its own. Those that are open in the middle of a request stay those of s, since the
 // request goes on with them.
 func (s *State) forkDatabases(f *State) {
 	was := s.generation
-	f.databases, f.generation, f.changing = s.databases.Snapshot(), nil, nil
+	f.databases, f.generation, f.changing, f.logins = s.databases.Snapshot(), nil, nil, s.logins.fork()
 	s.generation = new(generation)
 	for _, d := range s.changing {
 		f.put(d.fork(was))
@@ -156,6 +166,7 @@ func (s *State) changeAll(f func(*database)) {
 // remove takes a database, which is open, out of the state.
 func (s *State) remove(d *database) {
 	s.sums.add(&sums{}, &d.counted)
+	s.logins.update(d, nil)
 	s.databases.Delete(d.name)
 	s.changing = slices.DeleteFunc(s.changing, func(o *database) bool { return o == d })
 	d.changing = false

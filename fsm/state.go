@@ -37,7 +37,7 @@ type State struct {
 
 func newState(table *command.Table, keeper payload.Keeper) *State {
 	s := &State{level: env.Base, keeper: keeper, retries: dedup.New(), channels: channel.New(), applier: newApplier(table)}
-	s.directory = directory{databases: newDatabases(), generation: new(generation), blank: newBlank()}
+	s.directory = directory{databases: newDatabases(), generation: new(generation), blank: newBlank(), logins: newTokenIndex()}
 	s.insert(s.newDatabase(DefaultDB, 0))
 	return s
 }

@@ -31,6 +31,7 @@ const (
 	isUntrimmed          // see workflow.Store.Untrimmed
 	evictsOwn            // keys may be evicted for its own memory limit
 	nearOwn              // and it is near that limit
+	hasUsers             // beside the built-in ones
 )
 
 func nothingDue() summary {
@@ -68,6 +69,9 @@ func (s *State) summarize(d *database) summary {
 	n := nothingDue()
 	if d.search.Len() > 0 {
 		n.traits |= hasIndexes
+	}
+	if d.users.Len() > builtinUsers {
+		n.traits |= hasUsers
 	}
 	if d.quarantined != 0 {
 		n.traits |= isQuarantined

@@ -34,9 +34,13 @@ func (s *State) raise(to env.Level) {
 		return
 	}
 	s.level = to
-	for _, d := range s.databases {
-		d.messages.Raise(to)
-		d.workflows.Raise(to)
+	for d := s.first(nil); d != nil; d = s.after(d, nil) {
+		if d.messages != nil {
+			d = s.openWork(d)
+			d.messages.Raise(to)
+			d.workflows.Raise(to)
+			s.close()
+		}
 	}
 }
 

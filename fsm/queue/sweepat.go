@@ -4,7 +4,9 @@ package queue
 // settings keep. Before it a Sweep changes nothing.
 func (s *Store) SweepAt() (unixms int64, ok bool) {
 	n := &s.settings
-	if s.trimmable != 0 || n.EventBytes > 0 && s.memory.done > n.EventBytes && s.events.byNo.Len() > 0 || n.DeadBytes > 0 && s.memory.dead > n.DeadBytes && s.dead.Len() > 0 {
+	_, history := s.nextDrop()
+	tooMany := n.EventBytes > 0 && s.memory.done+s.events.past.Size() > n.EventBytes && history || n.DeadBytes > 0 && s.memory.dead > n.DeadBytes && s.dead.Len() > 0
+	if s.trimmable != 0 || tooMany {
 		return 0, true
 	}
 	return s.NextSweep()
