@@ -20,12 +20,23 @@ const DefaultDB = "default"
 // MaxDatabases bounds how many databases a cluster may have: each takes some kilobytes on every node.
 const MaxDatabases = 100_000
 
+// formerMaxDatabases is that bound below the feature level env.Files: each database was looked at by every entry.
+const formerMaxDatabases = 1000
+
+// maxDatabases is the most databases at a feature level.
+func maxDatabases(level env.Level) int {
+	if level < env.Files {
+		return formerMaxDatabases
+	}
+	return MaxDatabases
+}
+
 // The refusals of operations on databases.
 var (
 	ErrDatabaseName  = &Error{Code: "database-name", Text: "a database's name has 1 to 64 letters, digits, hyphens or underscores and begins with a letter or digit"}
 	ErrDatabaseTaken = &Error{Code: "database-exists", Text: "there is a database of that name"}
 	ErrNoDatabase    = &Error{Code: "no-database", Text: "there is no database of that name"}
-	ErrDatabases     = &Error{Code: "databases", Text: "the cluster has as many databases as it may have"}
+	ErrDatabases     = &Error{Code: "databases", Text: "the cluster has as many databases as it may have: 100000, or 1000 below feature level 3"}
 	ErrKeepDefault   = &Error{Code: "default-database", Text: "the database default can't be deleted"}
 	ErrTokens        = &Error{Code: "tokens", Text: "a database needs two different tokens"}
 )
@@ -245,7 +256,7 @@ func (s *State) createDatabase(e *env.Env, n DatabaseTokens) (DatabaseInfo, erro
 		return DatabaseInfo{}, ErrDatabaseName
 	case s.database(n.Name) != nil:
 		return DatabaseInfo{}, ErrDatabaseTaken
-	case s.databases.Len() >= MaxDatabases:
+	case s.databases.Len() >= maxDatabases(s.level):
 		return DatabaseInfo{}, ErrDatabases
 	case !n.usable():
 		return DatabaseInfo{}, ErrTokens

@@ -177,9 +177,28 @@ func (v *View) TokenSalt() acl.Salt { return v.s.tokens.salt }
 
 // Databases describes every database, in the order of their names.
 func (v *View) Databases() []DatabaseInfo {
-	list := make([]DatabaseInfo, 0, v.s.databases.Len())
-	for d := v.s.first(nil); d != nil; d = v.s.after(d, nil) {
+	list, _ := v.DatabasesAfter("", v.s.databases.Len())
+	return list
+}
+
+// DatabasesAfter describes at most limit databases, in the order of their names, of those behind a name, and reports whether
+// there are more.
+func (v *View) DatabasesAfter(name string, limit int) (list []DatabaseInfo, more bool) {
+	list = make([]DatabaseInfo, 0, min(limit, v.s.databases.Len()))
+	d, _, _ := v.s.databases.Next(name, false, nil)
+	for ; d != nil && len(list) < limit; d = v.s.after(d, nil) {
 		list = append(list, d.info())
 	}
-	return list
+	return list, d != nil
+}
+
+// HasDatabase reports whether there is a database of that name.
+func (v *View) HasDatabase(name string) bool { return v.s.database(name) != nil }
+
+// DatabasesWithRuns are the names of the databases that have workflow runs and are not in quarantine, in their order.
+func (v *View) DatabasesWithRuns() (names []string) {
+	for d := v.s.first(has(hasRuns)); d != nil; d = v.s.after(d, has(hasRuns)) {
+		names = append(names, d.name)
+	}
+	return names
 }

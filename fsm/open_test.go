@@ -25,7 +25,7 @@ type tenants struct {
 func newTenants(tb testing.TB, table *command.Table, n int) *tenants {
 	tb.Helper()
 	te := &tenants{m: NewMachineWith(table), now: 1_790_000_000_000}
-	te.m.state.raise(env.Base)
+	te.m.state.raise(MaxLevel)
 	te.m.state.settings.MaxMemory = 4 << 30
 	for i := range n - 1 {
 		name := tenantName(i)
@@ -147,7 +147,7 @@ type modelled struct {
 
 func newModelled(table *command.Table) *modelled {
 	mo := &modelled{tenants{m: NewMachineWith(table), now: 1_790_000_000_000}, map[string]uint64{}}
-	mo.m.state.raise(env.Base)
+	mo.m.state.raise(MaxLevel)
 	return mo
 }
 
@@ -221,12 +221,37 @@ func checkDirectory(t *rapid.T, s *State) {
 		if n != d.counted || now != d.summary {
 			t.Fatalf("%s counts for %+v, and is %+v; its summary is %+v, and should be %+v", d.name, d.counted, n, d.summary, now)
 		}
+		checkNothingIsMissed(t, s, d)
 		if d.name == DefaultDB && d != s.home {
 			t.Fatal("the database default is another one")
 		}
 	}
 	if all != s.sums || joined != *s.databases.Sum() {
 		t.Fatalf("all come to %+v, want %+v; %+v, want %+v", s.sums, all, *s.databases.Sum(), joined)
+	}
+}
+
+// checkNothingIsMissed sweeps a copy of a database in which nothing is due, by its summary: then nothing changes.
+func checkNothingIsMissed(t *rapid.T, s *State, d *database) {
+	if d.messages == nil || d.quarantined != 0 {
+		return
+	}
+	e := env.New(1<<40, s.clock, s.level, [16]byte{}, 0)
+	messages, runs := d.messages.Fork(), d.workflows.Fork()
+	if before := saved(messages); d.summary.messages > s.clock {
+		if n := messages.Sweep(e, 1000); n > 0 || saved(messages) != before {
+			t.Fatalf("of %s, %d records of messages are swept that are not due", d.name, n)
+		}
+	}
+	if before := saved(runs); d.summary.runs > s.clock {
+		if n := runs.Sweep(e, 1000) + runs.SweepBulk(e, messages, 1000); n > 0 || saved(runs) != before {
+			t.Fatalf("of %s, %d records of runs are swept that are not due", d.name, n)
+		}
+	}
+	if before := saved(runs); d.summary.waits > s.clock && d.summary.traits&isUntrimmed == 0 {
+		if runs.Advance(e, messages); saved(runs) != before {
+			t.Fatalf("of %s, a wait ends that is not due", d.name)
+		}
 	}
 }
 
@@ -248,6 +273,31 @@ func TestEmptyDatabaseIsSmall(t *testing.T) {
 		t.Errorf("an empty database takes %d bytes, want at most %d", each, most)
 	}
 	runtime.KeepAlive(te)
+}
+
+// TestDatabasesAreBounded fills a cluster with databases. Below the level at which it may have more than versions before allow, the
+// bound is theirs.
+func TestDatabasesAreBounded(t *testing.T) {
+	te := newTenants(t, command.NewTable(), MaxDatabases)
+	one := func() error {
+		return te.apply(t, Request{Code: CreateDatabase.Code, Body: CreateDatabase.Body(DatabaseTokens{Name: "more", Standard: acl.DigestOf("a"), ReadOnly: acl.DigestOf("b")})})[0].Err
+	}
+	if err := one(); err != ErrDatabases {
+		t.Errorf("one database more than %d: %v", MaxDatabases, err)
+	}
+	te.apply(t, Request{Code: DeleteDatabase.Code, Body: DeleteDatabase.Body(DatabaseName{Name: tenantName(7)})})
+	if err := one(); err != nil {
+		t.Errorf("after one was deleted: %v", err)
+	}
+	te = newTenants(t, command.NewTable(), formerMaxDatabases)
+	te.m.state.level = env.Base
+	if err := one(); err != ErrDatabases {
+		t.Errorf("one database more than %d at level %d: %v", formerMaxDatabases, env.Base, err)
+	}
+	te.m.state.raise(env.Files)
+	if err := one(); err != nil {
+		t.Errorf("at level %d: %v", env.Files, err)
+	}
 }
 
 // BenchmarkApplyManyDatabases measures an entry with 33 SETs in one database of many, and in as many databases.
