@@ -11,9 +11,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/cow"
 )
 
-// Some credentials name no database: it is the one that they open. tokenIndex finds it by the digests of the tokens of its built-in
-// users, so that a sign-in costs the same however many databases there are. What is found is only where to look: Authenticate and
-// Bearer judge. See docs/design/databases.md.
+// tokenIndex finds the database of a credential that names none by the digests of the tokens of the built-in users, so that a sign-in
+// costs the same however many databases there are. What is found is only where to look: Authenticate and Bearer judge. See
+// docs/design/databases.md.
 type tokenIndex struct {
 	databases *cow.BTree[tokenRef, struct{}]
 	salts     []usedSalt // replaced with every change: forks share it
