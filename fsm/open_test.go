@@ -244,7 +244,7 @@ func checkNothingIsMissed(t *rapid.T, s *State, d *database) {
 		}
 	}
 	if before := saved(runs); d.summary.runs > s.clock {
-		if n := runs.Sweep(e, 1000) + runs.SweepBulk(e, messages, 1000); n > 0 || saved(runs) != before {
+		if n := runs.Sweep(e, messages, 1000) + runs.SweepBulk(e, messages, 1000); n > 0 || saved(runs) != before {
 			t.Fatalf("of %s, %d records of runs are swept that are not due", d.name, n)
 		}
 	}

@@ -98,7 +98,7 @@ func (s *State) summarize(d *database) summary {
 		}
 	}
 	if w := d.workflows; w != nil {
-		n.runs, n.waits = at(w.SweepAt()), at(w.NextDue())
+		n.runs, n.waits = at(w.SweepAt(d.messages)), at(w.NextDue())
 		if w.Counts().Runs > 0 {
 			n.traits |= hasRuns
 		}

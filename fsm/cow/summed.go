@@ -41,14 +41,13 @@ type splace[V any, S comparable] struct {
 // NewSummed returns an empty map. join adds a summary to another; it must not depend on their order, and joining a summary
 // to itself must change nothing.
 func NewSummed[V any, S comparable](join func(into, other *S)) *Summed[V, S] {
-	return &Summed[V, S]{join: join, owner: new(owner)}
+	return &Summed[V, S]{join: join}
 }
 
 // Snapshot returns the map as it is now, in constant time; both may be changed afterwards, and neither sees the other's changes.
 func (su *Summed[V, S]) Snapshot() *Summed[V, S] {
-	s := *su
-	su.owner, s.owner = new(owner), new(owner)
-	return &s
+	su.owner.share()
+	return &Summed[V, S]{join: su.join, root: su.root, size: su.size, sum: su.sum}
 }
 
 // Len is the number of values.
@@ -190,7 +189,7 @@ func (bo *bestOf[V, S]) look(n *snode[V, S]) {
 
 // own returns n, or a copy of it that su may change.
 func (su *Summed[V, S]) own(n *snode[V, S]) *snode[V, S] {
-	if n.owner == su.owner {
+	if su.owner = su.owner.current(); n.owner == su.owner {
 		return n
 	}
 	return &snode[V, S]{owner: su.owner, leaf: n.leaf, places: append(make([]splace[V, S], 0, min(maxSummed, len(n.places)+4)), n.places...)}
@@ -210,7 +209,7 @@ func (su *Summed[V, S]) child(n *snode[V, S]) splace[V, S] {
 
 // Put stores a value with its summary, in the place of the value of its name if there is one.
 func (su *Summed[V, S]) Put(name string, v V, sum S) {
-	if su.root == nil {
+	if su.owner = su.owner.current(); su.root == nil {
 		su.root = &snode[V, S]{owner: su.owner, leaf: true}
 	}
 	su.root = su.own(su.root)

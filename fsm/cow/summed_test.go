@@ -1,9 +1,11 @@
 package cow
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -141,5 +143,41 @@ func TestSummedChangesLittle(t *testing.T) {
 	}
 	if few, many := allocations(100), allocations(100_000); many > few+6 {
 		t.Errorf("a fork and a change take %v allocations of 100,000 values, %v of 100", many, few)
+	}
+}
+
+// TestSnapshotsAtOnce has several goroutines take snapshots of versions that nobody changes, and change those, while others read: the
+// race detector must find nothing, and every version keep what it had.
+func TestSnapshotsAtOnce(t *testing.T) {
+	tree, list, sums := NewBTree[int, int](nil, cmp.Compare[int]), NewSequence[int](), NewSummed[int](joinHighest)
+	for i := range 500 {
+		tree.Set(i, i)
+		list.Insert(i, i)
+		sums.Put(fmt.Sprintf("n%03d", i), i, highest{i, i})
+	}
+	var all sync.WaitGroup
+	for worker := range 8 {
+		all.Go(func() {
+			for range 20 {
+				a, b, c := tree.Snapshot(), list.Snapshot(), sums.Snapshot()
+				for i := range 500 {
+					a.Set(i, worker)
+					b.Set(i, worker)
+					c.Put(fmt.Sprintf("n%03d", i), worker, highest{worker, worker})
+				}
+				a.Set(1000+worker, 1)
+				a.Delete(worker)
+				b.Delete(worker)
+				c.Delete(fmt.Sprintf("n%03d", worker))
+			}
+		})
+	}
+	all.Wait()
+	for i := range 500 {
+		v, _ := tree.Get(i)
+		w, _ := sums.Get(fmt.Sprintf("n%03d", i))
+		if v != i || list.At(i) != i || w != i {
+			t.Fatalf("at %d: %d, %d, %d", i, v, list.At(i), w)
+		}
 	}
 }
