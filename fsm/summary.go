@@ -28,7 +28,7 @@ const (
 	hasIndexes           // for search
 	hasRuns              // of workflows
 	hasClaims            // attempts under way
-	isUntrimmed          // see workflow.Store.Untrimmed
+	isUntrimmed          // see workflow.Store.Trims
 	evictsOwn            // keys may be evicted for its own memory limit
 	nearOwn              // and it is near that limit
 	hasUsers             // beside the built-in ones
@@ -102,7 +102,7 @@ func (s *State) summarize(d *database) summary {
 		if w.Counts().Runs > 0 {
 			n.traits |= hasRuns
 		}
-		if w.Untrimmed() {
+		if w.Trims() {
 			n.traits |= isUntrimmed
 		}
 	}

@@ -24,8 +24,8 @@ func (s *Store) SweepAt(q *queue.Store) (unixms int64, ok bool) {
 	return unixms, ok
 }
 
-// Untrimmed reports whether the next Advance trims the history although no wait is over.
-func (s *Store) Untrimmed() bool { return s.trimmable != 0 }
+// Trims reports whether the next Advance trims the history although no wait is over.
+func (s *Store) Trims() bool { return s.trimmable != 0 }
 
 // Sub takes the counts of another store away.
 func (co *Counts) Sub(m Counts) {
