@@ -213,7 +213,7 @@ func (s *State) newUsers(id, serial uint64) *acl.Store {
 func (s *State) settleLoaded() {
 	runs := saved(s.blank.workflows)
 	for d := s.first(nil); d != nil; d = s.after(d, nil) {
-		if m := d.messages; m != nil && m.Used() == 0 && saved(d.workflows) == runs && saved(m) == saved(s.blank.messages.WithKeys(m.Keys())) {
+		if m := d.messages; m != nil && d.workUsed() == 0 && saved(d.workflows) == runs && saved(m) == saved(s.blank.messages.WithKeys(m.Keys())) {
 			d.signing, d.messages, d.workflows = m.Keys(), nil, nil
 		}
 		d.generation, d.workGeneration = nil, nil
