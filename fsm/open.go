@@ -5,6 +5,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/script"
@@ -45,6 +46,15 @@ type blank struct {
 
 func newBlank() *blank {
 	return &blank{keyspace.New(), script.NewStore(), search.NewStore(), queue.New(), workflow.New()}
+}
+
+// raised is what is blank at a feature level, on which the settings of messages and runs depend.
+func (b *blank) raised(to env.Level) *blank {
+	r := *b
+	r.messages, r.workflows = queue.New(), workflow.New()
+	r.messages.Raise(to)
+	r.workflows.Raise(to)
+	return &r
 }
 
 func newDatabases() *cow.Summed[*database, summary] { return cow.NewSummed[*database]((*summary).join) }

@@ -248,6 +248,7 @@ func (l *loading) record(section byte, record []byte) error {
 func (l *loading) meta(record []byte) error {
 	c := wire.Decoder(record)
 	l.s.metaFields(c)
+	l.s.blank = l.s.blank.raised(l.s.level)
 	l.s.databases, l.s.home, l.s.sums, l.s.logins = newDatabases(), nil, sums{}, newTokenIndex()
 	return c.Done()
 }

@@ -33,7 +33,7 @@ func (s *State) raise(to env.Level) {
 	if to <= s.level {
 		return
 	}
-	s.level = to
+	s.level, s.blank = to, s.blank.raised(to)
 	for d := s.first(nil); d != nil; d = s.after(d, nil) {
 		if d.messages != nil {
 			d = s.openWork(d)
