@@ -97,5 +97,10 @@ func flowKeys(s *session) []string {
 }
 func nodeNames(s *session) []string { return without(s.members("/admin/cluster", "nodes", "id")) }
 func databaseNames(s *session) []string {
-	return without(s.members("/admin/databases", "databases", "name"))
+	p, err := s.pages(&databaseList, nil, paging{limit: databaseList.most})
+	if err != nil {
+		return nil
+	}
+	items, _ := p.values() // they were decoded once before
+	return texts(items, databaseList.id)
 }

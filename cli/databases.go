@@ -21,21 +21,14 @@ func databaseGroup() *cobra.Command {
 			g.oneLine(f)
 		}
 	}
+	var listed paging
 	g.add(spec{
-		use: "list", short: "List the databases", example: "databases list\ndatabases list --output json", flags: plain,
-		run: func(s *session) error {
-			doc, err := s.get("/admin/databases")
-			if err != nil {
-				return err
-			}
-			items, err := listMember(doc, "databases")
-			if err != nil {
-				return err
-			}
-			return s.rows(s.cmd.OutOrStdout(), doc, items, []column{
-				{"NAME", "name", nil}, {"PATH", "path", nil}, {"KEYS", "keys", nil}, {"BYTES", "bytes", nil}, {"USERS", "users", nil}, {"CREATED", "createdAt", nil},
-			})
+		use: "list", short: "List the databases", example: "databases list\ndatabases list --limit 0 --output json",
+		flags: func(f *pflag.FlagSet) {
+			plain(f)
+			listed.flags(f)
 		},
+		run: func(s *session) error { return s.printPage(&databaseList, nil, listed) },
 	})
 	g.add(spec{
 		use: "create NAME", short: "Create a database and print its tokens once", args: cobra.ExactArgs(1), example: "databases create shop", flags: plain,
@@ -102,20 +95,6 @@ func (g *group) oneLine(f *pflag.FlagSet) {
 	f.BoolVar(&g.line, "json", false, "print JSON in one line")
 }
 
-// listMember is a list that is a member of an object.
-func listMember(doc []byte, name string) ([]any, error) {
-	v, err := decode(doc)
-	if err != nil {
-		return nil, err
-	}
-	m, _ := v.(map[string]any)
-	items, ok := m[name].([]any)
-	if !ok {
-		return nil, errorf(ExitUnreachable, "the answer has no %s: is it a Trireme node?", name)
-	}
-	return items, nil
-}
-
 // tokens prints the tokens of a database that were just made.
 func (s *session) tokens(doc []byte) error {
 	out := s.cmd.OutOrStdout()
@@ -141,13 +120,18 @@ func (s *session) tokens(doc []byte) error {
 
 func databasePath(name string) string { return "/admin/databases/" + url.PathEscape(name) }
 
+// databaseList is the list of all databases.
+var databaseList = listing{path: "/admin/databases", key: "databases", id: "name", most: 1000, global: true, columns: []column{
+	{"NAME", "name", nil}, {"PATH", "path", nil}, {"KEYS", "keys", nil}, {"BYTES", "bytes", nil}, {"USERS", "users", nil}, {"CREATED", "createdAt", nil},
+}}
+
 // existing finds a database by its name, as one of a list.
 func (s *session) existing(name string) error {
-	names, err := s.members("/admin/databases", "databases", "name")
+	all, err := s.every(&databaseList, nil)
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(names, name) {
+	if !slices.Contains(texts(all, "name"), name) {
 		return errorf(ExitUnknown, "there is no database %q: databases list shows them", name)
 	}
 	return nil

@@ -34,6 +34,7 @@ type listing struct {
 	path, key, id string // the members that hold the items, and the name of an item
 	most          int    // the largest page
 	always        url.Values
+	global        bool // of the cluster, not of a database
 	columns       []column
 	shown         func(item any) any // what of an item the columns show; nil: all of it
 }
@@ -57,7 +58,11 @@ func (s *session) pages(l *listing, query url.Values, p paging) (all page, err e
 		}
 		var members map[string]json.RawMessage
 		var items []json.RawMessage
-		if err := s.receive(s.ctx, request{method: "GET", path: s.in(l.path), query: q}, &members); err != nil {
+		path := l.path
+		if !l.global {
+			path = s.in(path)
+		}
+		if err := s.receive(s.ctx, request{method: "GET", path: path, query: q}, &members); err != nil {
 			return all, err
 		}
 		if json.Unmarshal(members[l.key], &items) != nil {

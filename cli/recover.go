@@ -107,17 +107,19 @@ func (v *poisonView) text() string {
 
 // quarantined lists the databases in quarantine.
 func (s *session) quarantined() error {
-	var list struct {
-		Databases []struct {
-			Name             string
-			QuarantinedSince uint64
-		}
-	}
-	if err := s.Call(s.ctx, "GET", "/admin/databases", nil, &list); err != nil {
+	all, err := s.pages(&databaseList, nil, paging{})
+	if err != nil {
 		return err
 	}
 	fmt.Fprintln(s.cmd.OutOrStdout(), "no node waits before a log entry")
-	for _, d := range list.Databases {
+	for _, item := range all.items {
+		var d struct {
+			Name             string
+			QuarantinedSince uint64
+		}
+		if json.Unmarshal(item, &d) != nil {
+			return s.noNode()
+		}
 		if d.QuarantinedSince > 0 {
 			fmt.Fprintf(s.cmd.OutOrStdout(), "%s is in quarantine since log entry %d: recover --release %s ends that\n", d.Name, d.QuarantinedSince, d.Name)
 		}

@@ -80,12 +80,13 @@ func (s *State) register(e *env.Env, g Registration) (Session, error) {
 	if id != 0 && former != 0 {
 		s.dropSubscribers(e, former)
 		if ended {
-			for _, d := range s.databases {
-				if d.quarantined == 0 {
-					s.applier.at(d)
-					d.messages.ReleaseSession(e, former)
-					d.passReports(e)
-				}
+			concerned := func(n *summary) bool { return n.traits&hasClaims != 0 || n.messages <= 0 }
+			for d := s.first(concerned); d != nil; d = s.after(d, concerned) {
+				s.applier.at(d)
+				d = s.openWork(d)
+				d.messages.ReleaseSession(e, former)
+				d.passReports(e)
+				s.close()
 			}
 		}
 	}
@@ -163,7 +164,10 @@ func (s *Settings) SetTenantWork(work, script int64) {
 }
 
 func (s *State) configure(_ *env.Env, n Settings) (Settings, error) {
-	s.settings = n
+	before := s.settings
+	if s.settings = n; n.MaxMemory != before.MaxMemory || n.Policy != before.Policy || n.TenantMemoryPercent != before.TenantMemoryPercent {
+		s.resummarize()
+	}
 	return s.settings, nil
 }
 
@@ -220,24 +224,26 @@ func (s *State) bootstrap(e *env.Env, f Bootstrap) (Ack, error) {
 		}
 		s.raise(f.Level)
 		s.clusterID, s.settings = f.ClusterID, f.Settings
+		s.resummarize()
 		s.drawSecret(e)
-		if _, err := s.home.messages.Rotate(e, queue.Rotation{Keys: f.Keys}); err != nil {
+		home := s.openWork(s.home)
+		if _, err := home.messages.Rotate(e, queue.Rotation{Keys: f.Keys}); err != nil {
 			return Ack{}, err
 		}
 		if f.Messages != nil {
-			if _, err := s.home.messages.Configure(e, *f.Messages); err != nil {
+			if _, err := home.messages.Configure(e, *f.Messages); err != nil {
 				return Ack{}, err
 			}
 		}
 		if f.Workflows != nil {
-			if _, err := s.home.workflows.Configure(e, *f.Workflows); err != nil {
+			if _, err := home.workflows.Configure(e, *f.Workflows); err != nil {
 				return Ack{}, err
 			}
 		}
 	} else if !f.Again || f.Tokens == s.tokens.founded && f.Salt == s.tokens.salt {
 		return Ack{}, nil // a restart doesn't undo a reset
 	} else if f.Keys != (queue.Keys{}) {
-		if _, err := s.home.messages.Rotate(e, queue.Rotation{Keys: f.Keys, Again: true}); err != nil {
+		if _, err := s.openWork(s.home).messages.Rotate(e, queue.Rotation{Keys: f.Keys, Again: true}); err != nil {
 			return Ack{}, err
 		}
 	}

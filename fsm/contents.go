@@ -28,12 +28,14 @@ func (c *Contents) Keys() (n int) {
 }
 
 func (s *State) contents() Contents {
-	c := Contents{}
-	for _, d := range s.databases {
-		c.Messages.Add(d.messages.Counts())
-		c.Workflows.Add(d.workflows.Counts())
+	c := Contents{Databases: make([]DatabaseInfo, 0, s.databases.Len())}
+	for d := s.first(nil); d != nil; d = s.after(d, nil) {
 		libraries, _ := d.scripts.Counts()
 		c.Databases, c.Libraries = append(c.Databases, d.info()), c.Libraries+libraries
+		if d.messages != nil {
+			c.Messages.Add(d.messages.Counts())
+			c.Workflows.Add(d.workflows.Counts())
+		}
 	}
 	return c
 }
@@ -42,11 +44,21 @@ func (s *State) contents() Contents {
 func (v *View) Contents() Contents { return v.s.contents() }
 
 // Usage is the number of keys of all databases and their logical memory in bytes.
-func (v *View) Usage() (keys int, bytes int64) {
-	for _, d := range v.s.databases {
-		keys += d.keys.Len()
-	}
-	return keys, v.s.used()
+func (v *View) Usage() (keys int, bytes int64) { return v.s.sums.keys, v.s.used() }
+
+// Totals are the counts of all databases together.
+type Totals struct {
+	Databases, Keys int
+	// Bytes is logical memory, as --max-memory counts it.
+	Bytes     int64
+	Messages  queue.Counts
+	Workflows workflow.Counts
+}
+
+// Totals counts all databases together. It takes the same time however many there are.
+func (v *View) Totals() Totals {
+	n := &v.s.sums
+	return Totals{Databases: v.s.databases.Len(), Keys: n.keys, Bytes: v.s.used(), Messages: n.messages, Workflows: n.workflows}
 }
 
 // builtinUsers is the number of users that every database has from the beginning.

@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
@@ -18,109 +17,124 @@ import (
 // DefaultDB is the database at the root of the HTTP API. It always exists.
 const DefaultDB = "default"
 
-// MaxDatabases bounds how many databases a cluster may have: each is looked at by every
-// entry.
-const MaxDatabases = 1000
+// MaxDatabases bounds how many databases a cluster may have: each takes some kilobytes on every node.
+const MaxDatabases = 100_000
+
+// formerMaxDatabases is that bound below the feature level env.Files: each database was looked at by every entry.
+const formerMaxDatabases = 1000
+
+// maxDatabases is the most databases at a feature level.
+func maxDatabases(level env.Level) int {
+	if level < env.Files {
+		return formerMaxDatabases
+	}
+	return MaxDatabases
+}
 
 // The refusals of operations on databases.
 var (
 	ErrDatabaseName  = &Error{Code: "database-name", Text: "a database's name has 1 to 64 letters, digits, hyphens or underscores and begins with a letter or digit"}
 	ErrDatabaseTaken = &Error{Code: "database-exists", Text: "there is a database of that name"}
 	ErrNoDatabase    = &Error{Code: "no-database", Text: "there is no database of that name"}
-	ErrDatabases     = &Error{Code: "databases", Text: "the cluster has as many databases as it may have"}
+	ErrDatabases     = &Error{Code: "databases", Text: "the cluster has as many databases as it may have: 100000, or 1000 below feature level 3"}
 	ErrKeepDefault   = &Error{Code: "default-database", Text: "the database default can't be deleted"}
 	ErrTokens        = &Error{Code: "tokens", Text: "a database needs two different tokens"}
 )
 
 // database is one keyspace with everything that belongs to it.
 type database struct {
-	name      string
-	id        uint64 // never given twice
-	created   int64  // cluster time in unix milliseconds
-	keys      *keyspace.DB
-	users     *acl.Store
-	quota     quota
-	config    command.Config
-	scripts   *script.Store
-	search    *search.Store
+	name    string
+	id      uint64 // never given twice
+	created int64  // cluster time in unix milliseconds
+	keys    *keyspace.DB
+	users   *acl.Store
+	quota   quota
+	config  command.Config
+	scripts *script.Store
+	search  *search.Store
+	// messages and workflows are nil until they are used: then signing has the keys of messages.
 	messages  *queue.Store
 	workflows *workflow.Store
+	signing   queue.Keys
 	// worked counts the steps that the entry of the index workedAt has done for the database. It means nothing after it.
 	worked   int64
 	workedAt uint64
 	// quarantined is the index of the entry from which on it is in quarantine, 0 if it is not.
 	quarantined uint64
+
+	// What follows belongs to the State, see open: which of its generations may change the database, or its messages and runs, in
+	// place, whether it is open, and what it counts for.
+	generation, workGeneration *generation
+	changing                   bool
+	counted                    sums
+	summary                    summary
+	saves                      uint64 // the State's when it was opened last
+	builtins                   [2]*acl.User
+	tokens                     []acl.Token // of builtins, as they are in the index of logins
 }
 
-// newDatabase is an empty database without credentials.
+// newDatabase is an empty database without credentials. It shares what is blank with all others.
 func (s *State) newDatabase(name string, now int64) *database {
 	s.serial++
-	d := &database{name: name, id: s.serial, created: now, keys: keyspace.New(), scripts: script.NewStore(), search: search.NewStore()}
-	s.initStores(d, s.serial)
-	return d
+	return &database{name: name, id: s.serial, created: now, keys: s.blank.keys, scripts: s.blank.scripts, search: s.blank.search,
+		users: s.newUsers(s.serial, s.serial), saves: s.saves}
 }
 
-// initStores makes the stores of a new database: its users, messages and workflows.
-func (s *State) initStores(d *database, serial uint64) {
-	d.users = acl.NewStore(s.applier.table.Catalog(), serial)
-	d.users.SetKey(s.secret, d.id)
-	d.messages, d.workflows = s.newStores()
-}
-
-func (d *database) fork() *database {
-	f := *d
-	f.keys, f.users, f.scripts, f.search = d.keys.Fork(), d.users.Fork(), d.scripts.Fork(), d.search.Fork()
-	f.messages, f.workflows = d.messages.Fork(), d.workflows.Fork()
-	return &f
+// insert takes a new database in.
+func (s *State) insert(d *database) {
+	d.summary, d.counted = s.summarize(d), s.count(d)
+	s.sums.add(&d.counted, &sums{})
+	s.index(d)
+	s.put(d)
 }
 
 // used is the logical memory of the database in bytes.
 func (d *database) used() int64 {
 	n := d.keys.Used() + d.users.Size() + d.scripts.Size() + d.search.Size()
-	if d.name != DefaultDB { // those of default are counted by State.used, as ever
-		n += d.messages.Used() + d.workflows.Used()
+	if d.name != DefaultDB { // those of default are counted by State.usedBy, as ever
+		n += d.workUsed()
 	}
 	return n
 }
 
-// place returns the position of a database in the list, or the one at which it would be inserted.
-func (s *State) place(name string) (int, bool) {
-	return slices.BinarySearchFunc(s.databases, name, func(d *database, name string) int { return strings.Compare(d.name, name) })
+// workUsed is the logical memory of messages and runs in bytes.
+func (d *database) workUsed() int64 {
+	if d.messages == nil {
+		return 0
+	}
+	return d.messages.Used() + d.workflows.Used()
 }
 
-// database returns the database of a name, nil if there is none. The empty name is the default.
+// database returns the database of a name, nil if there is none. The empty name is the default. It is for reading: see open.
 func (s *State) database(name string) *database {
 	if name == "" || name == DefaultDB {
 		return s.home
 	}
-	if i, found := s.place(name); found {
-		return s.databases[i]
-	}
-	return nil
+	d, _ := s.databases.Get(name)
+	return d
 }
 
 // used is the logical memory of all databases and of messages in bytes.
-func (s *State) used() (bytes int64) {
-	for _, d := range s.databases {
-		bytes += d.used()
+func (s *State) used() int64 {
+	bytes := s.sums.used
+	for _, d := range s.changing {
+		bytes += s.usedBy(d) - d.counted.used
 	}
-	return bytes + s.home.messages.Used() + s.home.workflows.Used() - s.uncounted()
+	return bytes
 }
 
 // sweep removes up to limit keys past their deadline, of the databases in the order of
 // their names.
 func (s *State) sweep(e *env.Env, limit int) (swept int) {
-	for _, d := range s.databases {
-		if swept >= limit {
-			break
-		}
-		if d.quarantined != 0 || d.holdsExpiry(e.Now) {
-			continue
-		}
+	due := func(n *summary) bool { return n.keys <= e.Now }
+	for d := s.first(due); d != nil && swept < limit; d = s.after(d, due) {
 		s.applier.at(d)
-		s.watch(e, d)
-		e.Database = d.name
-		swept += d.keys.Sweep(e, limit-swept)
+		if d = s.open(d); !d.holdsExpiry(e.Now) {
+			s.watch(e, d)
+			e.Database = d.name
+			swept += d.keys.Sweep(e, limit-swept)
+		}
+		s.close()
 	}
 	e.Watch = nil
 	return swept
@@ -137,23 +151,25 @@ func (s *State) watch(e *env.Env, d *database) {
 
 // sweepMessages forgets what messages and runs leave behind, at most limit records.
 func (s *State) sweepMessages(e *env.Env, limit int) (swept int) {
-	for _, d := range s.databases {
-		if swept < limit && d.quarantined == 0 {
-			s.applier.at(d)
-			swept += d.messages.Sweep(e, limit-swept)
-		}
+	due := func(n *summary) bool { return n.messages <= e.Now }
+	for d := s.first(due); d != nil && swept < limit; d = s.after(d, due) {
+		s.applier.at(d)
+		d = s.openWork(d)
+		swept += d.messages.Sweep(e, limit-swept)
+		s.close()
 	}
 	return swept
 }
 
 // sweepWorkflows does the same for runs.
 func (s *State) sweepWorkflows(e *env.Env, limit int) (swept int) {
-	for _, d := range s.databases {
-		if swept < limit && d.quarantined == 0 {
-			s.applier.at(d)
-			swept += d.workflows.Sweep(e, d.messages, limit-swept)
-			swept += d.workflows.SweepBulk(e, d.messages, limit-swept)
-		}
+	due := func(n *summary) bool { return n.runs <= e.Now }
+	for d := s.first(due); d != nil && swept < limit; d = s.after(d, due) {
+		s.applier.at(d)
+		d = s.openWork(d)
+		swept += d.workflows.Sweep(e, d.messages, limit-swept)
+		swept += d.workflows.SweepBulk(e, d.messages, limit-swept)
+		s.close()
 	}
 	return swept
 }
@@ -235,28 +251,27 @@ func ValidDatabaseName(name string) bool {
 }
 
 func (s *State) createDatabase(e *env.Env, n DatabaseTokens) (DatabaseInfo, error) {
-	i, found := s.place(n.Name)
 	switch {
 	case !ValidDatabaseName(n.Name):
 		return DatabaseInfo{}, ErrDatabaseName
-	case found:
+	case s.database(n.Name) != nil:
 		return DatabaseInfo{}, ErrDatabaseTaken
-	case len(s.databases) >= MaxDatabases:
+	case s.databases.Len() >= maxDatabases(s.level):
 		return DatabaseInfo{}, ErrDatabases
 	case !n.usable():
 		return DatabaseInfo{}, ErrTokens
 	}
-	d := s.newDatabase(n.Name, e.Now)
+	d := s.newDatabase(strings.Clone(n.Name), e.Now)
 	d.setTokens(n)
-	_, _ = d.messages.Rotate(e, queue.Rotation{}) // which can't be refused
-	s.databases = slices.Insert(s.databases, i, d)
+	d.signing, _ = s.blank.messages.WithKeys(queue.Keys{}).Rotate(e, queue.Rotation{}) // which can't be refused
+	s.insert(d)
 	return d.info(), nil
 }
 
 // deleteDatabase removes a database with all its data. Numbers of its credentials are
 // not given again, so that a later database of the name knows none of its identities.
 func (s *State) deleteDatabase(e *env.Env, n DatabaseName) (DatabaseInfo, error) {
-	i, found := s.place(n.Name)
+	d, found := s.databases.Get(n.Name)
 	switch {
 	case !found:
 		return DatabaseInfo{}, ErrNoDatabase
@@ -264,10 +279,9 @@ func (s *State) deleteDatabase(e *env.Env, n DatabaseName) (DatabaseInfo, error)
 		return DatabaseInfo{}, ErrKeepDefault
 	}
 	s.endOverlaps(n.Name)
-	d := s.databases[i]
+	d = s.open(d)
 	s.serial = max(s.serial, d.users.Serial())
-	s.databases = slices.Delete(s.databases, i, i+1)
-	s.countQuarantines()
+	s.remove(d)
 	s.channels.DropDatabase(d.name)
 	e.Notifications = append(e.Notifications, env.Notification{Kind: env.Deleted, DB: d.name})
 	return d.info(), nil
@@ -276,7 +290,7 @@ func (s *State) deleteDatabase(e *env.Env, n DatabaseName) (DatabaseInfo, error)
 // resetTokens replaces both tokens of a database: whatever the old ones proved is
 // nobody's from this entry on.
 func (s *State) resetTokens(_ *env.Env, n DatabaseTokens) (DatabaseInfo, error) {
-	i, found := s.place(n.Name)
+	d, found := s.databases.Get(n.Name)
 	switch {
 	case !found:
 		return DatabaseInfo{}, ErrNoDatabase
@@ -284,8 +298,9 @@ func (s *State) resetTokens(_ *env.Env, n DatabaseTokens) (DatabaseInfo, error) 
 		return DatabaseInfo{}, ErrTokens
 	}
 	s.endOverlaps(n.Name)
-	s.databases[i].setTokens(n)
-	return s.databases[i].info(), nil
+	d = s.open(d)
+	d.setTokens(n)
+	return d.info(), nil
 }
 
 func (d *database) setTokens(n DatabaseTokens) {
@@ -299,9 +314,10 @@ func (s *State) drawSecret(e *env.Env) {
 	for i := range s.secret {
 		s.secret[i] = byte(e.Uint64())
 	}
-	for _, d := range s.databases {
+	s.changeAll(func(d *database) {
 		d.users.SetKey(s.secret, d.id)
-	}
+		s.index(d)
+	})
 }
 
 // setTokens takes over the tokens that a cluster is founded with.
@@ -309,7 +325,7 @@ func (s *State) setTokens(t acl.Tokens, salt acl.Salt) {
 	for len(s.tokens.former) > 0 {
 		s.dropFormer(0)
 	}
-	s.home.setTokens(DatabaseTokens{Standard: t[acl.Standard], ReadOnly: t[acl.ReadOnly], Salt: salt})
+	s.open(s.home).setTokens(DatabaseTokens{Standard: t[acl.Standard], ReadOnly: t[acl.ReadOnly], Salt: salt})
 	s.tokens.found(t, salt)
 }
 
@@ -326,13 +342,19 @@ func (d *database) encode(w *wire.Writer) {
 	d.config.EncodeSettings(w)
 }
 
+// blankHistory is what keyspace.DB.EncodeHistory writes of a database in which nothing was ever stored.
+const blankHistory = "\x00\x00"
+
 func (s *State) decodeDatabase(r *wire.Reader) *database {
-	d := &database{name: r.String(), id: r.Uvarint(), created: r.Varint()}
-	s.initStores(d, r.Uvarint())
-	d.quota, d.scripts, d.search = quota{r.Varint(), r.Varint()}, script.NewStore(), search.NewStore()
+	d := &database{name: r.String(), id: r.Uvarint(), created: r.Varint(), generation: s.generation, workGeneration: s.generation}
+	d.users = s.newUsers(d.id, r.Uvarint())
+	d.quota, d.scripts, d.search = quota{r.Varint(), r.Varint()}, s.blank.scripts, s.blank.search
 	d.config.Notify, _ = command.ParseEvents(r.String())
-	d.keys = keyspace.New()
-	d.keys.DecodeHistory(r.Record())
+	d.keys = s.blank.keys
+	if history := r.Bytes(); string(history) != blankHistory {
+		d.keys = keyspace.New()
+		d.keys.DecodeHistory(wire.NewReader(history))
+	}
 	d.config.DecodeSettings(r)
 	return d
 }

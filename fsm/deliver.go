@@ -71,16 +71,14 @@ func (s *State) advance(e *env.Env, n AdvanceLimit) (Advanced, error) {
 // what some leave the others get; who comes first changes with every entry, so that none is always the last.
 func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 	var busy []*database
-	first := int(e.Index % uint64(len(s.databases)))
-	for i := range s.databases {
-		d := s.databases[(first+i)%len(s.databases)]
-		if d.quarantined == 0 {
-			s.applier.at(d)
-			s.expireWaits(e, d)
-			if d == s.home || d.due(e.Now) || d.messages.HasForeignClaims(n.Epoch, n.Term) {
-				busy = append(busy, d)
-			}
+	for _, d := range s.advancing(e) {
+		s.applier.at(d)
+		d = s.openWork(d)
+		s.expireWaits(e, d)
+		if d == s.home || d.due(e.Now) || d.messages.HasForeignClaims(n.Epoch, n.Term) {
+			busy = append(busy, d)
 		}
+		s.close()
 	}
 	if len(busy) == 1 && busy[0] == s.home {
 		free := n.Claims
@@ -95,6 +93,37 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 		all = s.claimIn(busy[i], e, n, free, &free, all)
 	}
 	return all
+}
+
+// advancing lists the databases in which an Advance may have something to do, and default unless it is in quarantine, in the order
+// of their names from another one on for each entry.
+func (s *State) advancing(e *env.Env) (list []*database) {
+	want := func(n *summary) bool {
+		return n.nextAdvance() <= e.Now || n.traits&(hasClaims|isUntrimmed) != 0
+	}
+	begin := s.databases.At(int(e.Index % uint64(s.databases.Len())))
+	homed := s.home.quarantined != 0
+	take := func(d *database) {
+		// default stands in its place among them
+		if !homed && d.name != DefaultDB && (d.name < begin) == (DefaultDB < begin) && d.name > DefaultDB {
+			list, homed = append(list, s.home), true
+		}
+		list, homed = append(list, d), homed || d.name == DefaultDB
+	}
+	d, _, _ := s.databases.Next(begin, true, want)
+	for ; d != nil; d = s.after(d, want) {
+		take(d)
+	}
+	if !homed && DefaultDB >= begin {
+		list, homed = append(list, s.home), true
+	}
+	for d = s.first(want); d != nil && d.name < begin; d = s.after(d, want) {
+		take(d)
+	}
+	if !homed {
+		list = append(list, s.home)
+	}
+	return list
 }
 
 // expireWaits ends the waits of a database whose time is over.
@@ -118,11 +147,13 @@ func (d *database) due(now int64) bool {
 // claimIn claims up to share attempts of a database, and takes them off what is free.
 func (s *State) claimIn(d *database, e *env.Env, n *AdvanceLimit, share int, free *int, all []queue.Attempt) []queue.Attempt {
 	s.applier.at(d)
+	d = s.openWork(d)
+	defer s.close()
 	t := tenant{s, d}
 	demand := queue.Demand{
 		Epoch: n.Epoch, Term: n.Term, Claims: share, HostShare: n.HostShare, Ticks: n.ticksOf(d.key()), KeepSendersFree: n.Spare, Hosts: n.Hosts,
 	}
-	if demand.MaxTick, demand.Paced = t.budget(e), len(s.databases) > 1; len(demand.Ticks) > 0 {
+	if demand.MaxTick, demand.Paced = t.budget(e), s.databases.Len() > 1; len(demand.Ticks) > 0 {
 		_ = t.reserve(e, d.messages.TicksPrice(e.Now, demand.Ticks).Growth) // a tick that has no room then is lost, and told
 	}
 	t.setRoom(e)
@@ -174,6 +205,8 @@ func (s *State) finishIn(e *env.Env, items []queue.Result) ([]queue.Disposition,
 		return stale, nil
 	}
 	s.applier.at(d)
+	d = s.openWork(d)
+	defer s.close()
 	t := tenant{s, d}
 	if left := t.left(e); left != queue.Unlimited {
 		growth := int64(0)
@@ -201,11 +234,13 @@ func (s *State) renew(e *env.Env, n queue.Renewal) (queue.Renewed, error) {
 			continue
 		}
 		s.applier.at(d)
+		d = s.openWork(d)
 		one, err := d.messages.Renew(e, queue.Renewal{Running: n.Running[i : i+1]})
 		if err != nil {
 			return out, err
 		}
 		out.Lost = append(out.Lost, one.Lost...)
+		s.close()
 	}
 	return out, nil
 }

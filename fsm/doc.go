@@ -41,7 +41,8 @@
 //   - The result of an apply depends on the state, the entry and its place in the log,
 //     and on nothing else. Time and chance come in the entry, stamped by the leader.
 //   - No clock, no random source, no network, no file, no goroutine, no select, no
-//     environment; locks in machine.go only, atomic words in keyspace/access.go only.
+//     environment; locks in machine.go only, atomic words in keyspace/access.go and in the marks of
+//     package cow only.
 //   - Nothing that can reach the state or a reply iterates over a map.
 //   - No math.Exp, math.Pow or what is built on them: they differ between processors.
 //   - Bad input returns an error and changes nothing. An entry that this binary can't

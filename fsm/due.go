@@ -21,54 +21,24 @@ func (m *Machine) NextMessage() (unixms int64, ok bool) {
 func (m *Machine) Deliveries() (claimed int, next int64, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	for _, d := range m.state.databases {
-		if d.quarantined == 0 {
-			claimed += d.messages.Counts().Active
-		}
-	}
 	next, ok = m.state.nextMessage()
-	return claimed, next, ok
+	return m.state.sums.claimed, next, ok
 }
 
 // nextDue returns when the next sweep is due: of all databases, of kept replies, and of what messages leave behind.
 func (s *State) nextDue() (unixms int64, ok bool) {
-	for _, d := range s.databases {
-		if at, found := d.nextDue(); found && d.quarantined == 0 && (!ok || at < unixms) {
-			unixms, ok = at, true
-		}
+	unixms = s.databases.Sum().nextSweep()
+	if at, found := s.retries.NextDue(); found {
+		unixms = min(unixms, at)
 	}
-	if at, found := s.retries.NextDue(); found && (!ok || at < unixms) {
-		unixms, ok = at, true
+	if len(s.tokens.former) > 0 {
+		unixms = min(unixms, s.tokens.former[0].Until)
 	}
-	if len(s.tokens.former) > 0 && (!ok || s.tokens.former[0].Until < unixms) {
-		unixms, ok = s.tokens.former[0].Until, true
-	}
-	for _, d := range s.databases {
-		if d.quarantined != 0 {
-			continue
-		}
-		if at, found := d.workflows.NextSweep(d.messages); found && (!ok || at < unixms) {
-			unixms, ok = at, true
-		}
-		if at, found := d.messages.NextSweep(); found && (!ok || at < unixms) {
-			unixms, ok = at, true
-		}
-	}
-	return unixms, ok
+	return unixms, unixms != never
 }
 
 // nextMessage returns when Advance next has something to do for messages of some database.
 func (s *State) nextMessage() (unixms int64, ok bool) {
-	for _, d := range s.databases {
-		if d.quarantined != 0 {
-			continue
-		}
-		if at, found := d.messages.NextDue(); found && (!ok || at < unixms) {
-			unixms, ok = at, true
-		}
-		if at, found := d.workflows.NextDue(); found && (!ok || at < unixms) {
-			unixms, ok = at, true
-		}
-	}
-	return unixms, ok
+	unixms = s.databases.Sum().nextAdvance()
+	return unixms, unixms != never
 }

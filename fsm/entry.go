@@ -163,7 +163,9 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 			s.warmRequests(n.Requests[i:])
 		}
 		e.Reset(index, s.clock, s.level, n.Seed, i)
-		if outcomes[i], err = s.run(&e, &n.Requests[i]); err != nil {
+		outcomes[i], err = s.run(&e, &n.Requests[i])
+		s.close()
+		if err != nil {
 			m.unlock()
 			return nil, err
 		}
@@ -176,7 +178,7 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.index, m.term = index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))
-	m.databases.Store(int64(len(s.databases)))
+	m.databases.Store(int64(s.databases.Len()))
 	m.notePressure()
 	m.notifySearch(index, e.Notifications, Replaced(outcomes))
 	m.unlock()
@@ -300,4 +302,5 @@ func (s *State) begin(e *env.Env, n *Entry) {
 	s.retries.Sweep(e.Now, sweepPerEntry)
 	s.sweepMessages(e, sweepPerEntry)
 	s.sweepWorkflows(e, sweepPerEntry)
+	s.close()
 }

@@ -64,6 +64,7 @@ func (s *State) evictPicked(e *env.Env, n Eviction) (Ack, error) {
 			continue
 		}
 		s.applier.at(d)
+		d = s.open(d)
 		p := s.policy(d)
 		for _, k := range in.Keys {
 			if c, ok := d.keys.Candidate(e, p, k.Key); ok && c.Version == k.Version {
@@ -71,12 +72,14 @@ func (s *State) evictPicked(e *env.Env, n Eviction) (Ack, error) {
 			}
 			s.applier.pause()
 		}
+		s.close()
 	}
 	return Ack{}, nil
 }
 
 // evictKey removes a key and tells that.
 func (s *State) evictKey(e *env.Env, d *database, key string) (freed int64) {
+	d = s.open(d)
 	within := e.Database
 	e.Database = d.name
 	freed = d.keys.Evict(e, key)
@@ -89,8 +92,9 @@ func (s *State) evictKey(e *env.Env, d *database, key string) (freed int64) {
 // version began are spared. It goes by the state alone, so that every node evicts the same.
 func (s *State) evictDown(e *env.Env, own *keyspace.DB, began uint64, limit int64) bool {
 	over := s.used() - limit
-	var spent []*database
+	var spent passed
 	for over > 0 {
+		s.settle()
 		d := s.largestEvictable(spent, nil)
 		if d == nil {
 			return false
@@ -101,7 +105,7 @@ func (s *State) evictDown(e *env.Env, own *keyspace.DB, began uint64, limit int6
 		}
 		key, ok := d.keys.Oldest(e, s.policy(d), d.config.SampleSize(), before)
 		if !ok {
-			spent = append(spent, d)
+			spent = append(spent, d.id)
 			continue
 		}
 		over -= s.evictKey(e, d, key)
@@ -109,38 +113,30 @@ func (s *State) evictDown(e *env.Env, own *keyspace.DB, began uint64, limit int6
 	return true
 }
 
+// passed lists the numbers of databases.
+type passed []uint64
+
 // largestEvictable returns the database with most memory in its keys of those that may be evicted from and are not in spent, nil if
-// there is none. Memory in freed, which is about to be released, does not count.
-func (s *State) largestEvictable(spent []*database, freed map[*database]int64) (most *database) {
-	size := int64(0)
-	for _, d := range s.databases {
-		if n := d.keys.Used() - freed[d]; n > size && s.mayEvict(d) && !slices.Contains(spent, d) {
-			most, size = d, n
+// there is none. Memory in freed, by the database's number, which is about to be released, does not count.
+func (s *State) largestEvictable(spent passed, freed map[uint64]int64) *database {
+	most, _ := s.databases.Best(0, func(n *summary) int64 { return n.evictable }, func(d *database) int64 {
+		if slices.Contains(spent, d.id) {
+			return 0
 		}
-	}
+		return d.keys.Used() - freed[d.id]
+	})
 	return most
 }
 
 // evicts reports whether keys may be evicted from any database for what all of them use.
-func (s *State) evicts() bool {
-	return s.settings.MaxMemory > 0 && s.largestEvictable(nil, nil) != nil
-}
+func (s *State) evicts() bool { return s.settings.MaxMemory > 0 && s.databases.Sum().evictable > 0 }
 
 // evictsOwn reports whether a database evicts keys to stay below a limit of its own, and whether it is near that: then the
 // leader looks closer.
 func (s *State) evictsOwn() (some, near bool) {
-	for _, d := range s.databases {
-		if limit := s.memoryLimit(d); limit > 0 && s.mayEvict(d) {
-			some, near = true, near || s.usedBy(d) > limit-limit/8
-		}
-	}
-	return some, near
+	t := s.databases.Sum().traits
+	return t&evictsOwn != 0, t&nearOwn != 0
 }
 
 // Evicted counts the keys that were evicted from all databases since they were made.
-func (v *View) Evicted() (n uint64) {
-	for _, d := range v.s.databases {
-		n += d.keys.Evicted()
-	}
-	return n
-}
+func (v *View) Evicted() (n uint64) { return v.s.sums.evicted }

@@ -267,9 +267,10 @@ func (s *State) prepare(tx *command.Tx, e *env.Env, as *acl.Identity, origin com
 	}
 	if !e.ReadOnly {
 		s.applier.at(d)
+		d = s.open(d)
 	}
 	tx.Limits = s.limitsIn(e, d)
-	tx.Messages, tx.Workflows = d.messages, d.workflows
+	tx.Stores, tx.Saved = s, d.saves != s.saves
 	e.Database = d.name
 	tx.DB, tx.Users, tx.User, tx.Config, tx.Channels = d.keys, d.users, user, &d.config, s.channels.In(d.name)
 	s.prepareMemory(tx, d)

@@ -42,8 +42,10 @@ func (v *View) Login(user string, password acl.Digest) acl.Identity {
 	if user != acl.DefaultName && user != acl.ReadOnlyName {
 		return found
 	}
-	for i := 0; i < len(v.s.databases) && !found.Known(); i++ {
-		found = v.Authenticate(v.s.databases[i].name, user, password)
+	for _, name := range v.s.logins.find(v.s.logins.stored(&acl.Presented{Digest: password})) {
+		if !found.Known() {
+			found = v.Authenticate(name, user, password)
+		}
 	}
 	return found
 }
@@ -51,8 +53,21 @@ func (v *View) Login(user string, password acl.Digest) acl.Identity {
 // LoginBearer is Bearer where the credential chooses the database, like Login.
 func (v *View) LoginBearer(t *acl.Bearer) acl.Identity {
 	found := v.Bearer(DefaultDB, t)
-	for i := 0; i < len(v.s.databases) && !found.Known(); i++ {
-		found = v.Bearer(v.s.databases[i].name, t)
+	if found.Known() {
+		return found
+	}
+	digests := v.s.logins.stored(&t.Presented)
+	proof, named := t.NamesUser()
+	if proof != (acl.Digest{}) {
+		digests = append(digests, proof)
+	}
+	for _, name := range v.s.logins.find(digests) {
+		if !found.Known() {
+			found = v.Bearer(name, t)
+		}
+	}
+	for d := v.s.first(has(hasUsers)); named && d != nil && !found.Known(); d = v.s.after(d, has(hasUsers)) {
+		found = v.Bearer(d.name, t)
 	}
 	return found
 }
@@ -162,9 +177,28 @@ func (v *View) TokenSalt() acl.Salt { return v.s.tokens.salt }
 
 // Databases describes every database, in the order of their names.
 func (v *View) Databases() []DatabaseInfo {
-	list := make([]DatabaseInfo, len(v.s.databases))
-	for i, d := range v.s.databases {
-		list[i] = d.info()
-	}
+	list, _ := v.DatabasesAfter("", v.s.databases.Len())
 	return list
+}
+
+// DatabasesAfter describes at most limit databases, in the order of their names, of those behind a name, and reports whether
+// there are more.
+func (v *View) DatabasesAfter(name string, limit int) (list []DatabaseInfo, more bool) {
+	list = make([]DatabaseInfo, 0, min(limit, v.s.databases.Len()))
+	d, _, _ := v.s.databases.Next(name, false, nil)
+	for ; d != nil && len(list) < limit; d = v.s.after(d, nil) {
+		list = append(list, d.info())
+	}
+	return list, d != nil
+}
+
+// HasDatabase reports whether there is a database of that name.
+func (v *View) HasDatabase(name string) bool { return v.s.database(name) != nil }
+
+// DatabasesWithRuns are the names of the databases that have workflow runs and are not in quarantine, in their order.
+func (v *View) DatabasesWithRuns() (names []string) {
+	for d := v.s.first(has(hasRuns)); d != nil; d = v.s.after(d, has(hasRuns)) {
+		names = append(names, d.name)
+	}
+	return names
 }

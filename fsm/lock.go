@@ -10,6 +10,7 @@ func (m *Machine) charge(n int) { m.sinceYield += n }
 func (m *Machine) yield() {
 	if m.sinceYield++; m.sinceYield >= lockedCommands {
 		m.sinceYield = 0
+		m.state.settle()
 		m.unlock()
 		m.lock()
 	}

@@ -93,7 +93,7 @@ func NewMachineWith(table *command.Table) *Machine {
 // restored: then there is no database but default.
 func (m *Machine) KeepPayloads(k payload.Keeper) {
 	m.keeper, m.state.keeper = k, k
-	for _, d := range m.state.databases {
+	if d := m.state.home; d.messages != nil {
 		d.messages.UseKeeper(k)
 		d.workflows.UseKeeper(k)
 	}
@@ -234,8 +234,9 @@ func (m *Machine) SetHost(h *command.Host) { m.host.Store(h) }
 func (m *Machine) MarkSaved() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, d := range m.state.databases {
-		d.keys.MarkSaved()
+	m.state.saves++
+	for _, d := range m.state.changing {
+		m.state.open(d)
 	}
 }
 

@@ -23,7 +23,7 @@ func (s *State) memoryLimit(d *database) int64 {
 		return own
 	}
 	total, percent := s.settings.MaxMemory, s.settings.TenantMemory()
-	if d == s.home || total <= 0 || percent >= 100 {
+	if d.name == DefaultDB || total <= 0 || percent >= 100 {
 		return 0
 	}
 	return max(1, total/100*percent+total%100*percent/100)
@@ -42,24 +42,19 @@ func (m *Machine) MemoryLimit(db string) int64 {
 // usedBy is the logical memory of a database with its messages and runs in bytes.
 func (s *State) usedBy(d *database) int64 {
 	n := d.used()
-	if d == s.home {
-		n += d.messages.Used() + d.workflows.Used()
+	if d.name == DefaultDB {
+		n += d.workUsed()
 	}
-	return n - s.uncountedOf(d)
+	return n - d.uncounted()
 }
 
-// uncountedOf returns the bytes of a database's logical memory that are payloads on the nodes' disks. Only a small
+// uncounted returns the bytes of a database's logical memory that are payloads on the nodes' disks. Only a small
 // part of them counts: see docs/design/payloads.md.
-func (s *State) uncountedOf(d *database) int64 {
-	return d.messages.Uncounted() + d.workflows.Uncounted()
-}
-
-// uncounted returns the sum of uncountedOf for all databases.
-func (s *State) uncounted() (bytes int64) {
-	for _, d := range s.databases {
-		bytes += s.uncountedOf(d)
+func (d *database) uncounted() int64 {
+	if d.messages == nil {
+		return 0
 	}
-	return bytes
+	return d.messages.Uncounted() + d.workflows.Uncounted()
 }
 
 // prepareMemory sets the limits of a transaction's database, and the memory that is used outside its keys.
@@ -169,6 +164,7 @@ func (s *State) configureDatabase(_ *env.Env, n DatabaseSettings) (DatabaseSetti
 	if d == nil {
 		return DatabaseSettings{}, ErrNoDatabase
 	}
+	d = s.open(d)
 	if n.Changes == 0 || n.Changes&ChangeMemory != 0 {
 		d.config.SetMemoryLimit(n.MaxMemory)
 	}

@@ -97,7 +97,7 @@ func define[A, R any, PA record[A], PR record[R]](code uint16, name string, sinc
 // other one by InDatabase.
 func defineOwned[A, R any, PA record[A], PR record[R]](code uint16, name string, since env.Level, price func(tenant, *env.Env, *A) env.Price, apply func(tenant, *env.Env, A) (R, error)) *Operation[A, R] {
 	o := define[A, R, PA, PR](code, name, since, func(s *State, e *env.Env, a *A) env.Price { return price(tenant{s, s.home}, e, a) },
-		func(s *State, e *env.Env, a A) (R, error) { return apply(tenant{s, s.home}, e, a) })
+		func(s *State, e *env.Env, a A) (R, error) { return apply(tenant{s, s.openWork(s.home)}, e, a) })
 	o.owned, o.ownedPrice = apply, price
 	return o
 }
@@ -155,7 +155,8 @@ func (o *Operation[A, R]) run(s *State, e *env.Env, body []byte) (any, error) {
 		}
 	}
 	if o.owned != nil {
-		return o.runIn(tenant{s, s.home}, e, body)
+		s.applier.at(s.home)
+		return o.runIn(tenant{s, s.openWork(s.home)}, e, body)
 	}
 	var arg A
 	if err := o.read(&arg, body); err != nil {
@@ -168,7 +169,6 @@ func (o *Operation[A, R]) runIn(t tenant, e *env.Env, body []byte) (any, error) 
 	if o.owned == nil {
 		return nil, ErrMalformed
 	}
-	t.s.applier.at(t.d)
 	var arg A
 	if err := o.read(&arg, body); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type Part struct {
 // Parts are those of all databases, in the order of the databases' names. Of messages they have those that are still to be
 // delivered, of runs those that are active.
 func (f *Frozen) Parts() (all []Part) {
-	for _, d := range f.s.databases {
+	for d := f.s.first(nil); d != nil; d = f.s.after(d, nil) {
 		all = append(all, d.part("keys", d.keys.Save), d.part("functions", d.scripts.Save))
 		all = append(all, d.part("search indexes", func(emit func([]byte) error) error {
 			if !d.search.Used() {
@@ -34,7 +34,7 @@ func (f *Frozen) Parts() (all []Part) {
 			w.PutRecord(d.search)
 			return emit(w.B)
 		}))
-		all = append(all, d.part("messages", d.messages.SaveLasting), d.part("workflow runs", d.workflows.SaveLasting))
+		all = append(all, d.part("messages", d.queue(f.s.blank).SaveLasting), d.part("workflow runs", d.runs(f.s.blank).SaveLasting))
 	}
 	return all
 }

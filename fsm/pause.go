@@ -44,12 +44,6 @@ func (d *database) holdsExpiry(now int64) bool {
 	return until > now
 }
 
-// nextDue returns the time at which the next key or field of the database is to be removed, in unix milliseconds.
-func (d *database) nextDue() (unixms int64, ok bool) {
-	unixms, ok = d.keys.NextDue()
-	return max(unixms, d.config.ExpiryHeld()), ok
-}
-
 // ExpiryHeld reports whether HoldExpiry is in force for a database.
 func (v *View) ExpiryHeld(db string) bool {
 	d := v.s.database(db)

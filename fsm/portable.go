@@ -44,10 +44,10 @@ func (f *Frozen) MessageRecords(database string, emit func(store RecordStore, re
 	case d == nil:
 		return ErrNoDatabase
 	}
-	if err := d.messages.SavePortable(func(record []byte) error { return emit(OfMessages, record) }); err != nil {
+	if err := d.queue(f.s.blank).SavePortable(func(record []byte) error { return emit(OfMessages, record) }); err != nil {
 		return err
 	}
-	return d.workflows.Save(func(record []byte) error { return emit(OfWorkflows, record) })
+	return d.runs(f.s.blank).Save(func(record []byte) error { return emit(OfWorkflows, record) })
 }
 
 // Level is the feature level of the state.
@@ -132,8 +132,11 @@ func (im *ImportedMessages) Fields(c *wire.Codec) {
 }
 
 // imported says what a database has.
-func (d *database) imported() ImportedMessages {
-	return ImportedMessages{d.messages.Counts(), d.workflows.Counts()}
+func (d *database) imported() (all ImportedMessages) {
+	if d.messages != nil {
+		all = ImportedMessages{d.messages.Counts(), d.workflows.Counts()}
+	}
+	return all
 }
 
 // refuseMessages is an error if there is no such database, or if it has messages or runs.
@@ -145,10 +148,11 @@ func (s *State) refuseMessages(name string) (*database, error) {
 	case d.quarantined != 0:
 		return nil, ErrQuarantined
 	}
-	c := Contents{Databases: make([]DatabaseInfo, 1), Messages: d.messages.Counts(), Workflows: d.workflows.Counts()}
+	has := d.imported()
+	c := Contents{Databases: make([]DatabaseInfo, 1), Messages: has.Messages, Workflows: has.Workflows}
 	c.Databases[0].Users = builtinUsers
-	if has := c.Remarkable(); has != "" {
-		return nil, &Error{Code: ErrUsedMessages.Code, Text: ErrUsedMessages.Text + "; this one has " + has}
+	if found := c.Remarkable(); found != "" {
+		return nil, &Error{Code: ErrUsedMessages.Code, Text: ErrUsedMessages.Text + "; this one has " + found}
 	}
 	return d, nil
 }
@@ -186,6 +190,7 @@ func (s *State) importMessages(e *env.Env, n MessageImport) (ImportedMessages, e
 	if limit := s.memoryLimit(d); limit > 0 && s.usedBy(d)+adds > limit {
 		return ImportedMessages{}, ErrRecordMemory
 	}
+	d = s.openWork(d)
 	messages.TakeOver(d.messages)
 	workflows.TakeOver(d.workflows)
 	d.messages, d.workflows, s.stage.taken = messages, workflows, n.ID

@@ -25,7 +25,7 @@ func small[A any](*State, *env.Env, *A) env.Price { return env.Price{Work: opera
 
 // every is the price of an operation of the cluster that reads each database, session and node.
 func every[A any](s *State, _ *env.Env, _ *A) env.Price {
-	return env.Price{Work: operationWork + commandWork*int64(len(s.databases)+len(s.nodes)+len(s.sessions))}
+	return env.Price{Work: operationWork + commandWork*int64(s.databases.Len()+len(s.nodes)+len(s.sessions))}
 }
 
 // whole is the price of an operation of the operator that goes through all of the state.
@@ -79,13 +79,8 @@ func (t tenant) reserve(e *env.Env, growth int64) error {
 
 // evictFor evicts keys of any database for so many bytes, if all keys together are enough.
 func (s *State) evictFor(e *env.Env, growth int64) bool {
-	keys := int64(0)
-	for _, d := range s.databases {
-		if d.quarantined == 0 {
-			keys += d.keys.Used()
-		}
-	}
-	return s.used()-keys+growth <= s.settings.MaxMemory && s.evictDown(e, nil, math.MaxUint64, s.settings.MaxMemory-growth)
+	s.settle()
+	return s.used()-s.sums.keyBytes+growth <= s.settings.MaxMemory && s.evictDown(e, nil, math.MaxUint64, s.settings.MaxMemory-growth)
 }
 
 // left is the number of bytes that the database may still add, queue.Unlimited for any number.
@@ -114,20 +109,20 @@ func (t tenant) endRoom() {
 
 // messagesPrice and workflowsPrice are prices that the stores compute.
 func messagesPrice[A any](price func(*queue.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
-	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.messages, e, a) }
+	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.queue(t.s.blank), e, a) }
 }
 
 func workflowsPrice[A any](price func(*workflow.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
-	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.workflows, e, a) }
+	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.runs(t.s.blank), e, a) }
 }
 
 // messagesPriceWithin and workflowsPriceWithin are prices that are only computed up to the budget.
 func messagesPriceWithin[A any](price func(*queue.Store, *env.Env, *A, int64) env.Price) func(tenant, *env.Env, *A) env.Price {
-	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.messages, e, a, t.budget(e)) }
+	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.queue(t.s.blank), e, a, t.budget(e)) }
 }
 
 func workflowsPriceWithin[A any](price func(*workflow.Store, *env.Env, *A, int64) env.Price) func(tenant, *env.Env, *A) env.Price {
-	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.workflows, e, a, t.budget(e)) }
+	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.runs(t.s.blank), e, a, t.budget(e)) }
 }
 
 // settingPrice is the price of an operation of a database that changes some numbers.

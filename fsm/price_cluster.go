@@ -8,13 +8,14 @@ import (
 // The prices of operations that belong to no database. Those of Finish, Renew and Advance cover their work for all databases.
 
 func advancePrice(s *State, e *env.Env, n *AdvanceLimit) (p env.Price) {
-	p.Work = commandWork * int64(len(s.databases)+min(n.Sweep, maxSweep))
+	p.Work = commandWork * int64(1+min(n.Sweep, maxSweep))
 	if !n.Deliver {
 		return p
 	}
-	for _, d := range s.databases {
-		p.Add(d.messages.TicksPrice(e.Now, n.ticksOf(d.key())))
-		p.Add(d.messages.ClaimPrice(e, n.Claims))
+	for _, d := range s.advancing(e) {
+		p.Work += commandWork
+		p.Add(d.queue(s.blank).TicksPrice(e.Now, n.ticksOf(d.key())))
+		p.Add(d.queue(s.blank).ClaimPrice(e, n.Claims))
 	}
 	return p
 }
@@ -22,7 +23,7 @@ func advancePrice(s *State, e *env.Env, n *AdvanceLimit) (p env.Price) {
 func finishPrice(s *State, _ *env.Env, n *queue.Results) (p env.Price) {
 	for i := range n.Items {
 		if d := s.database(n.Items[i].DB); d != nil {
-			p.Add(d.messages.ResultPrice(&n.Items[i]))
+			p.Add(d.queue(s.blank).ResultPrice(&n.Items[i]))
 		}
 	}
 	return p

@@ -53,9 +53,10 @@ type Passage struct {
 func (m *Machine) Describe(data []byte, at Progress) (out Passage) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	for _, d := range m.state.databases {
+	for d := m.state.first(nil); d != nil && at.Database != 0; d = m.state.after(d, nil) {
 		if d.id == at.Database {
 			out.Database, out.Number = d.name, d.id
+			break
 		}
 	}
 	n := m.peekEntry(data)

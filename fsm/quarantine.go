@@ -65,8 +65,8 @@ func (s *State) release(_ *env.Env, n DatabaseName) (DatabaseInfo, error) {
 	case d.quarantined == 0:
 		return DatabaseInfo{}, ErrNotQuarantined
 	}
+	d = s.open(d)
 	d.quarantined = 0
-	s.countQuarantines()
 	return d.info(), nil
 }
 
@@ -80,8 +80,8 @@ func (m *Machine) Isolate(n QuarantineOrder) bool {
 		return false
 	}
 	if d.quarantined == 0 {
-		d.quarantined = n.Index
-		m.state.countQuarantines()
+		m.state.open(d).quarantined = n.Index
+		m.state.close()
 	}
 	return true
 }
@@ -94,19 +94,9 @@ func (m *Machine) Isolated(n QuarantineOrder) bool {
 	return d == nil || d.id != n.Number || d.quarantined != 0
 }
 
-// countQuarantines is called when databases have come into quarantine, left it, or gone.
-func (s *State) countQuarantines() {
-	s.quarantines = 0
-	for _, d := range s.databases {
-		if d.quarantined != 0 {
-			s.quarantines++
-		}
-	}
-}
-
 // refusesAll reports whether a request is of a database in quarantine.
 func (s *State) refusesAll(q *Request) bool {
-	if s.quarantines == 0 {
+	if s.databases.Sum().traits&isQuarantined == 0 {
 		return false
 	}
 	name, ok := DatabaseOf(q.Code, q.Body)
@@ -158,7 +148,7 @@ func (v *View) Barred() error {
 // is not barred.
 func (v *View) bar(db string) bool {
 	v.barred = false
-	if v.s.quarantines > 0 {
+	if v.s.databases.Sum().traits&isQuarantined != 0 {
 		d := v.s.database(db)
 		v.barred = d != nil && d.quarantined != 0
 	}
@@ -167,13 +157,8 @@ func (v *View) bar(db string) bool {
 
 // Quarantines are the databases in quarantine, each with the index of the entry since which it is.
 func (v *View) Quarantines() (all []QuarantineOrder) {
-	if v.s.quarantines == 0 {
-		return nil
-	}
-	for _, d := range v.s.databases {
-		if d.quarantined != 0 {
-			all = append(all, QuarantineOrder{d.name, d.id, d.quarantined})
-		}
+	for d := v.s.first(has(isQuarantined)); d != nil; d = v.s.after(d, has(isQuarantined)) {
+		all = append(all, QuarantineOrder{d.name, d.id, d.quarantined})
 	}
 	return all
 }
@@ -196,6 +181,5 @@ func (l *loading) quarantine(record []byte) error {
 		return fmt.Errorf("%w: quarantine of %.70q", errOrder, one.name)
 	}
 	d.quarantined = one.quarantined
-	l.s.countQuarantines()
 	return nil
 }

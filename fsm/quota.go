@@ -64,6 +64,7 @@ func (s *State) takeQuota(e *env.Env, n QuotaClaim) (Quota, error) {
 	if d == nil {
 		return Quota{}, ErrNoDatabase
 	}
+	d = s.open(d)
 	d.quota = d.quota.on(e.Now / dayMillis)
 	granted := max(0, min(n.Want, s.settings.DailyLimit-d.quota.taken))
 	d.quota.taken += granted

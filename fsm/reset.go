@@ -10,15 +10,18 @@ import (
 // time. Only a development server whose clock belongs to a test proposes it, between two
 // tests.
 func (s *State) reset(e *env.Env, _ Empty) (Ack, error) {
-	for _, d := range s.databases {
+	s.changeAll(func(d *database) {
 		d.keys.Flush(e)
 		if d.search.Used() {
 			d.search.Reset()
 			e.Notifications = append(e.Notifications, env.Notification{Kind: env.SearchChanged, DB: d.name})
 		}
-		d.messages.Reset()
-		d.workflows.Reset()
-	}
+		if d.messages != nil {
+			d = s.openWork(d)
+			d.messages.Reset()
+			d.workflows.Reset()
+		}
+	})
 	s.retries = dedup.New()
 	return Ack{}, nil
 }

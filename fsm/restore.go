@@ -210,9 +210,7 @@ func (s *State) replaceBy(e *env.Env, from *State) {
 	for len(from.tokens.former) > 0 { // their time was the former cluster's
 		from.dropFormer(0)
 	}
-	for _, d := range from.databases {
-		d.users.Renumber(shift)
-	}
+	from.changeAll(func(d *database) { d.users.Renumber(shift) })
 	from.clusterID, from.nodes, from.opened = s.clusterID, s.nodes, s.opened
 	from.clock = max(s.clock, from.clock)
 	from.raise(s.level)
@@ -223,12 +221,16 @@ func (s *State) replaceBy(e *env.Env, from *State) {
 	from.applier.takeOver(&s.applier)
 	*s = *from
 	e.Now, e.Level = s.clock, s.level
-	for _, d := range s.databases {
+	s.changeAll(func(d *database) {
 		d.keys.Arrived(s.clock)
 		d.config.HoldExpiry(0)
+		if d.messages == nil {
+			return
+		}
+		d = s.openWork(d)
 		d.messages.ReleaseAllClaims(e, "the attempt's outcome is not in the backup that was restored")
 		d.passReports(e)
-	}
+	})
 }
 
 // save writes the records of sectionStage: a head, then the parts.

@@ -71,7 +71,7 @@ func (s *State) execIdempotent(tx *command.Tx, b Batch) (Results, error) {
 		return replay(r, b.Retry.Hash)
 	}
 	s.retries.Sweep(tx.Now, sweepForRoom)
-	if !s.retries.Room(k, len(s.databases)) {
+	if !s.retries.Room(k, s.databases.Len()) {
 		return Results{}, ErrRetriesFull
 	}
 	out := s.rows(tx, b)

@@ -30,6 +30,7 @@ var allowed = []string{
 // The decompression of backups gives what the format says, in whatever version, and with one worker starts no goroutine.
 var allowedIn = map[string][]string{"machine.go": {"sync", "sync/atomic"},
 	"access.go":      {"sync/atomic"},                                    // what it keeps is no part of the state
+	"owner.go":       {"sync/atomic"},                                    // which of two forks may change a node in place
 	"uses.go":        {"sync/atomic"},                                    // the same
 	"bodies.go":      {"sync", "sync/atomic"},                            // the same
 	"contents.go":    {"github.com/trireme-dev/trireme/internal/plural"}, // for the words of refusals

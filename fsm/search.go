@@ -38,10 +38,8 @@ func (v *View) Until(done <-chan struct{}) { v.done = done }
 
 // Searched are the names of the databases that have search indexes.
 func (v *View) Searched() (names []string) {
-	for _, d := range v.s.databases {
-		if d.search.Len() > 0 {
-			names = append(names, d.name)
-		}
+	for d := v.s.first(has(hasIndexes)); d != nil; d = v.s.after(d, has(hasIndexes)) {
+		names = append(names, d.name)
 	}
 	return names
 }

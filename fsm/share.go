@@ -41,7 +41,7 @@ func (m *Machine) Databases() int { return int(m.databases.Load()) }
 
 // payer returns the database that pays for a request. It is nil while there is only one database: then no shares are kept.
 func (s *State) payer(q *Request) *database {
-	if len(s.databases) < 2 || q.Session == 0 {
+	if s.databases.Len() < 2 || q.Session == 0 {
 		return nil
 	}
 	name, ok := DatabaseOf(q.Code, q.Body)
@@ -73,6 +73,7 @@ func (s *State) chargeShare(e *env.Env, d *database, q *Request) int64 {
 	if q.Code != Exec.Code {
 		steps = max(steps, bodyPrice(len(q.Body)).Work) // that of one that was refused
 	}
+	d = s.open(d)
 	d.workedAt, d.worked = e.Index, d.done(e.Index)+steps
 	return steps
 }
@@ -81,7 +82,7 @@ func (s *State) chargeShare(e *env.Env, d *database, q *Request) int64 {
 // their users don't trust each other.
 func (s *State) limitsIn(e *env.Env, d *database) command.Limits {
 	limits := s.settings.Limits
-	if d != s.home && !e.ReadOnly {
+	if d.name != DefaultDB && !e.ReadOnly {
 		limits.Part(s.settings.TenantWork())
 	}
 	return limits

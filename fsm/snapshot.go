@@ -110,7 +110,7 @@ func (f *Frozen) sections(out *frames) error {
 			return err
 		}
 	}
-	for _, d := range f.s.databases {
+	for d := f.s.first(nil); d != nil; d = f.s.after(d, nil) {
 		if err := d.save(out); err != nil {
 			return err
 		}
@@ -126,10 +126,10 @@ func (f *Frozen) sections(out *frames) error {
 	if err := f.s.channels.Save(func(record []byte) error { return out.record(sectionChannels, record) }); err != nil {
 		return err
 	}
-	if err := out.saver(f.s.home.messages)(func(record []byte) error { return out.record(sectionMessages, record) }); err != nil {
+	if err := out.saver(f.s.home.queue(f.s.blank))(func(record []byte) error { return out.record(sectionMessages, record) }); err != nil {
 		return err
 	}
-	if err := out.saver(f.s.home.workflows)(func(record []byte) error { return out.record(sectionWorkflows, record) }); err != nil {
+	if err := out.saver(f.s.home.runs(f.s.blank))(func(record []byte) error { return out.record(sectionWorkflows, record) }); err != nil {
 		return err
 	}
 	if f.s.stage.incoming != nil {
@@ -137,12 +137,12 @@ func (f *Frozen) sections(out *frames) error {
 			return err
 		}
 	}
-	for _, d := range f.s.databases {
-		if err := d.saveTenant(out); err != nil {
+	for d := f.s.first(nil); d != nil; d = f.s.after(d, nil) {
+		if err := d.saveTenant(out, f.s.blank); err != nil {
 			return err
 		}
 	}
-	for _, d := range f.s.databases {
+	for d := f.s.first(nil); d != nil; d = f.s.after(d, nil) {
 		if err := d.saveSearch(out); err != nil {
 			return err
 		}
@@ -157,11 +157,9 @@ func (f *Frozen) sections(out *frames) error {
 			return err
 		}
 	}
-	for _, d := range f.s.databases {
-		if d.quarantined != 0 {
-			if err := out.fields(sectionQuarantine, d.quarantineFields); err != nil {
-				return err
-			}
+	for d := f.s.first(has(isQuarantined)); d != nil; d = f.s.after(d, has(isQuarantined)) {
+		if err := out.fields(sectionQuarantine, d.quarantineFields); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -184,17 +182,17 @@ func (f *frames) saver(s interface {
 }
 
 // saveTenant writes the messages and runs of a database, unless it is default, whose sections come before.
-func (d *database) saveTenant(out *frames) error {
+func (d *database) saveTenant(out *frames, b *blank) error {
 	if d.name == DefaultDB {
 		return nil
 	}
 	if err := out.fields(sectionTenant, func(c *wire.Codec) { c.String(&d.name) }); err != nil {
 		return err
 	}
-	if err := out.saver(d.messages)(func(record []byte) error { return out.record(sectionTenantMessages, record) }); err != nil {
+	if err := out.saver(d.queue(b))(func(record []byte) error { return out.record(sectionTenantMessages, record) }); err != nil {
 		return err
 	}
-	return out.saver(d.workflows)(func(record []byte) error { return out.record(sectionTenantWorkflows, record) })
+	return out.saver(d.runs(b))(func(record []byte) error { return out.record(sectionTenantWorkflows, record) })
 }
 
 // saveSearch writes the search indexes of a database, if it ever had any.

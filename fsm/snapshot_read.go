@@ -12,6 +12,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/payload"
+	"github.com/trireme-dev/trireme/fsm/script"
+	"github.com/trireme-dev/trireme/fsm/search"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -26,7 +28,7 @@ func (m *Machine) Restore(r io.Reader) error {
 	m.state, m.index, m.term = s, index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))
-	m.databases.Store(int64(len(s.databases)))
+	m.databases.Store(int64(s.databases.Len()))
 	m.notePressure()
 	m.notifySearch(index, nil, true)
 	m.mu.Unlock()
@@ -89,6 +91,7 @@ func (l *loading) all(r io.Reader) error {
 	if l.s.home == nil {
 		return errors.New("no database " + DefaultDB)
 	}
+	l.s.settleLoaded()
 	return nil
 }
 
@@ -245,7 +248,8 @@ func (l *loading) record(section byte, record []byte) error {
 func (l *loading) meta(record []byte) error {
 	c := wire.Decoder(record)
 	l.s.metaFields(c)
-	l.s.databases, l.s.home = nil, nil
+	l.s.blank = l.s.blank.raised(l.s.level)
+	l.s.databases, l.s.home, l.s.sums, l.s.logins = newDatabases(), nil, sums{}, newTokenIndex()
 	return c.Done()
 }
 
@@ -266,14 +270,11 @@ func (l *loading) begin(r *wire.Reader) error {
 		return err
 	}
 	d := l.s.decodeDatabase(r)
-	if n := len(l.s.databases); !ValidDatabaseName(d.name) || (n > 0 && l.s.databases[n-1].name >= d.name) {
+	if n := l.s.databases.Len(); !ValidDatabaseName(d.name) || (n > 0 && l.s.databases.At(n-1) >= d.name) {
 		return fmt.Errorf("%w: database %.70q", errOrder, d.name)
 	}
-	l.database, l.user, l.keys = d, "", keyspace.NewLoader()
-	l.s.databases = append(l.s.databases, d)
-	if d.name == DefaultDB {
-		l.s.home = d
-	}
+	l.database, l.user, l.keys = d, "", nil
+	l.s.put(d)
 	return r.Done()
 }
 
@@ -286,6 +287,7 @@ func (l *loading) search(record []byte) error {
 	if d == nil || d.search.Used() {
 		return errOrder
 	}
+	d.search = search.NewStore()
 	c.Record(d.search.Fields)
 	if err := c.Done(); err != nil {
 		return err
@@ -301,6 +303,9 @@ func (l *loading) deliveries(section byte, record []byte) error {
 	d := l.s.home
 	if section == sectionTenantMessages || section == sectionTenantWorkflows {
 		d = l.tenant
+	}
+	if d != nil && d.messages == nil {
+		d.messages, d.workflows = l.s.newStores()
 	}
 	switch {
 	case d == nil:
@@ -319,18 +324,26 @@ func (l *loading) content(section byte, record []byte) (err error) {
 		l.user, err = l.database.users.Load(record, l.user)
 		return err
 	case section == sectionScripts:
+		if l.database.scripts == l.s.blank.scripts {
+			l.database.scripts = script.NewStore()
+		}
 		return l.database.scripts.Load(record)
+	}
+	if l.keys == nil {
+		l.keys = keyspace.NewLoader()
 	}
 	return l.keys.Add(record)
 }
 
 func (l *loading) finish() (err error) {
-	if l.database != nil {
-		remembered := l.database.keys
-		if l.database.keys, err = l.keys.Finish(); err == nil {
-			l.database.keys.Inherit(remembered)
-			l.database.keys.Arrived(l.s.clock)
+	if d := l.database; d != nil && l.keys != nil {
+		remembered := d.keys
+		if d.keys, err = l.keys.Finish(); err == nil {
+			d.keys.Inherit(remembered)
 		}
+	}
+	if d := l.database; d != nil && err == nil && d.keys != l.s.blank.keys {
+		d.keys.Arrived(l.s.clock)
 	}
 	l.database = nil
 	return err

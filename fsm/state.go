@@ -28,35 +28,29 @@ type State struct {
 	fragments fragments // of a large entry that is under way
 	stage     stage
 
-	databases   []*database // in the order of their names
-	home        *database   // the one named default, which is always there
-	quarantines int         // how many databases are in quarantine
-	channels    *channel.Book
-	keeper      payload.Keeper // of this node, not replicated; nil if payloads stay in memory
+	directory // of the databases
+	channels  *channel.Book
+	keeper    payload.Keeper // of this node, not replicated; nil if payloads stay in memory
 
 	applier applier
 }
 
 func newState(table *command.Table, keeper payload.Keeper) *State {
 	s := &State{level: env.Base, keeper: keeper, retries: dedup.New(), channels: channel.New(), applier: newApplier(table)}
-	s.home = s.newDatabase(DefaultDB, 0)
-	s.databases = []*database{s.home}
+	s.directory = directory{databases: newDatabases(), generation: new(generation), blank: newBlank(), logins: newTokenIndex()}
+	s.insert(s.newDatabase(DefaultDB, 0))
 	return s
 }
 
-// fork is the state as it is now: the time it takes grows with what is under way and
-// with the number of databases, not with what they hold.
+// fork is the state as it is now: the time it takes grows with what is under way, not with the number of databases, nor with
+// what they hold.
 func (s *State) fork() *State {
+	s.settle()
 	f := *s
 	f.sessions = s.sessions.fork()
 	f.digests = s.digests.fork()
 	f.retries = s.retries.Fork()
-	f.databases = make([]*database, len(s.databases))
-	for i, d := range s.databases {
-		f.databases[i] = d.fork()
-	}
-	i, _ := f.place(DefaultDB)
-	f.home = f.databases[i]
+	s.forkDatabases(&f)
 	f.channels = s.channels.Fork()
 	f.applier = s.applier.fork()
 	return &f

@@ -33,10 +33,14 @@ func (s *State) raise(to env.Level) {
 	if to <= s.level {
 		return
 	}
-	s.level = to
-	for _, d := range s.databases {
-		d.messages.Raise(to)
-		d.workflows.Raise(to)
+	s.level, s.blank = to, s.blank.raised(to)
+	for d := s.first(nil); d != nil; d = s.after(d, nil) {
+		if d.messages != nil {
+			d = s.openWork(d)
+			d.messages.Raise(to)
+			d.workflows.Raise(to)
+			s.close()
+		}
 	}
 }
 
@@ -89,6 +93,8 @@ func (s *State) inDatabase(e *env.Env, n Owned) (OwnedResult, error) {
 	if err != nil {
 		return OwnedResult{}, ErrMalformed
 	}
+	s.applier.at(d)
+	d = s.openWork(d)
 	e.Database = d.name
 	v, err := op.runIn(tenant{s, d}, e, n.Body)
 	return OwnedResult{n.Code, v}, err
@@ -127,7 +133,7 @@ func (t tenant) runNow(e *env.Env, n queue.RunNow) (Ack, error) {
 func (v *View) In(db string) {
 	d := v.s.database(db)
 	if v.bar(db) || d == nil {
-		d = &database{messages: queue.New(), workflows: workflow.New()}
+		d = new(database)
 	}
 	v.own = d
 }
@@ -142,13 +148,13 @@ func (v *View) shownDatabase() *database {
 
 // Messages is everything about the messages of the database that In has named, or of default, for reading: nothing of it
 // may be changed, and it is valid as long as the view.
-func (v *View) Messages() *queue.Store { return v.shownDatabase().messages }
+func (v *View) Messages() *queue.Store { return v.shownDatabase().queue(v.s.blank) }
 
 // Workflows is everything about the workflows of that database, in the same way; on a fork with the runs that are in volumes.
 func (v *View) Workflows() *workflow.Store {
 	d := v.shownDatabase()
-	if v.e.Bounded {
-		return d.workflows
+	if v.e.Bounded || d.workflows == nil {
+		return d.runs(v.s.blank)
 	}
 	if v.thawing.of != d {
 		v.thawing.of, v.thawing.runs = d, d.workflows.Thawing()
@@ -217,10 +223,8 @@ func (v *View) Database(name string) uint64 {
 // at most limit divided by the number of those that have some, and at least one.
 func (v *View) DueSchedules(now int64, limit int) (all []queue.Schedule) {
 	var lists [][]queue.Schedule
-	for _, d := range v.s.databases {
-		if d.quarantined != 0 {
-			continue
-		}
+	due := func(n *summary) bool { return n.ticks <= now }
+	for d := v.s.first(due); d != nil; d = v.s.after(d, due) {
 		list := d.messages.DueSchedules(now, limit)
 		for i := range list {
 			list[i].DB = d.key()
@@ -237,13 +241,6 @@ func (v *View) DueSchedules(now int64, limit int) (all []queue.Schedule) {
 
 // Overdue is the earliest time, in unix milliseconds, at which a message of some database is or was to be claimed.
 func (v *View) Overdue() (at int64, ok bool) {
-	for _, d := range v.s.databases {
-		if d.quarantined != 0 {
-			continue
-		}
-		if t, found := d.messages.Overdue(); found && (!ok || t < at) {
-			at, ok = t, true
-		}
-	}
-	return at, ok
+	at = v.s.databases.Sum().overdue
+	return at, at != never
 }

@@ -203,7 +203,7 @@ func (s *State) rotateClusterTokens(tokens *acl.Tokens, until int64) error {
 }
 
 func (s *State) rotateDatabaseTokens(n *TokenRotation, until int64) error {
-	i, found := s.place(n.Database)
+	d, found := s.databases.Get(n.Database)
 	pair := DatabaseTokens{Standard: n.Tokens[acl.Standard], ReadOnly: n.Tokens[acl.ReadOnly]}
 	rest := n.Tokens
 	rest[acl.Standard], rest[acl.ReadOnly] = acl.Digest{}, acl.Digest{}
@@ -215,7 +215,7 @@ func (s *State) rotateDatabaseTokens(n *TokenRotation, until int64) error {
 	case !pair.usable():
 		return ErrTokens
 	}
-	d := s.databases[i]
+	d = s.open(d)
 	roles := [...]acl.Role{acl.Standard, acl.ReadOnly}
 	for _, role := range roles { // a rotation sent again would end the overlap of the tokens that it replaced
 		if user := builtinOf(role); d.users.HasToken(user, pair.Standard, n.Salt) || d.users.HasToken(user, pair.ReadOnly, n.Salt) {
@@ -241,7 +241,7 @@ func (s *State) endTokenOverlap(_ *env.Env, n TokenRole) (Ack, error) {
 		s.endOverlap("", n.Role)
 		return Ack{}, nil
 	}
-	if _, found := s.place(n.Database); !found {
+	if _, found := s.databases.Get(n.Database); !found {
 		return Ack{}, ErrNoDatabase
 	}
 	s.endOverlaps(n.Database)
@@ -269,7 +269,7 @@ func (s *State) dropFormer(i int) {
 	n := s.tokens.former[i]
 	if n.Database != "" {
 		if d := s.database(n.Database); d != nil {
-			d.users.RevokeToken(builtinOf(n.Role), n.number)
+			s.open(d).users.RevokeToken(builtinOf(n.Role), n.number)
 		}
 	}
 	s.tokens.former = slices.Delete(slices.Clone(s.tokens.former), i, i+1)

@@ -5,15 +5,25 @@ import "github.com/trireme-dev/trireme/fsm/command"
 // Mark keeps the keys of the database that tx runs in, or its messages and runs, as they are,
 // and returns what puts them back. Keeping takes constant time.
 func (s *State) Mark(tx *command.Tx, messages bool) (undo func()) {
-	for _, d := range s.databases {
-		if messages && d.messages == tx.Messages {
-			messages, workflows := d.messages.Fork(), d.workflows.Fork()
-			return func() { d.messages, tx.Messages, d.workflows, tx.Workflows = messages, messages, workflows, workflows }
-		}
-		if !messages && d.keys == tx.DB {
-			before := d.keys.Fork()
-			return func() { d.keys, tx.DB = before, before }
-		}
+	d := s.database(tx.Database)
+	switch {
+	case messages:
+		d = s.openWork(d)
+		messages, workflows := d.messages.Fork(), d.workflows.Fork()
+		return func() { d.messages, tx.Messages, d.workflows, tx.Workflows = messages, messages, workflows, workflows }
+	case s.open(d).keys != tx.DB:
+		panic("fsm: a script runs in a database that is not the state's")
 	}
-	panic("fsm: a script runs in a database that is not the state's")
+	d = s.open(d)
+	before := d.keys.Fork()
+	return func() { d.keys, tx.DB = before, before }
+}
+
+// GiveStores gives tx the messages and the runs of its database, which most commands don't need.
+func (s *State) GiveStores(tx *command.Tx) {
+	d := s.database(tx.Database)
+	if !tx.ReadOnly {
+		d = s.openWork(d)
+	}
+	tx.Messages, tx.Workflows = d.queue(s.blank), d.runs(s.blank)
 }

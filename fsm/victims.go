@@ -23,6 +23,7 @@ type Victims struct {
 	taken map[string]bool  // by database and key: picked for entries that are not applied yet
 	needs int64            // what those entries add to memory, less what their victims free
 	of    map[string]int64 // the same for each database
+	names []string         // of those, in their order
 }
 
 // Growth is the memory that requests add to a database, in bytes. Without a name they belong to none.
@@ -38,7 +39,8 @@ type Room struct {
 }
 
 type pooled struct {
-	d *database
+	database string
+	number   uint64
 	keyspace.Candidate
 }
 
@@ -57,8 +59,13 @@ func (v *Victims) Expect(growth ...Growth) Room {
 // grow adds a growth, or takes it back.
 func (v *Victims) grow(g Growth, times int64) {
 	v.needs += times * g.Bytes
+	i, found := slices.BinarySearch(v.names, g.Database)
+	if !found {
+		v.names = slices.Insert(v.names, i, g.Database)
+	}
 	if v.of[g.Database] += times * g.Bytes; v.of[g.Database] == 0 {
 		delete(v.of, g.Database)
+		v.names = slices.Delete(v.names, i, i+1)
 	}
 }
 
@@ -101,7 +108,7 @@ func (m *Machine) Pick(v *Victims, now int64, seed [16]byte, r *Room) Eviction {
 	if v.of == nil {
 		v.taken, v.of = map[string]bool{}, map[string]int64{}
 	}
-	p := picking{Victims: v, room: r, freed: map[*database]int64{}}
+	p := picking{Victims: v, room: r, freed: map[uint64]int64{}}
 	p.e = env.New(m.applied.Load(), max(now, m.Clock()), m.Level(), seed, 0)
 	p.e.ReadOnly = true
 	for len(r.keys) < maxPicked && m.pickSome(&p) { // the lock is let go between
@@ -115,18 +122,15 @@ type picking struct {
 	Eviction
 	room  *Room
 	e     *env.Env
-	freed map[*database]int64
-	spent []*database // they have no key to pick
+	freed map[uint64]int64 // by the databases' numbers
+	spent passed           // they have no key to pick
 }
 
 // next is the database that a key is to be evicted from: one that passes its own limit, or the fullest if all together pass
 // theirs; nil if there is room, or no key may go.
 func (p *picking) next(s *State) *database {
-	for _, d := range s.databases {
-		limit := s.memoryLimit(d)
-		if limit > 0 && s.usedBy(d)+p.of[d.name] > limit && s.mayEvict(d) && !slices.Contains(p.spent, d) {
-			return d
-		}
+	if d := p.over(s); d != nil {
+		return d
 	}
 	if !s.evicts() || s.used()+p.needs <= s.settings.MaxMemory {
 		return nil
@@ -134,12 +138,36 @@ func (p *picking) next(s *State) *database {
 	return s.largestEvictable(p.spent, p.freed)
 }
 
+// over is the first database that passes its own limit. One that is not near it passes it only by what is expected.
+func (p *picking) over(s *State) *database {
+	passes := func(d *database) bool {
+		limit := s.memoryLimit(d)
+		return limit > 0 && s.usedBy(d)+p.of[d.name] > limit && s.mayEvict(d) && !slices.Contains(p.spent, d.id)
+	}
+	var found *database
+	for _, name := range p.names {
+		if d, is := s.databases.Get(name); is && passes(d) {
+			found = d
+			break
+		}
+	}
+	for d := s.first(has(nearOwn)); d != nil && (found == nil || d.name < found.name); d = s.after(d, has(nearOwn)) {
+		if passes(d) {
+			return d
+		}
+	}
+	return found
+}
+
 // pickSome picks up to pickedAtOnce keys and reports whether more are needed.
 func (m *Machine) pickSome(p *picking) (more bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	s := m.state
-	p.pool = slices.DeleteFunc(p.pool, func(c pooled) bool { return !slices.Contains(s.databases, c.d) })
+	p.pool = slices.DeleteFunc(p.pool, func(c pooled) bool {
+		d := s.database(c.database)
+		return d == nil || d.id != c.number
+	})
 	for range pickedAtOnce {
 		d := p.next(s)
 		if d == nil {
@@ -147,11 +175,11 @@ func (m *Machine) pickSome(p *picking) (more bool) {
 		}
 		c, found := p.best(p.e, d, s.policy(d))
 		if !found {
-			p.spent = append(p.spent, d)
+			p.spent = append(p.spent, d.id)
 			continue
 		}
 		p.add(d, c)
-		p.freed[d] += c.Cost
+		p.freed[d.id] += c.Cost
 		p.take(p.room, d, c)
 	}
 	return true
@@ -184,7 +212,7 @@ func (v *Victims) best(e *env.Env, d *database, p keyspace.Policy) (keyspace.Can
 		d.keys.Sample(e, p, d.config.SampleSize(), func(c keyspace.Candidate) bool { return v.remember(d, c) })
 		for i := len(v.pool) - 1; i >= 0; i-- {
 			was := v.pool[i]
-			if was.d != d {
+			if was.number != d.id {
 				continue
 			}
 			v.pool = slices.Delete(v.pool, i, i+1)
@@ -202,11 +230,11 @@ func (v *Victims) remember(d *database, c keyspace.Candidate) bool {
 	if v.taken[d.name+"/"+c.Key] {
 		return false
 	}
-	if slices.ContainsFunc(v.pool, func(p pooled) bool { return p.d == d && p.Key == c.Key }) {
+	if slices.ContainsFunc(v.pool, func(p pooled) bool { return p.number == d.id && p.Key == c.Key }) {
 		return true
 	}
 	i, _ := slices.BinarySearchFunc(v.pool, c.Score, func(p pooled, score int64) int { return cmp.Compare(p.Score, score) })
-	v.pool = slices.Insert(v.pool, i, pooled{d, c})
+	v.pool = slices.Insert(v.pool, i, pooled{d.name, d.id, c})
 	if len(v.pool) > poolSize {
 		v.pool = slices.Delete(v.pool, 0, 1)
 	}

@@ -38,17 +38,38 @@ func viewDatabase(d fsm.DatabaseInfo) databaseView {
 	return v
 }
 
+// maxListedDatabases is the number of databases of one page.
+const maxListedDatabases = 1000
+
+// listDatabases answers with a page of the databases by name: ?count=N limits their number, and ?cursor=C goes on where a page has
+// ended with that cursor.
 func (s *Server) listDatabases(g *gin.Context) {
+	count := maxListedDatabases
+	if text, given := g.GetQuery("count"); given {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxListedDatabases {
+			s.refuseOps(g, http.StatusBadRequest, "ERR count is 1 to "+strconv.Itoa(maxListedDatabases))
+			return
+		}
+		count = n
+	}
 	list := []databaseView{}
+	page := gin.H{}
 	_, err := s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
-		for _, d := range v.Databases() {
+		list = list[:0]
+		found, more := v.DatabasesAfter(g.Query("cursor"), count)
+		for _, d := range found {
 			one := viewDatabase(d)
 			settings, _ := v.DatabaseSettings(d.Name)
 			one.MaxMemory = settings.Limit
 			list = append(list, one)
 		}
+		if delete(page, "cursor"); more {
+			page["cursor"] = found[len(found)-1].Name
+		}
 	})
-	s.respond(g, gin.H{"databases": list}, err)
+	page["databases"] = list
+	s.respond(g, page, err)
 }
 
 func (s *Server) createDatabase(g *gin.Context) {

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,14 +116,51 @@ func TestDatabaseRefusals(t *testing.T) {
 	} {
 		g.expect(t, c.method, c.target, c.body, c.token, c.status, `{"error":"`)
 	}
-	for i := range fsm.MaxDatabases {
-		status := 201
-		if i == fsm.MaxDatabases-1 { // with default there are as many as may be
-			status = 409
+}
+
+// TestDatabasesArePaged reads the list of databases page by page, and whole.
+func TestDatabasesArePaged(t *testing.T) {
+	g := newGateway(t)
+	want := []string{"default"}
+	for i := range 6 {
+		name := fmt.Sprintf("d%d", i)
+		g.database(t, "POST", "/admin/databases", `{"name":"`+name+`"}`, 201)
+		want = append(want, name)
+	}
+	slices.Sort(want)
+	type page struct {
+		Cursor    string
+		Databases []madeDatabase
+	}
+	read := func(query string) (p page) {
+		t.Helper()
+		if a := g.ask(t, "GET", "/admin/databases"+query, "", asAdmin); a.status != 200 || json.Unmarshal([]byte(a.body), &p) != nil {
+			t.Fatalf("%s: %+v", query, a)
 		}
-		if a := g.ask(t, "POST", "/admin/databases", fmt.Sprintf(`{"name":"d%d"}`, i), asAdmin); a.status != status {
-			t.Fatalf("database %d: %+v", i, a)
+		return p
+	}
+	for _, count := range []int{1, 3, 7, 1000} {
+		var got []string
+		for p := read(fmt.Sprintf("?count=%d", count)); ; p = read(fmt.Sprintf("?count=%d&cursor=%s", count, p.Cursor)) {
+			if len(p.Databases) == 0 || len(p.Databases) > count {
+				t.Fatalf("a page of %d databases, want at most %d", len(p.Databases), count)
+			}
+			for _, d := range p.Databases {
+				got = append(got, d.Name)
+			}
+			if p.Cursor == "" {
+				break
+			}
 		}
+		if !slices.Equal(got, want) {
+			t.Errorf("pages of %d: %q, want %q", count, got, want)
+		}
+	}
+	if p := read(""); len(p.Databases) != len(want) || p.Cursor != "" {
+		t.Errorf("%+v", p)
+	}
+	for _, count := range []string{"0", "1001", "x", ""} {
+		g.expect(t, "GET", "/admin/databases?count="+count, "", httpapitest.AdminToken, 400, `{"error":"ERR count`)
 	}
 }
 

@@ -35,7 +35,7 @@ need gcc "the race detector, and the clock of the comparison" "gcc libc6-dev" ||
 }
 
 packages=$("$go" list "${tags[@]}" "${asked[@]}")
-serial='/trireme/(console|fsm(/(acl|backoff|channel|command|cow|dedup|env|exact|geo|glob|hll|jsondoc|listpack|payload|queue|rdb|reply|saving|script|search|vector|wire|workflow)(/.*)?)?|jepsen/(check|sim)|clients/conformance)$'
+serial='/trireme/(console|fsm(/(acl|backoff|channel|command|dedup|env|exact|geo|glob|hll|jsondoc|listpack|payload|queue|rdb|reply|saving|script|search|vector|wire|workflow)(/.*)?)?|jepsen/(check|sim)|clients/conformance)$'
 if [ "$mode" = race ]; then packages=$(grep -vE "$serial" <<<"$packages" || true); fi
 if [ -z "$packages" ]; then exit 0; fi
 mapfile -t packages <<<"$packages"

@@ -133,7 +133,7 @@ func (l *Ledger) account(now time.Time, db string) *account {
 	if a == nil {
 		a = &account{paid: now, seen: now}
 		l.accounts[db] = a
-		l.counted = time.Time{}
+		l.active++ // counting all anew would cost as much as there are, for each request of another database
 	}
 	return a
 }

@@ -85,8 +85,8 @@ func (nc *nodeCollector) state(gauge func(*prometheus.Desc, float64, ...string))
 	var flows workflow.Counts
 	databases, due, waits := 0, int64(0), false
 	nc.node.Machine().View(0, [16]byte{}, func(v *fsm.View) {
-		c := v.Contents()
-		level, messages, flows, databases = uint32(v.Level()), c.Messages, c.Workflows, len(c.Databases)
+		c := v.Totals()
+		level, messages, flows, databases = uint32(v.Level()), c.Messages, c.Workflows, c.Databases
 		due, waits = v.Overdue()
 	})
 	late := 0.0

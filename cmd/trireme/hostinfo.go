@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,7 +23,7 @@ func (pr *process) updateHostInfo(ctx context.Context, node *cluster.Node) {
 	if err := pr.registry.Register(collector); err != nil {
 		pr.log.Error("the node's metrics are not registered", "error", err)
 	}
-	if err := pr.registry.Register(pr.figures.Collector(pr.databaseNames)); err != nil {
+	if err := pr.registry.Register(pr.figures.Collector(pr.haveDatabases)); err != nil {
 		pr.log.Error("the metrics of commands are not registered", "error", err)
 	}
 	tick := time.NewTicker(hostInterval)
@@ -69,12 +70,10 @@ func lastSnapshot(dir string) (newest int64) {
 	return newest
 }
 
-// databaseNames returns the names of all databases.
-func (pr *process) databaseNames() (names []string) {
+// haveDatabases returns those of some names that are names of databases.
+func (pr *process) haveDatabases(names []string) []string {
 	pr.engine.Local(func(v *fsm.View) {
-		for _, d := range v.Databases() {
-			names = append(names, d.Name)
-		}
+		names = slices.DeleteFunc(names, func(name string) bool { return !v.HasDatabase(name) })
 	})
 	return names
 }

@@ -163,25 +163,39 @@ function Shell({ me }: { me: Who }) {
 
 function Databases({ me }: { me: Who }) {
   const [names, put] = useState<string[]>([]);
+  const [more, tell] = useState(false); // than are offered
   useEffect(() => {
     if (me.admin)
-      json<{ databases: { name: string }[] }>("/admin/databases", { poll: true }).then(
-        (r) => put(r.databases.map((d) => d.name)),
+      json<{ databases: { name: string }[]; cursor?: string }>("/admin/databases?count=100", { poll: true }).then(
+        (r) => {
+          put(r.databases.map((d) => d.name));
+          tell(!!r.cursor);
+        },
         () => {},
       );
   }, [me, path.value === "/data"]);
+  const choose = (name: string) => {
+    database.value = name;
+    if (path.value.startsWith("/data")) go("/data", { db: name });
+    else set({ db: name });
+  };
   if (!me.keyspace || names.length < 2) return null;
+  if (more)
+    return (
+      <label class="database">
+        <span>Database</span>
+        <input list="databases" value={database.value} onChange={(e) => choose(e.currentTarget.value || "default")} />
+        <datalist id="databases">
+          {names.map((n) => (
+            <option key={n} value={n} />
+          ))}
+        </datalist>
+      </label>
+    );
   return (
     <label class="database">
       <span>Database</span>
-      <select
-        value={database.value}
-        onChange={(e) => {
-          database.value = e.currentTarget.value;
-          if (path.value.startsWith("/data")) go("/data", { db: database.value });
-          else set({ db: database.value });
-        }}
-      >
+      <select value={database.value} onChange={(e) => choose(e.currentTarget.value)}>
         {names.map((n) => (
           <option key={n}>{n}</option>
         ))}

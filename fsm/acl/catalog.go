@@ -70,6 +70,7 @@ type Catalog struct {
 	commands []Command
 	numbers  map[string]int
 	parents  map[string][]int // the subcommands of a container
+	builtins [2]*User         // what the built-in users of every database begin as
 }
 
 // NewCatalog numbers commands in the order given.
@@ -81,6 +82,7 @@ func NewCatalog(commands []Command) *Catalog {
 			c.parents[head] = append(c.parents[head], i)
 		}
 	}
+	c.builtins = newBuiltins(c)
 	return c
 }
 

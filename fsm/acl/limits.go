@@ -73,7 +73,7 @@ func (u *User) Work() int64 {
 }
 
 // Work is the work of reading all users, in steps.
-func (s *Store) Work() int64 { return s.size/bytesPerStep + int64(s.users.Len()) }
+func (s *Store) Work() int64 { return s.size/bytesPerStep + int64(s.Len()) }
 
 // The price of a rule of SetUser in steps, in addition to one for each few bytes of its text: it is read, compared with
 // those that are there, and applied to every command.

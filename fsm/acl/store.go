@@ -12,29 +12,40 @@ import (
 
 // Store is the users of one database, in the order of their names.
 type Store struct {
-	catalog *Catalog
-	key     [32]byte // of REST tokens; see SetKey
-	serial  uint64   // number of the newest credential
-	users   *cow.BTree[string, *User]
-	size    int64 // of all users, see Size
+	catalog  *Catalog
+	key      [32]byte                  // of REST tokens; see SetKey
+	serial   uint64                    // number of the newest credential
+	builtins [2]*User                  // in the order of their names
+	users    *cow.BTree[string, *User] // the others, nil before the first
+	size     int64                     // of all users, see Size
 }
 
 // NewStore returns a store with the built-in users, still without credentials.
 // Credentials are numbered from after on.
 func NewStore(c *Catalog, after uint64) *Store {
-	s := &Store{catalog: c, serial: after, users: cow.NewBTree[string, *User](nil, strings.Compare)}
-	main := &User{Name: DefaultName, enabled: true, root: everything()}
-	reader := &User{Name: ReadOnlyName, enabled: true, root: selector{allKeys: true, allChannels: true, rules: []string{"+@readonly"}}}
-	for _, u := range []*User{main, reader} {
-		s.put(u)
+	s := &Store{catalog: c, serial: after, builtins: c.builtins}
+	for _, u := range s.builtins {
+		s.size += u.size
 	}
 	return s
+}
+
+// newBuiltins makes the built-in users, without credentials. All databases share their rules.
+func newBuiltins(c *Catalog) (both [2]*User) {
+	both[0] = &User{Name: DefaultName, enabled: true, root: everything()}
+	both[1] = &User{Name: ReadOnlyName, enabled: true, root: selector{allKeys: true, allChannels: true, rules: []string{"+@readonly"}}}
+	for _, u := range both {
+		u.prepare(c)
+	}
+	return both
 }
 
 // Fork is the store as it is now; both sides may go on.
 func (s *Store) Fork() *Store {
 	f := *s
-	f.users = s.users.Snapshot()
+	if s.users != nil {
+		f.users = s.users.Snapshot()
+	}
 	return &f
 }
 
@@ -42,15 +53,16 @@ func (s *Store) Fork() *Store {
 // proves nothing here.
 func (s *Store) Renumber(by uint64) {
 	s.serial += by
-	for _, u := range s.Users() {
-		u = u.clone()
+	for _, old := range s.Users() {
+		u := *old
+		u.credentials = slices.Clone(old.credentials)
 		if u.noPass != 0 {
 			u.noPass += by
 		}
 		for i := range u.credentials {
 			u.credentials[i].number += by
 		}
-		s.put(u)
+		s.store(&u)
 	}
 }
 
@@ -59,32 +71,78 @@ func (s *Store) Serial() uint64 { return s.serial }
 
 // User is the user of a name, nil if there is none.
 func (s *Store) User(name string) *User {
+	for _, u := range s.builtins {
+		if u.Name == name {
+			return u
+		}
+	}
+	if s.users == nil {
+		return nil
+	}
 	u, _ := s.users.Get(name)
 	return u
 }
 
 // Len is the number of users.
-func (s *Store) Len() int { return s.users.Len() }
+func (s *Store) Len() int {
+	if s.users == nil {
+		return len(s.builtins)
+	}
+	return len(s.builtins) + s.users.Len()
+}
 
 // Users are all users in the order of their names.
 func (s *Store) Users() []*User {
-	list := make([]*User, 0, s.users.Len())
-	s.users.All(func(_ string, u *User) bool {
-		list = append(list, u)
-		return true
-	})
-	return list
+	list := make([]*User, 0, s.Len())
+	rest := s.builtins[:]
+	if s.users != nil {
+		s.users.All(func(name string, u *User) bool {
+			for len(rest) > 0 && rest[0].Name < name {
+				list, rest = append(list, rest[0]), rest[1:]
+			}
+			list = append(list, u)
+			return true
+		})
+	}
+	return append(list, rest...)
 }
 
 // put compiles u and takes it in, in place of the user of its name.
 func (s *Store) put(u *User) {
-	u.compile(s.catalog)
+	u.prepare(s.catalog)
+	s.store(u)
+}
+
+// prepare finds what the user may do.
+func (u *User) prepare(c *Catalog) {
+	u.compile(c)
 	u.free = u.root.all && len(u.root.rules) == 0 && u.root.allKeys && u.root.allChannels
+}
+
+// store takes in a user that is compiled.
+func (s *Store) store(u *User) {
 	if old := s.User(u.Name); old != nil {
 		s.size -= old.size
 	}
 	s.size += u.size
+	for i, old := range s.builtins {
+		if old.Name == u.Name {
+			s.builtins[i] = u
+			return
+		}
+	}
+	if s.users == nil {
+		s.users = cow.NewBTree[string, *User](nil, strings.Compare)
+	}
 	s.users.Set(u.Name, u)
+}
+
+// setCredentials gives a built-in user other credentials. What it may do stays as it is, so the new user shares it with the old.
+func (s *Store) setCredentials(old *User, credentials []credential) {
+	u := *old
+	u.credentials = credentials
+	u.size = u.footprint()
+	s.store(&u)
 }
 
 // Delete removes a user and reports whether there was one to remove.
@@ -104,27 +162,25 @@ func (s *Store) SetToken(user string, token Digest, salt Salt) {
 	if len(old.credentials) == 1 && old.credentials[0].digest == token && old.credentials[0].salt == salt {
 		return
 	}
-	u := old.clone()
-	u.credentials = nil
+	var credentials []credential
 	if token != (Digest{}) {
 		s.serial++
-		u.credentials = []credential{{token, s.serial, salt}}
+		credentials = []credential{{token, s.serial, salt}}
 	}
-	s.put(u)
+	s.setCredentials(old, credentials)
 }
 
 // RotateToken makes a digest the first credential of a built-in user. With keep the token that it had stays a credential,
 // after it, and its number is returned; otherwise it is none any more.
 func (s *Store) RotateToken(user string, token Digest, salt Salt, keep bool) (former uint64) {
-	u := s.User(user).clone()
+	old := s.User(user)
 	s.serial++
 	next := []credential{{token, s.serial, salt}}
-	if len(u.credentials) > 0 && keep {
-		next = append(next, u.credentials[0])
-		former = u.credentials[0].number
+	if len(old.credentials) > 0 && keep {
+		next = append(next, old.credentials[0])
+		former = old.credentials[0].number
 	}
-	u.credentials = next
-	s.put(u)
+	s.setCredentials(old, next)
 	return former
 }
 
@@ -135,9 +191,8 @@ func (s *Store) HasToken(user string, token Digest, salt Salt) bool {
 
 // RevokeToken takes the credential of a number from a built-in user, if it is there: identities that it proved are invalid from then on.
 func (s *Store) RevokeToken(user string, number uint64) {
-	u := s.User(user).clone()
-	u.credentials = slices.DeleteFunc(u.credentials, func(c credential) bool { return c.number == number })
-	s.put(u)
+	old := s.User(user)
+	s.setCredentials(old, slices.DeleteFunc(slices.Clone(old.credentials), func(c credential) bool { return c.number == number }))
 }
 
 // Proves reports whether token is a credential of a user, the first or another.
@@ -205,10 +260,9 @@ func (s *Store) Load(record []byte, after string) (name string, err error) {
 		return "", fmt.Errorf("%w: %.40q is out of order", ErrUser, u.Name)
 	}
 	if u.Builtin() {
-		own := s.User(u.Name).clone()
-		own.credentials = u.credentials
-		u = own
+		s.setCredentials(s.User(u.Name), u.credentials)
+	} else {
+		s.put(u)
 	}
-	s.put(u)
 	return u.Name, nil
 }

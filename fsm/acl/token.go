@@ -125,6 +125,26 @@ func (b *Bearer) ProvesRole(key [32]byte, token *Digest) bool {
 // bytes or of a password of the caller's.
 func GeneratedToken(user string, proof []byte) string { return assemble(kindGenerated, user, proof) }
 
+// Token is the digest of a token of a built-in user as it is stored under a salt, or the proof of its REST token.
+type Token struct {
+	Digest Digest
+	Salt   Salt
+}
+
+// Builtins returns the built-in users, which are other ones after their tokens have changed.
+func (s *Store) Builtins() [2]*User { return s.builtins }
+
+// Tokens returns what the tokens of the built-in users are found by.
+func (s *Store) Tokens() (all []Token) {
+	for _, u := range s.builtins {
+		for i := range u.credentials {
+			c := &u.credentials[i]
+			all = append(all, Token{c.digest, c.salt}, Token{Digest: s.proof(u.Name, &c.digest)})
+		}
+	}
+	return all
+}
+
 // Bearer is a token as a client presents it.
 type Bearer struct {
 	Presented
@@ -154,6 +174,14 @@ func ParseBearer(token []byte) Bearer {
 	}
 	t.kind, t.user = b[0], string(name)
 	return t
+}
+
+// NamesUser reports whether the token names its user, and returns its proof if it is a REST token, zero otherwise.
+func (b *Bearer) NamesUser() (proof Digest, names bool) {
+	if b.kind == kindREST {
+		return b.proof, true
+	}
+	return Digest{}, b.kind == kindGenerated
 }
 
 // Bearer returns the user of a token and the number of its credential, 0 if it has

@@ -8,9 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/channel"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
-	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/reply"
-	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // Flags say how a command may be used.
@@ -164,12 +162,9 @@ type Tx struct {
 	Users *acl.Store // of the database
 	// Channels are the subscriber counts of the database.
 	Channels channel.Scope
-	// Messages is the database's store of messages; nil if it has none.
-	Messages *queue.Store
-	// Workflows are the workflow runs, where there are Messages.
-	Workflows *workflow.Store
-	User      *acl.User // nil: no user, without any right
-	Table     *Table
+	Deliveries
+	User  *acl.User // nil: no user, without any right
+	Table *Table
 	Memory
 	// Config are the replicated parameters; Host is the node's word about itself, nil in
 	// an apply.
@@ -209,6 +204,8 @@ type Memory struct {
 	ClusterPolicy keyspace.Policy
 	Room          Evictor
 	Began         uint64
+	// Saved says that all changes of DB are in a snapshot of this node.
+	Saved bool
 }
 
 // Origin is the way a command came in.

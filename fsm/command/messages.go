@@ -32,7 +32,7 @@ func msgEnqueueWork(tx *Tx, argv [][]byte) int64 { return tx.publishWork(argv, 2
 
 // publishWork returns the steps of a publish to the destination in a word: messages for all endpoints of a URL group.
 func (tx *Tx) publishWork(argv [][]byte, at int) int64 {
-	if tx.Messages == nil || len(argv) <= at+1 {
+	if tx.messages() == nil || len(argv) <= at+1 {
 		return 0
 	}
 	words := int64(0)
@@ -41,14 +41,14 @@ func (tx *Tx) publishWork(argv [][]byte, at int) int64 {
 			words += int64(len(w))
 		}
 	}
-	return tx.Messages.DestinationPrice(string(argv[at]), words, len(argv[at+1])).Work
+	return tx.messages().DestinationPrice(string(argv[at]), words, len(argv[at+1])).Work
 }
 
 func msgCancelWork(tx *Tx, argv [][]byte) int64 {
-	if tx.Messages == nil {
+	if tx.messages() == nil {
 		return 0
 	}
-	return tx.Messages.CancelPrice(tx.Env, &queue.Cancellation{IDs: make([]queue.ID, max(len(argv)-1, 0))}).Work
+	return tx.messages().CancelPrice(tx.Env, &queue.Cancellation{IDs: make([]queue.ID, max(len(argv)-1, 0))}).Work
 }
 
 func msgPublish(tx *Tx, a *Args) reply.Value { return tx.publishMessage(a, "") }
@@ -77,10 +77,10 @@ func (tx *Tx) publishMessage(a *Args, queueName string) reply.Value {
 	if refusal := p.To(destination); refusal != nil {
 		return refused(refusal)
 	}
-	if tx.Messages == nil {
+	if tx.messages() == nil {
 		return errNoMessages
 	}
-	out, err := tx.Messages.Publish(tx.Env, queue.Publications{Items: []queue.Publication{p}})
+	out, err := tx.messages().Publish(tx.Env, queue.Publications{Items: []queue.Publication{p}})
 	if err != nil {
 		return refused(err)
 	}
@@ -151,10 +151,10 @@ func msgCancel(tx *Tx, a *Args) reply.Value {
 	if len(n.IDs) == 0 { // without ids it would mean all
 		return reply.Int(0)
 	}
-	if tx.Messages == nil {
+	if tx.messages() == nil {
 		return errNoMessages
 	}
-	out, err := tx.Messages.Cancel(tx.Env, n)
+	out, err := tx.messages().Cancel(tx.Env, n)
 	if err != nil {
 		return refused(err)
 	}
@@ -166,10 +166,10 @@ func msgGet(tx *Tx, a *Args) reply.Value {
 	if err, done := a.Done(); !done {
 		return err
 	}
-	if tx.Messages == nil {
+	if tx.messages() == nil {
 		return errNoMessages
 	}
-	m, found := tx.Messages.Message(id, tx.Now)
+	m, found := tx.messages().Message(id, tx.Now)
 	if !ok || !found {
 		return reply.Nil()
 	}

@@ -76,7 +76,7 @@ func infoMemory(tx *Tx) []string {
 // of Redis knows as an append-only file that is synced always.
 func infoPersistence(tx *Tx) []string {
 	changes := int64(0)
-	if tx.Host != nil { // what this node has not in its last snapshot
+	if tx.Host != nil && !tx.Saved { // what this node has not in its last snapshot
 		changes = tx.DB.Unsaved()
 	}
 	lines := []string{field("loading", 0), field("async_loading", 0), field("rdb_changes_since_last_save", changes), field("rdb_bgsave_in_progress", 0)}

@@ -36,12 +36,12 @@ func wfTrigger(tx *Tx, a *Args) reply.Value {
 	if refusal != nil {
 		return refused(refusal)
 	}
-	if tx.Workflows == nil {
+	if tx.workflows() == nil {
 		return errNoMessages
 	}
 	n := workflow.Submission{Kind: workflow.InitSubmission, URL: p.URL, RunID: run, Body: body, Options: p.Options, Origin: workflow.FromREST, DedupID: p.DedupID, ContentDedup: p.ContentDedup}
 	workflow.CompleteStart(&n)
-	out, err := tx.Workflows.Submit(tx.Env, tx.Messages, workflow.Submissions{Items: []workflow.Submission{n}})
+	out, err := tx.workflows().Submit(tx.Env, tx.messages(), workflow.Submissions{Items: []workflow.Submission{n}})
 	if err != nil {
 		return refused(err)
 	}
@@ -80,26 +80,26 @@ func runOptions(tx *Tx, a *Args) (run string, p queue.Publication, refusal error
 
 // wfNotifyWork wakes all runs that wait for the event.
 func wfNotifyWork(tx *Tx, argv [][]byte) int64 {
-	if tx.Workflows == nil {
+	if tx.workflows() == nil {
 		return 0
 	}
 	n := workflow.Notification{EventID: string(argv[1]), Body: argv[2]}
 	if len(argv) > 4 {
 		n.RunID = string(argv[4])
 	}
-	return tx.Workflows.NotifyAllPrice(tx.Env, &n, tx.allowed()).Work
+	return tx.workflows().NotifyAllPrice(tx.Env, &n, tx.allowed()).Work
 }
 
 // wfCancelWork ends the runs that are named.
 func wfCancelWork(tx *Tx, argv [][]byte) int64 {
-	if tx.Workflows == nil {
+	if tx.workflows() == nil {
 		return 0
 	}
 	var n workflow.Cancellation
 	for _, id := range argv[1:] {
 		n.RunIDs = append(n.RunIDs, string(id))
 	}
-	return tx.Workflows.CancelPrice(tx.Env, &n).Work
+	return tx.workflows().CancelPrice(tx.Env, &n).Work
 }
 
 func wfNotify(tx *Tx, a *Args) reply.Value {
@@ -110,11 +110,11 @@ func wfNotify(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Workflows == nil {
+	if tx.workflows() == nil {
 		return errNoMessages
 	}
-	tx.Workflows.WakeAll()
-	out, err := tx.Workflows.Notify(tx.Env, tx.Messages, n)
+	tx.workflows().WakeAll()
+	out, err := tx.workflows().Notify(tx.Env, tx.messages(), n)
 	if err != nil {
 		return refused(err)
 	}
@@ -133,10 +133,10 @@ func wfCancel(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Workflows == nil {
+	if tx.workflows() == nil {
 		return errNoMessages
 	}
-	out, err := tx.Workflows.Cancel(tx.Env, tx.Messages, n)
+	out, err := tx.workflows().Cancel(tx.Env, tx.messages(), n)
 	if err != nil {
 		return refused(err)
 	}

@@ -4,7 +4,7 @@ package cow
 type BTree[K, V any] struct {
 	head  func(K) uint64
 	cmp   func(a, b K) int
-	owner *owner
+	owner *owner       // see own; nil before the first change
 	root  *bnode[K, V] // nil before the first key
 }
 
@@ -15,15 +15,14 @@ func NewBTree[K, V any](head func(K) uint64, cmp func(a, b K) int) *BTree[K, V] 
 	if head == nil {
 		head = func(K) uint64 { return 0 }
 	}
-	return &BTree[K, V]{head: head, cmp: cmp, owner: new(owner)}
+	return &BTree[K, V]{head: head, cmp: cmp}
 }
 
 // Snapshot returns the tree as it is now, in constant time; t may be changed
 // afterwards, the snapshot too, and neither sees the other's changes.
 func (t *BTree[K, V]) Snapshot() *BTree[K, V] {
-	s := *t
-	t.owner, s.owner = new(owner), new(owner)
-	return &s
+	t.owner.share()
+	return &BTree[K, V]{head: t.head, cmp: t.cmp, root: t.root}
 }
 
 // Len is the number of keys.
@@ -47,7 +46,7 @@ func (t *BTree[K, V]) Get(k K) (v V, ok bool) {
 
 // own returns n, or a copy of it that t may change.
 func (t *BTree[K, V]) own(n *bnode[K, V]) *bnode[K, V] {
-	if n.owner == t.owner {
+	if t.owner = t.owner.current(); n.owner == t.owner {
 		return n
 	}
 	c := *n

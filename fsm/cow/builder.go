@@ -22,6 +22,7 @@ func NewBuilder[K, V any](head func(K) uint64, cmp func(a, b K) int) *Builder[K,
 }
 
 func (b *Builder[K, V]) node(inner bool) *bnode[K, V] {
+	b.tree.owner = b.tree.owner.current()
 	n := &bnode[K, V]{owner: b.tree.owner}
 	if inner {
 		n.kids = make([]*bnode[K, V], 0, maxItems+1)

@@ -16,8 +16,9 @@
 //
 // # Invariants
 //
-//   - Each node carries the owner that may change it in place. Snapshot gives both sides new
-//     owners, so that every node is foreign to both from then on. This takes constant time.
+//   - Each node carries the owner that may change it in place. Snapshot ends the right of that owner, and
+//     both sides take new ones with their next change, so that every node is foreign to both. This takes
+//     constant time, and several goroutines may do it at once to a version that nobody changes.
 //   - A version that is not written may be read by any number of goroutines without locks.
 //     Writing one needs exclusive access to that version only.
 //   - Between two snapshots a version copies a node at most once, so many changes after a fork

@@ -27,10 +27,6 @@ type bnode[K, V any] struct {
 	kids  []*bnode[K, V] // empty in a leaf
 }
 
-// owner marks the nodes that one version of a tree may change in place. It has a
-// size, so that two of them never share an address.
-type owner struct{ _ byte }
-
 // lower is the place of the first head that is not below h. It guesses the place from
 // the ends and looks from there on: most heads are hashes, which lie so evenly that
 // the guess is some places off, where halving would wait for memory and for wrongly

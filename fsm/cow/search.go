@@ -25,6 +25,7 @@ func GetBy[K, V, Q any](t *BTree[K, V], head uint64, q Q, compare func(K, Q) int
 // that equals it.
 func UpsertBy[K, V, Q any](t *BTree[K, V], head uint64, q Q, compare func(K, Q) int) (k *K, v *V, had bool) {
 	if t.root == nil {
+		t.owner = t.owner.current()
 		t.root = &bnode[K, V]{owner: t.owner}
 	}
 	var p path[K, V]

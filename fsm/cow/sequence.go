@@ -86,9 +86,8 @@ func (se *Sequence[T]) place(n *chunk[T], i int) (at, start int) {
 // Snapshot returns the sequence as it is now, in constant time; both may be changed
 // afterwards, and neither sees the other's changes.
 func (se *Sequence[T]) Snapshot() *Sequence[T] {
-	s := *se
-	se.owner, s.owner = new(owner), new(owner)
-	return &s
+	se.owner.share()
+	return &Sequence[T]{root: se.root, size: se.size, weigh: se.weigh}
 }
 
 // Len is the number of elements.
@@ -146,7 +145,7 @@ func (c *chunk[T]) first() T {
 
 // own returns n, or a copy of it that se may change.
 func (se *Sequence[T]) own(n *chunk[T]) *chunk[T] {
-	if n.owner == se.owner {
+	if se.owner = se.owner.current(); n.owner == se.owner {
 		return n
 	}
 	c := &chunk[T]{owner: se.owner}
@@ -327,8 +326,8 @@ func (se *Sequence[T]) shrink() {
 // Keep removes all elements but those at positions from up to, not including, to;
 // 0 <= from <= to <= Len. Its cost does not depend on how many go.
 func (se *Sequence[T]) Keep(from, to int) {
-	se.size = to - from
-	if se.size > 0 {
+	se.owner = se.owner.current()
+	if se.size = to - from; se.size > 0 {
 		se.root = se.keep(se.root, from, to)
 	}
 	se.shrink()

@@ -76,8 +76,7 @@ func hookIn(v *fsm.View, db, user, run, event string) (at messages.Access, made 
 		at = messages.Access{DB: db, Number: v.Database(db)}
 		return at, madeHook(v.WorkflowsOf(db), user, run, event)
 	}
-	for _, d := range v.Databases() {
-		name := d.Name
+	for _, name := range v.DatabasesWithRuns() {
 		if name == fsm.DefaultDB {
 			name = ""
 		}

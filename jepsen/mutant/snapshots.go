@@ -14,4 +14,41 @@ var snapshots = []Fault{
 			},
 		},
 	},
+	{
+		"snapshot-shares-databases",
+		"a database is changed in place although a snapshot that is being written has it too",
+		[]Edit{
+			{
+				"fsm/open.go",
+				`	s.generation = new(generation)
+	for _, d`,
+				`	for _, d`,
+			},
+		},
+	},
+	{
+		"deadline-not-summed-up",
+		"the summary of a database does not tell of a new deadline of its keys, until the state is read from a snapshot",
+		[]Edit{
+			{
+				"fsm/open.go",
+				`		if now := s.summarize(d); now != d.summary {
+			d.summary = now
+			s.put(d)
+		}
+	}
+}
+
+// close`,
+				`		if now := s.summarize(d); now.keys == d.summary.keys && now != d.summary {
+			d.summary = now
+			s.put(d)
+		}
+	}
+}
+
+// close`,
+			},
+		},
+	},
 }

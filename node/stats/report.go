@@ -11,8 +11,8 @@ import (
 // Totals are the sums over all rows and the statistics of connections.
 func (d *Database) Totals() command.Totals {
 	t := command.Totals{FreedBefore: d.freed.Load(), ExpiredBefore: d.expired.Load(), EvictedBefore: d.evicted.Load(), Hits: d.hits.Load(), Misses: d.misses.Load()}
-	for i := range d.rows {
-		t.Processed += d.rows[i].calls.Load()
+	for _, r := range d.called() {
+		t.Processed += r.calls.Load()
 	}
 	d.tick(0)
 	t.PerSecond = d.before.Load()
@@ -32,9 +32,8 @@ func (d *Database) Totals() command.Totals {
 
 // Calls are the statistics of every row that was called.
 func (d *Database) Calls() (calls []command.CallFigures) {
-	for i := range d.rows {
-		r := &d.rows[i]
-		f := command.CallFigures{Name: strings.ReplaceAll(d.node.rows[i].Name, " ", "|"), Calls: r.calls.Load(), Failed: r.failed.Load(), Rejected: r.rejected.Load(), Nanos: r.nanos.Load()}
+	for _, r := range d.called() {
+		f := command.CallFigures{Name: strings.ReplaceAll(d.node.rows[r.number].Name, " ", "|"), Calls: r.calls.Load(), Failed: r.failed.Load(), Rejected: r.rejected.Load(), Nanos: r.nanos.Load()}
 		if f.Calls == 0 && f.Rejected == 0 {
 			continue
 		}
@@ -72,8 +71,7 @@ func (d *Database) Spikes() (list []command.Spike) {
 func (d *Database) Reset(freed, evicted int64) {
 	d.freed.Store(freed)
 	d.evicted.Store(evicted)
-	for i := range d.rows {
-		r := &d.rows[i]
+	for _, r := range d.called() {
 		r.calls.Store(0)
 		r.failed.Store(0)
 		r.rejected.Store(0)
@@ -114,8 +112,7 @@ func (d *Database) ResetSpikes(names []string) (n int) {
 func (n *Node) Sum() (calls int64, histogram [command.Buckets]int64) {
 	n.dbs.Range(func(_, v any) bool {
 		d := v.(*Database)
-		for i := range d.rows {
-			r := &d.rows[i]
+		for _, r := range d.called() {
 			ran := r.calls.Load()
 			if calls += ran; ran == 0 {
 				continue

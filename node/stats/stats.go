@@ -15,7 +15,8 @@ import (
 // Node has the statistics of all databases of one node.
 type Node struct {
 	rows []*command.Command
-	dbs  sync.Map // of *Database by name
+	dbs  sync.Map                  // of *Database by name
+	gone [len(originNames)]traffic // of databases that are deleted and had no metrics of their own
 
 	mu         sync.Mutex
 	clients    func(db string) Clients
@@ -53,7 +54,7 @@ func (n *Node) In(db string) *Database {
 	if d, ok := n.dbs.Load(db); ok {
 		return d.(*Database)
 	}
-	fresh := &Database{node: n, name: db, rows: make([]row, len(n.rows)), errors: map[string]int64{}, spikes: map[string]*command.Spike{}}
+	fresh := &Database{node: n, name: db, errors: map[string]int64{}, spikes: map[string]*command.Spike{}}
 	fresh.limits.Store(&command.Thresholds{SlowMicros: command.SlowlogMicros, SlowLen: command.SlowlogLen, LatencyMillis: command.LatencyMillis})
 	d, _ := n.dbs.LoadOrStore(db, fresh)
 	return d.(*Database)
@@ -64,6 +65,7 @@ func (n *Node) Of(db string) command.Figures { return n.In(db) }
 
 // row is the statistics of one row of the table.
 type row struct {
+	number                         int // of the row in the table
 	calls, failed, rejected, nanos atomic.Int64
 	histogram                      [command.Buckets]atomic.Int64
 }
@@ -72,7 +74,7 @@ type row struct {
 type Database struct {
 	node                *Node
 	name                string
-	rows                []row
+	rows                atomic.Pointer[[]*row] // those that were called, by number; replaced with each new one
 	traffic             [len(originNames)]traffic
 	hits, misses        atomic.Int64
 	second, now, before atomic.Int64 // the running second, its calls, those of the one before
@@ -139,7 +141,7 @@ func (d *Database) call(c *command.Command, argv [][]byte, v *reply.Value, took 
 	if c == nil {
 		return
 	}
-	r := &d.rows[c.Number()]
+	r := d.row(c.Number())
 	if failed && rejects(v.Text()) {
 		r.rejected.Add(1)
 		return
@@ -169,8 +171,37 @@ func (d *Database) Refused(c *command.Command, why string) {
 	d.countError(why)
 	d.traffic[overRESP].errors.Add(1)
 	if c != nil {
-		d.rows[c.Number()].rejected.Add(1)
+		d.row(c.Number()).rejected.Add(1)
 	}
+}
+
+// called returns the statistics of the rows that were called.
+func (d *Database) called() []*row {
+	if rows := d.rows.Load(); rows != nil {
+		return *rows
+	}
+	return nil
+}
+
+// row returns the statistics of a row of the table. Most databases call few of them.
+func (d *Database) row(number int) *row {
+	find := func() (rows []*row, i int, found bool) {
+		rows = d.called()
+		i, found = slices.BinarySearchFunc(rows, number, func(r *row, number int) int { return r.number - number })
+		return rows, i, found
+	}
+	rows, i, found := find()
+	if found {
+		return rows[i]
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if rows, i, found = find(); found {
+		return rows[i]
+	}
+	rows = slices.Insert(slices.Clone(rows), i, &row{number: number})
+	d.rows.Store(&rows)
+	return rows[i]
 }
 
 // bucket is the index of a duration in a histogram.

@@ -3,6 +3,7 @@ package stats_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,7 +183,9 @@ func TestCollector(t *testing.T) {
 	n.In("gone").Batch(table, get, []reply.Value{reply.Nil()}, time.Microsecond, stats.Caller{})
 	n.In("default").Reset(0, 0)
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(n.Collector(func() []string { return []string{"default", "shop", "empty"} }))
+	registry.MustRegister(n.Collector(func(names []string) []string {
+		return slices.DeleteFunc(names, func(name string) bool { return name == "gone" })
+	}))
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -216,5 +219,54 @@ func TestCollector(t *testing.T) {
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestSeriesAreBounded calls more databases than have metrics of their own: the others are added up, and their sum never falls, also
+// when one is deleted.
+func TestSeriesAreBounded(t *testing.T) {
+	table := command.NewTable()
+	n := stats.New(table)
+	deleted := map[string]bool{}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(n.Collector(func(names []string) []string {
+		return slices.DeleteFunc(names, func(name string) bool { return deleted[name] })
+	}))
+	call := func(i int) {
+		n.In(fmt.Sprintf("d%03d", i)).Batch(table, [][][]byte{argv("GET k")}, []reply.Value{reply.Nil()}, time.Microsecond, stats.Caller{})
+	}
+	gather := func() (series int, others uint64) {
+		t.Helper()
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			for _, m := range f.Metric {
+				if h := m.Histogram; h != nil {
+					series++
+					if m.Label[0].GetValue() == stats.Others {
+						others = h.GetSampleCount()
+					}
+				}
+			}
+		}
+		return series, others
+	}
+	for i := range 300 {
+		call(i)
+	}
+	if series, others := gather(); series != 201 || others != 100 {
+		t.Errorf("%d series, %d calls of the others, want 201 and 100", series, others)
+	}
+	deleted["d000"], deleted["d250"] = true, true
+	if series, others := gather(); series != 200 || others != 100 {
+		t.Errorf("of databases that are deleted: %d series, %d calls of the others, want 200 and 100", series, others)
+	}
+	for i := 299; i < 302; i++ {
+		call(i)
+	}
+	if series, others := gather(); series != 201 || others != 102 {
+		t.Errorf("with new ones: %d series, %d calls of the others, want 201 and 102", series, others)
 	}
 }

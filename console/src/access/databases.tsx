@@ -19,8 +19,10 @@ type Database = {
 };
 /** NewTokens are a database with its tokens, which are known only when they are made. */
 type NewTokens = Database & { token: string; readonlyToken: string };
+type Page = { databases: Database[]; cursor?: string };
 export function Databases() {
-  const all = useLoad<{ databases: Database[] }>((poll) => json("/admin/databases", { poll }), [], 6000);
+  const all = useLoad<Page>((poll) => json("/admin/databases?count=100", { poll }), [], 6000);
+  const [rest, add] = useState<Page>(); // the pages behind the first one
   const [making, make] = useState(false),
     [name, call] = useState("");
   const show = (x: NewTokens) =>
@@ -38,6 +40,7 @@ export function Databases() {
       const made = await json<NewTokens>("/admin/databases", { data: { name } });
       make(false);
       show(made);
+      add(undefined);
       all.again();
     });
   return (
@@ -54,7 +57,7 @@ export function Databases() {
         >
           <Table
             label="Databases"
-            rows={d.databases}
+            rows={[...d.databases, ...(d.cursor && rest ? rest.databases : [])]}
             id={(x) => x.name}
             columns={[
               { name: "Database", of: (x) => <b>{x.name}</b> },
@@ -111,9 +114,10 @@ export function Databases() {
                               </p>
                             ),
                             go: () =>
-                              json(`/admin/databases/${encodeURIComponent(x.name)}`, { method: "DELETE" }).then(
-                                all.again,
-                              ),
+                              json(`/admin/databases/${encodeURIComponent(x.name)}`, { method: "DELETE" }).then(() => {
+                                add(undefined);
+                                return all.again();
+                              }),
                           })
                         }
                       >
@@ -125,6 +129,20 @@ export function Databases() {
               },
             ]}
           />
+          {d.cursor && (rest ? rest.cursor : true) && (
+            <div class="tree-foot">
+              <Button
+                kind="quiet"
+                onClick={async () => {
+                  const at = rest?.cursor ?? d.cursor ?? "";
+                  const more = await json<Page>(`/admin/databases?count=100&cursor=${encodeURIComponent(at)}`);
+                  add({ databases: [...(rest?.databases ?? []), ...more.databases], cursor: more.cursor });
+                }}
+              >
+                Show more
+              </Button>
+            </div>
+          )}
           {making && (
             <Dialog title="New database" close={() => make(false)}>
               <form

@@ -37,6 +37,8 @@ type session struct {
 	messages int                  // of waiting-messages; 0 means all
 	body     int                  // bytes of the body of each of them; 0 means waitingBody
 	damaged  *waitingRun          // the messages of damaged-disk
+
+	databases int // of many-databases; 0 means all
 }
 
 func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }
@@ -140,6 +142,7 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 	flags.StringVar(&s.next, "next", "", "rolling-upgrade: the binary to upgrade to; the working tree, with a raised feature level, if empty")
 	flags.IntVar(&s.messages, "messages", 0, "waiting-messages, big-join, long-history: how many, if not the number of the run")
 	flags.IntVar(&s.body, "body", 0, "waiting-messages, big-join: the length of a body in `BYTES`, if the disk can't hold 4,096 of each")
+	flags.IntVar(&s.databases, "databases", 0, "many-databases: how many, instead of 100,000")
 	flags.Func("attacks", "attacks: the `NAMES` of those to try, separated by commas (default all)", func(names string) error {
 		s.attacks = strings.Split(names, ",")
 		return nil
