@@ -50,7 +50,7 @@ const (
 // appliedSince sums up what was applied since the last snapshot began.
 type appliedSince struct {
 	bytes, entries, commands int64
-	files                    int64 // bytes of payloads written to segments since then
+	files                    int64         // bytes of payloads written to segments since then
 	took                     time.Duration // by the clock of this machine
 	lately                   bool          // the last snapshot is less than entriesEvery ago
 }

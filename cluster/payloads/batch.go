@@ -136,6 +136,19 @@ func (s *Store) syncFile(g *segment) error {
 	return err
 }
 
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync the directory of payloads: %w", err)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("sync the directory of payloads: %w", err)
+	}
+	return nil
+}
+
 // Sync makes everything durable that is in segments. It returns after all that Place has written before.
 func (s *Store) Sync() error {
 	s.moving.Lock()

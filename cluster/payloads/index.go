@@ -18,22 +18,22 @@ type index struct {
 
 func newIndex() *index { return &index{seed: maphash.MakeSeed(), at: map[uint64]place{}} }
 
-func (x *index) key(d *payload.Digest) uint64 { return maphash.Bytes(x.seed, d[:]) }
+func (i *index) key(d *payload.Digest) uint64 { return maphash.Bytes(i.seed, d[:]) }
 
 // set says that the payload is at a place.
-func (x *index) set(d *payload.Digest, p place) {
-	k := x.key(d)
-	x.mu.Lock()
-	x.at[k] = p
-	x.mu.Unlock()
+func (i *index) set(d *payload.Digest, p place) {
+	k := i.key(d)
+	i.mu.Lock()
+	i.at[k] = p
+	i.mu.Unlock()
 }
 
 // get returns the place of a payload, which may be in a segment that is gone; nowhere if it has none.
-func (x *index) get(d *payload.Digest) place {
-	k := x.key(d)
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	if p, ok := x.at[k]; ok {
+func (i *index) get(d *payload.Digest) place {
+	k := i.key(d)
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	if p, ok := i.at[k]; ok {
 		return p
 	}
 	return nowhere
@@ -43,17 +43,17 @@ func (x *index) get(d *payload.Digest) place {
 const leastDead = 10_000
 
 // dropped counts n entries of a segment that is gone. When they are as many as the others, all of those are removed.
-func (x *index) dropped(n int, there func(segment uint32) bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.dead += n; x.dead < leastDead || x.dead < len(x.at)/2 {
+func (i *index) dropped(n int, there func(segment uint32) bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.dead += n; i.dead < leastDead || i.dead < len(i.at)/2 {
 		return
 	}
-	alive := make(map[uint64]place, len(x.at)/2)
-	for k, p := range x.at {
+	alive := make(map[uint64]place, len(i.at)/2)
+	for k, p := range i.at {
 		if there(p.segment()) {
 			alive[k] = p
 		}
 	}
-	x.at, x.dead = alive, 0
+	i.at, i.dead = alive, 0
 }

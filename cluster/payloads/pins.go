@@ -26,25 +26,25 @@ type Pin struct {
 }
 
 // begin makes the pin of the snapshots that a start finds.
-func (ps *pins) begin(snapshots func() ([]string, error)) error {
-	if ps.snapshots = snapshots; snapshots == nil {
+func (pi *pins) begin(snapshots func() ([]string, error)) error {
+	if pi.snapshots = snapshots; snapshots == nil {
 		return nil
 	}
 	names, err := snapshots()
-	ps.all = []*Pin{{of: ps, settled: true, waits: append([]string{}, names...)}}
+	pi.all = []*Pin{{of: pi, settled: true, waits: append([]string{}, names...)}}
 	return err
 }
 
 // Pin keeps from now on every payload that is in a segment and that something in memory refers to, and what comes to the
 // segments later, until it is settled and the snapshots are gone that are there then.
 func (s *Store) Pin() *Pin {
-	ps := &s.pins
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	ps.last++
-	p := &Pin{of: ps, no: ps.last}
-	if ps.snapshots != nil {
-		ps.all = append(ps.all, p)
+	pi := &s.pins
+	pi.mu.Lock()
+	defer pi.mu.Unlock()
+	pi.last++
+	p := &Pin{of: pi, no: pi.last}
+	if pi.snapshots != nil {
+		pi.all = append(pi.all, p)
 	}
 	return p
 }
@@ -67,29 +67,29 @@ func (p *Pin) Settle() {
 }
 
 // newest returns the number of the newest pin.
-func (ps *pins) newest() uint64 {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	return ps.last
+func (pi *pins) newest() uint64 {
+	pi.mu.Lock()
+	defer pi.mu.Unlock()
+	return pi.last
 }
 
 // look removes the pins of snapshots that are gone, and returns a function that reports whether a segment may be removed that
 // was seen to be empty when the newest pin had the number emptied.
-func (ps *pins) look() (removable func(emptied uint64) bool) {
-	if ps.snapshots == nil {
+func (pi *pins) look() (removable func(emptied uint64) bool) {
+	if pi.snapshots == nil {
 		return func(uint64) bool { return true }
 	}
-	ps.mu.Lock()
-	before := slices.Clone(ps.all)
-	ps.mu.Unlock()
-	names, err := ps.snapshots()
+	pi.mu.Lock()
+	before := slices.Clone(pi.all)
+	pi.mu.Unlock()
+	names, err := pi.snapshots()
 	if err != nil {
 		return func(uint64) bool { return false }
 	}
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
+	pi.mu.Lock()
+	defer pi.mu.Unlock()
 	oldest := uint64(1<<64 - 1)
-	ps.all = slices.DeleteFunc(ps.all, func(p *Pin) bool {
+	pi.all = slices.DeleteFunc(pi.all, func(p *Pin) bool {
 		if p.settled && slices.Contains(before, p) {
 			if p.waits == nil {
 				p.waits = append([]string{}, names...)

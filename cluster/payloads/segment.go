@@ -142,7 +142,7 @@ func name(no uint32) string { return fmt.Sprintf("%08x.pay", no) }
 func (s *segments) create(dir string) (*segment, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.last++; s.all[s.last] != nil || s.last == nowhere.segment(); s.last++ { // numbers begin again after 4,294,967,295
+	for s.last++; s.all[s.last] != nil || s.last == nowhere.segment(); s.last++ { // numbers begin again after the last
 	}
 	f, err := os.OpenFile(filepath.Join(dir, name(s.last)), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

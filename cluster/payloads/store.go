@@ -14,7 +14,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/trireme-dev/trireme/cluster/consensus/logstore/wal"
 	"github.com/trireme-dev/trireme/fsm/payload"
 )
 
@@ -49,8 +48,8 @@ type Options struct {
 	Fatal func(error)
 	Log   *slog.Logger
 
-	// young, size, age and lost replace youngBytes, segmentSize, youngAge and fetchTime in tests, sync and syncDir those of
-	// package wal.
+	// young, size, age and lost replace youngBytes, segmentSize, youngAge and fetchTime in tests, sync and syncDir the
+	// functions that make files and names durable.
 	young, size int64
 	age, lost   time.Duration
 	sync        func(*os.File) error
@@ -97,10 +96,10 @@ func Open(o Options) (*Store, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.sync == nil {
-		o.sync = wal.Datasync
+		o.sync = (*os.File).Sync
 	}
 	if o.syncDir == nil {
-		o.syncDir = wal.SyncDir
+		o.syncDir = syncDir
 	}
 	o.Inline = max(o.Inline, payload.Apart)
 	s := &Store{opts: o, dir: filepath.Join(o.DataDir, Dir), index: newIndex(), kick: make(chan struct{}, 1)}

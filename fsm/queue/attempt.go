@@ -203,7 +203,10 @@ func (r *Response) Fields(c *wire.Codec) {
 	wire.List(c, &r.Header, 2)
 	if c.Reading() {
 		if r.apart.Field(c); !r.apart.Held() {
-			r.Body, r.apart = r.apart.Bytes(), payload.Payload{}
+			if r.Body = r.apart.Bytes(); len(r.Body) == 0 {
+				r.Body = nil
+			}
+			r.apart = payload.Payload{}
 		}
 		return
 	}
