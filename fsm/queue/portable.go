@@ -24,7 +24,7 @@ func (s *Store) SavePortable(emit func(record []byte) error) error {
 // TakeOver makes what was loaded from elsewhere a successor of old: the settings and the signing keys stay the database's own,
 // and numbers go on from whichever is further.
 func (s *Store) TakeOver(old *Store) {
-	s.settings, s.keys, s.sender = old.settings, old.keys, old.sender
+	s.settings, s.keys, s.sender, s.sealing = old.settings, old.keys, old.sender, old.sealing
 	s.serial, s.events.newest = max(s.serial, old.serial), max(s.events.newest, old.events.newest)
 }
 

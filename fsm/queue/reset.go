@@ -5,6 +5,6 @@ package queue
 func (s *Store) Reset() {
 	fresh := New()
 	fresh.settings, fresh.keys, fresh.serial, fresh.events.newest, fresh.sender = s.settings, s.keys, s.serial, s.events.newest, s.sender
-	fresh.keeper = s.keeper
+	fresh.keeper, fresh.sealing = s.keeper, s.sealing
 	*s = *fresh
 }

@@ -35,7 +35,6 @@ func (s *Store) sealable() (at int64, ok bool) {
 // seal makes volumes of old events, one for each entry of the log, and more if this apply has added more events than that. It returns
 // the number of volumes.
 func (s *Store) seal(e *env.Env, recorded int) (made int) {
-	s.sealing = e.Level >= env.Files
 	if !s.sealing || s.events.sealedAt == e.Index && recorded < sealedTogether {
 		return 0
 	}

@@ -32,6 +32,7 @@ func BenchmarkDeliveredMessages(b *testing.B) {
 			var bytes int64
 			w := &world{t: b, s: New(), now: start, term: 1, level: level}
 			w.s.UseKeeper(away{&bytes})
+			w.s.Raise(level)
 			n := DefaultSettings()
 			n.EventBytes = 0
 			if _, err := w.s.Configure(w.env(), n); err != nil {

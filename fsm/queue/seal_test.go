@@ -174,6 +174,7 @@ func difference(got, want []string, i int) string {
 func TestSealedEventsReadAlike(t *testing.T) {
 	sealed, plain := newWorld(t), newWorld(t)
 	plain.level = env.Base
+	sealed.s.Raise(env.Files)
 	li := &lives{r: rand.New(rand.NewPCG(3, 8)), worlds: []*world{sealed, plain}, running: make([][]Attempt, 2)}
 	li.each(func(_ int, w *world) {
 		n := DefaultSettings()

@@ -57,6 +57,7 @@ func formerSettings() Settings {
 
 // Raise tells the store that a feature level is in force.
 func (s *Store) Raise(to env.Level) {
+	s.sealing = to >= env.Files
 	if to >= env.Files && s.settings.EventBytes == formerEventBytes {
 		s.settings.EventBytes = DefaultSettings().EventBytes
 	}

@@ -34,7 +34,7 @@ type Store struct {
 
 	memory    memory
 	trimmable int // how many records the next trim may remove
-	// sealing: old events go into volumes, as of the last operation. It is no part of the state.
+	// sealing: old events go into volumes; see Raise.
 	sealing bool
 	keeper  payload.Keeper
 

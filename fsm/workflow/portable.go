@@ -16,7 +16,7 @@ var recordNames = [...]string{
 // TakeOver makes what was loaded from elsewhere a successor of old: the settings stay the database's own, and numbers go on
 // from whichever is further.
 func (s *Store) TakeOver(old *Store) {
-	s.settings, s.serial = old.settings, max(s.serial, old.serial)
+	s.settings, s.serial, s.past.on = old.settings, max(s.serial, old.serial), old.past.on
 }
 
 // RecordKind is the name of a record of Save, empty if it is none.

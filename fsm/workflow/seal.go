@@ -51,7 +51,7 @@ type past struct {
 	// it could be under way any more.
 	sealed, late queue.Stamp
 	at           uint64 // the index of the log's entry that made a volume last
-	on           bool   // runs go into volumes, as of the last operation; no part of the state
+	on           bool   // runs go into volumes; see Raise
 	// thawed are the volumes that a reader's own fork has loaded, nil of any other store.
 	thawed map[*sealed.Volume]bool
 }
@@ -81,7 +81,6 @@ func late(q *queue.Store) int64 { return soon(q) + q.Settings().MaxTimeout }
 
 // seal makes a volume of runs that have ended, at most one for an entry of the log, and reports whether it made one.
 func (s *Store) seal(e *env.Env, q *queue.Store) bool {
-	s.past.on = e.Level >= env.Files
 	if !s.past.on || s.past.at == e.Index {
 		return false
 	}

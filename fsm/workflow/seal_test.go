@@ -52,6 +52,7 @@ func runsOf(t *testing.T, s *workflow.Store, f *workflow.Filter, limit int) (all
 func TestSealedRunsReadAlike(t *testing.T) {
 	w := newWorld(t)
 	w.levels[1] = env.Base
+	w.pairs[0].s.Raise(env.Files)
 	r := rand.New(rand.NewPCG(4, 9))
 	var ids, alive []string
 	steps := map[string]uint32{}

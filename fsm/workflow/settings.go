@@ -45,6 +45,7 @@ func formerSettings() Settings {
 
 // Raise tells the store that a feature level is in force.
 func (s *Store) Raise(to env.Level) {
+	s.past.on = to >= env.Files
 	if to >= env.Files && s.settings.EndedBytes == formerEndedBytes {
 		s.settings.EndedBytes = defaultEndedBytes
 	}
