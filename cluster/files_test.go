@@ -123,7 +123,7 @@ func TestJoinFetchesPayloads(t *testing.T) {
 			t.Cleanup(func() { cluster.SetReceiveTime(before) })
 			t.Cleanup(c.StopAll)
 			awaitLevel(t, c)
-			w := publishWaiting(t, c, 3000, 4096) // more than one call may fetch
+			w := publishWaiting(t, c, 1500, 2048) // more than one call may fetch
 			snapshots(t, c)
 			c.Stop(2)
 			place, err := c.Join("n4", "n3", "")

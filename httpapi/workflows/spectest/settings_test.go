@@ -38,7 +38,7 @@ var settings = []claim{
 		w.true(len(all) == 4, "%d deliveries", len(all))
 		for i, want := range []time.Duration{150, 300, 450} {
 			gap := all[i+1].at.Sub(all[i].at)
-			w.true(gap > want*time.Millisecond, "retry %d after %v", i+1, gap)
+			w.true(gap > (want-20)*time.Millisecond, "retry %d after %v", i+1, gap) // the attempt before may have been seen late
 		}
 		later := w.start("m/later", "", map[string]string{"upstash-retry-delay": "60000"})
 		gap := w.delivery(later, 2).at.Sub(w.delivery(later, 1).at)
