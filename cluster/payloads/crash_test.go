@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,6 +102,8 @@ type crashing struct {
 	next  int      // the newest payload
 	// number is that of the newest snapshot.
 	number int
+	// syncing is held for a sync: a start syncs several segments at once.
+	syncing sync.Mutex
 	// left is the number of syncs before the process dies.
 	left int
 	// calm: nothing dies any more.
@@ -138,6 +141,8 @@ func bytesOf(i int) []byte {
 var errCrash = errors.New("crash")
 
 func (c *crashing) sync(f *os.File) error {
+	c.syncing.Lock()
+	defer c.syncing.Unlock()
 	if c.left--; c.left < 0 {
 		return errCrash
 	}
@@ -145,6 +150,8 @@ func (c *crashing) sync(f *os.File) error {
 }
 
 func (c *crashing) syncDir(dir string) error {
+	c.syncing.Lock()
+	defer c.syncing.Unlock()
 	if c.left--; c.left < 0 {
 		return errCrash
 	}
