@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster/consensus"
@@ -61,8 +62,17 @@ func (n *Node) HasPayloads(of []payload.Digest) int { return len(n.payloads.Find
 // FetchedPayloads returns how many payloads other nodes have sent to this one.
 func (n *Node) FetchedPayloads() int64 { return n.payloads.Stats().Fetched }
 
-// SetReceiveTime has nodes wait for so long for the payloads of a snapshot that arrives, and returns the time before.
-func SetReceiveTime(d time.Duration) (before time.Duration) {
-	before, receiveTime = receiveTime, d
-	return before
+// HurryReceives has the next n snapshots that arrive, at any node, fail if payloads are still to be fetched at their end. It returns a
+// function that ends that.
+func HurryReceives(n int32) (end func()) {
+	var left atomic.Int32
+	left.Store(n)
+	before := waitReceived
+	waitReceived = func() time.Duration {
+		if left.Add(-1) >= 0 {
+			return 0
+		}
+		return time.Minute
+	}
+	return func() { waitReceived = before }
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/clustertest"
@@ -116,11 +115,10 @@ func TestSnapshotsNamePayloads(t *testing.T) {
 // TestJoinFetchesPayloads: a node that gets a snapshot has every payload that it names on its own disk when it is installed, although
 // the wait for them may be too short for one try.
 func TestJoinFetchesPayloads(t *testing.T) {
-	for name, wait := range map[string]time.Duration{"at once": time.Minute, "in several tries": time.Nanosecond} {
+	for name, refused := range map[string]int32{"at once": 0, "in several tries": 3} {
 		t.Run(name, func(t *testing.T) {
-			before := cluster.SetReceiveTime(wait)
+			t.Cleanup(cluster.HurryReceives(refused))
 			c := clustertest.Start(t, 3, shortLog)
-			t.Cleanup(func() { cluster.SetReceiveTime(before) })
 			t.Cleanup(c.StopAll)
 			awaitLevel(t, c)
 			w := publishWaiting(t, c, 1500, 2048) // more than one call may fetch

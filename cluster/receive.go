@@ -17,8 +17,11 @@ import (
 )
 
 // receiveTime bounds the wait, at the end of another node's snapshot, for the payloads that it names. raft waits with it, and
-// grants no votes. Fetching goes on beyond it, and the leader sends a snapshot again. Tests change it.
-var receiveTime = 5 * time.Second
+// grants no votes. Fetching goes on beyond it, and the leader sends a snapshot again.
+const receiveTime = 5 * time.Second
+
+// waitReceived returns the wait for one snapshot. Tests change it.
+var waitReceived = func() time.Duration { return receiveTime }
 
 // errFetching refuses a snapshot whose payloads are not all here yet.
 var errFetching = errors.New("cluster: payloads that a snapshot names are being fetched; it is wanted again when they are here")
@@ -131,7 +134,7 @@ func (ar *arriving) wait() error {
 	select {
 	case <-ar.gathering.Ended():
 		return ar.gathering.Err()
-	case <-time.After(receiveTime):
+	case <-time.After(waitReceived()):
 		return errFetching
 	}
 }
