@@ -159,7 +159,7 @@ func (a *adapter) apply(e *consensus.Entry) (o []fsm.Outcome, err error) {
 		}
 	}()
 	o, err = a.m.Apply(e.Index, e.Term, e.Data)
-	a.ceiling.Applied(e.Term, a.m.Clock())
+	a.ceiling.Applied(e.Term, a.m.Time())
 	return o, err
 }
 
@@ -214,7 +214,7 @@ func (a *adapter) Restore(r io.Reader) error {
 		}
 		return err
 	}
-	a.ceiling.Restored(a.m.Clock())
+	a.ceiling.Restored(a.m.Time())
 	a.finish()
 	a.overtaken()
 	a.restored()

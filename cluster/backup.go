@@ -185,7 +185,7 @@ func insist[A, R any](ctx context.Context, n *Node, op *fsm.Operation[A, R], arg
 func (n *Node) replaced() {
 	n.proposer.dropLostSession()
 	if n.openTerm.Load() != 0 {
-		n.clock.AtLeast(n.machine.Clock())
+		n.clock.AtLeast(n.machine.Time())
 	}
 	n.log.Info("the state is that of a backup now")
 }

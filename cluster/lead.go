@@ -78,6 +78,7 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 	}
 	now := n.opts.Now()
 	median, known := clocks.median(now)
+	n.clock.Split(n.level() >= env.Files)
 	n.clock.Open(n.ceiling.Floor(), median, now, known)
 	n.openTerm.Store(term)
 	n.committer.openTerm(term)
@@ -90,7 +91,7 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 	var wg sync.WaitGroup
 	wg.Go(func() { n.keepMembers(ctx, term) })
 	wg.Go(func() { n.keepTime(ctx, term) })
-	wg.Go(func() { n.keepClock(ctx, clocks) })
+	wg.Go(func() { n.keepClock(ctx, term, clocks) })
 	wg.Go(func() { n.raiseLevel(ctx, term) })
 	wg.Go(func() { n.keepConnections(ctx) })
 	wg.Go(func() { n.yieldWhenFull(ctx) })

@@ -102,7 +102,7 @@ type lifecycle struct {
 // runs; Ready reports when the node can serve.
 func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	opts.defaults()
-	n = &Node{opts: opts, log: opts.Log, started: time.Now(), clock: clock.New(opts.Now, wallTime)}
+	n = &Node{opts: opts, log: opts.Log, started: time.Now(), clock: clock.New(opts.Now, opts.wall)}
 	if n.machine = opts.Machine; n.machine == nil {
 		n.machine = fsm.NewMachine()
 	}

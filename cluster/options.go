@@ -9,9 +9,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/trireme-dev/trireme/cluster/clock"
 	"github.com/trireme-dev/trireme/cluster/consensus/logstore"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
 // Options describe one node.
@@ -36,9 +38,11 @@ type Options struct {
 	DigestEvery uint64
 	// LevelAfter is the time for which all servers must support a feature level before the cluster is raised to it.
 	LevelAfter time.Duration
-	// Now is the source of cluster time while this node leads: monotonic time, whose wall time is the machine's. The
-	// default is time.Now; tests set it.
+	// Now is monotonic time, for cluster time while this node leads. The default is clock.Now; tests set one whose wall time
+	// is the machine's.
 	Now func() time.Time
+	// wall returns what this machine's wall clock shows at a moment of Now, in unix milliseconds; a failpoint may shift it.
+	wall func(time.Time) int64
 	// Dial replaces net.DialTimeout between nodes; tests cut nodes off by it.
 	Dial func(network, addr string, timeout time.Duration) (net.Conn, error)
 	// Machine is the node's state machine, by default a new one. It is empty, and whatever follows the applied entries on this
@@ -132,9 +136,11 @@ func (o *Options) defaults() {
 	o.SnapshotCommands = cmp.Or(o.SnapshotCommands, 1_000_000)
 	o.DigestEvery = cmp.Or(o.DigestEvery, digestEntries)
 	o.LevelAfter = cmp.Or(o.LevelAfter, levelAfter())
+	show := time.Time.UnixMilli
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now, show = clock.Now, clock.Wall
 	}
+	o.wall = func(t time.Time) int64 { return show(t) + failpoint.WallOffset().Milliseconds() }
 	if o.Dial == nil {
 		o.Dial = net.DialTimeout
 	}

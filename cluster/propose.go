@@ -179,7 +179,8 @@ func (gc *groupCommitter) next() ([]*batch, uint64) {
 
 // entry returns an entry of this leader, stamped now.
 func (n *Node) entry(term uint64) *fsm.Entry {
-	e := &fsm.Entry{Term: term, Stamp: n.clock.Stamp()}
+	at := n.clock.Stamp()
+	e := &fsm.Entry{Term: term, Stamp: at.Now, Held: at.Now - at.Wall}
 	rand.Read(e.Seed[:])
 	return e
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/consensus"
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 const (
@@ -183,7 +184,7 @@ func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fs
 		seen.barred = v.Barred()
 		n.metrics.heldByRead.Observe(time.Since(began).Seconds())
 	}
-	if !r.Long && n.machine.ViewBriefly(p.Now, seed(), see) {
+	if !r.Long && n.machine.ViewBriefly(env.Time{Now: p.Now, Wall: p.Wall}, seed(), see) {
 		return seen.ReadAt, seen.barred
 	}
 	release, err := n.admitLong(ctx, &r)
@@ -191,7 +192,7 @@ func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fs
 		return fsm.ReadAt{}, err
 	}
 	defer func() { release(seen.replied) }()
-	n.machine.ViewFork(p.Now, seed(), see)
+	n.machine.ViewFork(env.Time{Now: p.Now, Wall: p.Wall}, seed(), see)
 	return seen.ReadAt, seen.barred
 }
 

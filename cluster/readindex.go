@@ -93,15 +93,16 @@ func (ri *readIndex) stampRead(term uint64, ticked bool) (p readPoint, late bool
 	}
 	at, now := n.clock.ReadTime()
 	applied, limit := n.machine.Clock(), n.ceiling.Limit()
-	if at > limit && !ticked {
+	if at.Now > limit.Now && !ticked {
 		return p, true, nil
 	}
-	at = min(at, limit)
-	if now > applied+(limit-applied)/2 {
+	at.Now = min(at.Now, limit.Now)
+	at.Wall = min(at.Wall, limit.Wall, at.Now)
+	if now > applied+(limit.Now-applied)/2 {
 		ri.tickSoon(term)
 	}
 	p.Point = n.consensus.CommitPoint(term)
-	p.Now = at
+	p.Now, p.Wall = at.Now, at.Wall
 	return p, false, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/internal/testports"
 )
@@ -38,8 +39,8 @@ func TestReadTimeComesBeforeItsIndex(t *testing.T) {
 	}, wallTime)}
 	look.consensus, look.machine = n.consensus, n.machine
 	look.openTerm.Store(term)
-	look.clock.Open(n.machine.Clock(), 0, time.Now(), false)
-	look.ceiling.Restored(n.machine.Clock() + 3_600_000) // time needs no tick
+	look.clock.Open(env.At(n.machine.Clock()), 0, time.Now(), false)
+	look.ceiling.Restored(env.At(n.machine.Clock() + 3_600_000)) // time needs no tick
 	armed = true
 	p, _, err := (&readIndex{n: look}).stampRead(term, false)
 	if err != nil || during == 0 {
@@ -141,8 +142,8 @@ func TestAskingVoterIsAsked(t *testing.T) {
 			look := &Node{clock: clock.New(time.Now, wallTime)}
 			look.machine, look.opts.NodeID, look.incarnations = n.machine, "n1", known
 			look.openTerm.Store(term)
-			look.clock.Open(n.machine.Clock(), 0, time.Now(), false)
-			look.ceiling.Restored(n.machine.Clock() + 3_600_000) // time needs no tick
+			look.clock.Open(env.At(n.machine.Clock()), 0, time.Now(), false)
+			look.ceiling.Restored(env.At(n.machine.Clock() + 3_600_000)) // time needs no tick
 			look.quorum = &readIndex{n: look}
 			among := ofVoters{Consensus: n.consensus, needed: c.voters / 2}
 			for i := range c.voters - 1 {
@@ -241,7 +242,7 @@ func TestClockOpensAtTheCeiling(t *testing.T) {
 	}
 	n := opened(t, dir, ports.Addr(0))
 	ahead := time.Now().Add(time.Hour).UnixMilli()
-	n.clock.AtLeast(ahead)
+	n.clock.AtLeast(env.At(ahead))
 	if _, err := n.command(n.openTerm.Load(), fsm.Advance.Code, fsm.Advance.Body(fsm.AdvanceLimit{})); err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +253,7 @@ func TestClockOpensAtTheCeiling(t *testing.T) {
 	}
 	n = opened(t, dir, ports.Addr(0))
 	defer stop(n)
-	if at, _ := n.clock.ReadTime(); at < was+clock.ReadAhead {
+	if at, _ := n.clock.ReadTime(); at.Now < was+clock.ReadAhead {
 		t.Errorf("a read is placed at %d; the leader before may have placed one at %d", at, was+clock.ReadAhead)
 	}
 }

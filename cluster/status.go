@@ -166,7 +166,7 @@ func (n *Node) self() peerStatus {
 	h.Processes = n.processes()
 	h.List = listText(n.opts.InitialCluster)
 	h.HTTP, h.Gossip, h.Version, h.Level = n.opts.HTTP, n.opts.Gossip, n.opts.Version, uint32(fsm.MaxLevel)
-	h.Wall, h.Arch, h.Drained = wallTime(n.opts.Now()), runtime.GOARCH, n.drained.Load()
+	h.Wall, h.Arch, h.Drained = n.opts.wall(n.opts.Now()), runtime.GOARCH, n.drained.Load()
 	h.SlowDisk, h.Snapshot = n.ownDisk.Slow(), n.turn.current()
 	if since := n.SlowDiskSince(); !since.IsZero() {
 		h.SlowDiskMs = time.Since(since).Milliseconds()

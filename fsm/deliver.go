@@ -75,7 +75,7 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 		s.applier.at(d)
 		d = s.openWork(d)
 		s.expireWaits(e, d)
-		if d == s.home || d.due(e.Now) || d.messages.HasForeignClaims(n.Epoch, n.Term) {
+		if d == s.home || d.due(e) || d.messages.HasForeignClaims(n.Epoch, n.Term) {
 			busy = append(busy, d)
 		}
 		s.close()
@@ -99,7 +99,7 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 // of their names from another one on for each entry.
 func (s *State) advancing(e *env.Env) (list []*database) {
 	want := func(n *summary) bool {
-		return n.nextAdvance() <= e.Now || n.traits&(hasClaims|isUntrimmed) != 0
+		return n.advances(e.Time()) || n.traits&(hasClaims|isUntrimmed) != 0
 	}
 	begin := s.databases.At(int(e.Index % uint64(s.databases.Len())))
 	homed := s.home.quarantined != 0
@@ -139,9 +139,9 @@ func (s *State) expireWaits(e *env.Env, d *database) {
 }
 
 // due reports whether a message or a schedule of the database waits for an Advance.
-func (d *database) due(now int64) bool {
-	at, ok := d.messages.NextDue()
-	return ok && at <= now
+func (d *database) due(e *env.Env) bool {
+	at, ok := d.messages.NextDue(e.Time())
+	return ok && at <= e.Now
 }
 
 // claimIn claims up to share attempts of a database, and takes them off what is free.

@@ -27,7 +27,7 @@ func (m *Machine) Deliveries() (claimed int, next int64, ok bool) {
 
 // nextDue returns when the next sweep is due: of all databases, of kept replies, and of what messages leave behind.
 func (s *State) nextDue() (unixms int64, ok bool) {
-	unixms = s.databases.Sum().nextSweep()
+	unixms = s.databases.Sum().nextSweep(s.time())
 	if at, found := s.retries.NextDue(); found {
 		unixms = min(unixms, at)
 	}
@@ -39,6 +39,6 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 
 // nextMessage returns when Advance next has something to do for messages of some database.
 func (s *State) nextMessage() (unixms int64, ok bool) {
-	unixms = s.databases.Sum().nextAdvance()
+	unixms = s.databases.Sum().nextAdvance(s.time())
 	return unixms, unixms != never
 }

@@ -11,8 +11,12 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// entryVersion is the first byte of every entry of ours.
-const entryVersion = 1
+const (
+	// entryVersion is the first byte of an entry that has all its requests; see also entryFragment.
+	entryVersion = 1
+	// entryHeld is added to the first byte of an entry with Held.
+	entryHeld = 0x80
+)
 
 // ErrEntry says that a log entry can't be decoded. The node must stop.
 var ErrEntry = errors.New("fsm: malformed log entry")
@@ -33,6 +37,8 @@ type LowWater struct{ Session, Below uint64 }
 type Entry struct {
 	// Stamp is the leader's cluster time in unix milliseconds.
 	Stamp int64
+	// Held is how many milliseconds wall time is behind Stamp: see env.Time. It is 0 below the level env.Files.
+	Held int64
 	// Epoch and Term are those of the leader that stamped the entry. An entry whose
 	// Term is not the log's is refused whole, and its requests may come again.
 	Epoch, Term uint64
@@ -55,8 +61,14 @@ func (e *Entry) headSize() int { return 64 + 16*len(e.LowWaters) }
 
 // head writes what comes before the requests.
 func (e *Entry) head(w *wire.Writer, version byte) {
+	if e.Held != 0 {
+		version |= entryHeld
+	}
 	w.Fixed([]byte{version})
 	w.Varint(e.Stamp)
+	if e.Held != 0 {
+		w.Uvarint(uint64(e.Held))
+	}
 	w.Uvarint(e.Epoch)
 	w.Uvarint(e.Term)
 	w.Fixed(e.Seed[:])
@@ -67,9 +79,14 @@ func (e *Entry) head(w *wire.Writer, version byte) {
 	}
 }
 
-// readHead reads what head wrote after the version.
+// readHead reads what head wrote.
 func (e *Entry) readHead(r *wire.Reader) {
-	e.Stamp, e.Epoch, e.Term = r.Varint(), r.Uvarint(), r.Uvarint()
+	version := r.Fixed(1)
+	e.Stamp = r.Varint()
+	if len(version) > 0 && version[0]&entryHeld != 0 {
+		e.Held = int64(r.Uvarint())
+	}
+	e.Epoch, e.Term = r.Uvarint(), r.Uvarint()
 	copy(e.Seed[:], r.Fixed(len(e.Seed)))
 	e.LowWaters = make([]LowWater, r.Count(2))
 	for i := range e.LowWaters {
@@ -116,10 +133,9 @@ func DecodeRequests(r *wire.Reader) []Request {
 // DecodeEntry reads an entry; bodies alias data.
 func DecodeEntry(data []byte) (*Entry, error) {
 	r := wire.NewReader(data)
-	if len(data) == 0 || data[0] != entryVersion {
+	if len(data) == 0 || data[0]&^entryHeld != entryVersion {
 		return nil, fmt.Errorf("%w: unknown version", ErrEntry)
 	}
-	r.Fixed(1)
 	n := &Entry{}
 	n.readHead(r)
 	n.Requests = DecodeRequests(r)
@@ -152,8 +168,11 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.lock()
 	s := m.state
 	m.sinceYield = 0
-	s.clock = max(s.clock, n.Stamp)
-	e.Reset(index, s.clock, s.level, n.Seed, 0)
+	jumped := s.move(n)
+	e.Reset(index, s.time(), s.level, n.Seed, 0)
+	if jumped {
+		s.extendLeases(&e)
+	}
 	s.begin(&e, n)
 	for i := range n.Requests {
 		if i > 0 {
@@ -162,7 +181,7 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 		if i%keyspace.WarmGroup == 0 && len(n.Requests)-i > 1 {
 			s.warmRequests(n.Requests[i:])
 		}
-		e.Reset(index, s.clock, s.level, n.Seed, i)
+		e.Reset(index, s.time(), s.level, n.Seed, i)
 		outcomes[i], err = s.run(&e, &n.Requests[i])
 		s.close()
 		if err != nil {
@@ -288,7 +307,28 @@ func outcomeError(err error) error {
 // requests, so that a steady load needs no entries for it.
 const sweepPerEntry = 16
 
-// begin moves the state's time to the entry's and takes in its marks.
+// time is the moment of the last entry.
+func (s *State) time() env.Time { return env.Time{Now: s.clock, Wall: s.wall} }
+
+// move moves the state's time to an entry's. It reports whether cluster time went further than a lease lasts.
+func (s *State) move(n *Entry) (far bool) {
+	before := s.clock
+	s.clock = max(s.clock, n.Stamp)
+	s.wall = max(s.wall, n.Stamp-n.Held)
+	return s.level >= env.Files && s.clock-before > queue.Lease
+}
+
+// extendLeases has all leases begin anew: cluster time may have been set forward, and their senders, which measure them
+// by their own clocks, have not failed to renew them.
+func (s *State) extendLeases(e *env.Env) {
+	for _, d := range s.databases {
+		if d.quarantined == 0 {
+			d.messages.ExtendLeases(e)
+		}
+	}
+}
+
+// begin takes in an entry's marks, and removes some of what has expired.
 func (s *State) begin(e *env.Env, n *Entry) {
 	s.applier.term = n.Term
 	for _, m := range n.LowWaters {

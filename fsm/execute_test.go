@@ -11,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 )
 
@@ -27,7 +28,7 @@ func (e *executor) Propose(_ context.Context, code uint16, body []byte) (any, er
 
 func (e *executor) Read(_ context.Context, _ fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
 	e.reads++
-	e.m.ViewFork(0, [16]byte{}, fn)
+	e.m.ViewFork(env.At(0), [16]byte{}, fn)
 	return fsm.ReadAt{}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -54,7 +55,7 @@ func get(v *fsm.View, words ...string) string {
 func TestLongReadsSeeOneStateWhileWritesGoOn(t *testing.T) {
 	m := &applied{Machine: fsm.NewMachine()}
 	m.write(t, set("k", "before"))
-	m.ViewFork(0, [16]byte{}, func(v *fsm.View) {
+	m.ViewFork(env.At(0), [16]byte{}, func(v *fsm.View) {
 		m.write(t, set("k", "after")) // would wait for ever for the end of a View
 		if got := get(v, "GET", "k"); got != "before" || v.Index() != 1 {
 			t.Errorf("the fork at %d says %q", v.Index(), got)
@@ -155,8 +156,8 @@ func BenchmarkWritesBesideKeys(b *testing.B) {
 	m.fill(b, 1_000_000)
 	for _, how := range []struct {
 		name string
-		show func(int64, [16]byte, func(*fsm.View))
-	}{{"view", m.View}, {"fork", m.ViewFork}} {
+		show func(env.Time, [16]byte, func(*fsm.View))
+	}{{"view", func(now env.Time, seed [16]byte, fn func(*fsm.View)) { m.View(now.Now, seed, fn) }}, {"fork", m.ViewFork}} {
 		b.Run(how.name, func(b *testing.B) {
 			stop := make(chan struct{})
 			var wg sync.WaitGroup
@@ -166,7 +167,7 @@ func BenchmarkWritesBesideKeys(b *testing.B) {
 					case <-stop:
 						return
 					default:
-						how.show(0, [16]byte{}, func(v *fsm.View) { get(v, "KEYS", "none*") })
+						how.show(env.Time{}, [16]byte{}, func(v *fsm.View) { get(v, "KEYS", "none*") })
 					}
 				}
 			})

@@ -136,6 +136,13 @@ func (m *Machine) Reached(index uint64) bool { return m.applied.Load() >= index 
 // Clock is cluster time of the last entry applied, in unix milliseconds.
 func (m *Machine) Clock() int64 { return m.clock.Load() }
 
+// Time is the moment of the last entry applied.
+func (m *Machine) Time() env.Time {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.state.time()
+}
+
 // Level is the feature level in force.
 func (m *Machine) Level() env.Level { return env.Level(m.level.Load()) }
 
@@ -182,14 +189,14 @@ func (v *View) prepare(as *acl.Identity, origin command.Origin) *command.Tx {
 // runs exceed env.MaxInlineCost, their replies are discarded, and fn is called once more as by
 // ViewFork.
 func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
-	if !m.ViewBriefly(now, seed, fn) {
-		m.ViewFork(now, seed, fn)
+	if at := (env.Time{Now: now}); !m.ViewBriefly(at, seed, fn) {
+		m.ViewFork(at, seed, fn)
 	}
 }
 
 // ViewBriefly is View for a caller that calls ViewFork itself: it reports whether the commands stayed within
 // env.MaxInlineCost. If not, what fn has seen means nothing.
-func (m *Machine) ViewBriefly(now int64, seed [16]byte, fn func(*View)) bool {
+func (m *Machine) ViewBriefly(now env.Time, seed [16]byte, fn func(*View)) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return !m.show(m.state, m.index, now, seed, true, fn)
@@ -197,15 +204,21 @@ func (m *Machine) ViewBriefly(now int64, seed [16]byte, fn func(*View)) bool {
 
 // ViewFork is View for a read that takes long: fn reads a fork of the state, and no lock is held
 // while it runs. The fork costs constant time, and some copying by later writes.
-func (m *Machine) ViewFork(now int64, seed [16]byte, fn func(*View)) {
+func (m *Machine) ViewFork(now env.Time, seed [16]byte, fn func(*View)) {
 	f := m.Fork()
 	m.show(f.s, f.index, now, seed, false, fn)
 }
 
-func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, brief bool, fn func(*View)) (tooLong bool) {
+// show calls fn with a view of s. A time without Wall is one for which no leader has said more than that wall time is what the
+// state has, or all of it while that is not behind.
+func (m *Machine) show(s *State, index uint64, now env.Time, seed [16]byte, brief bool, fn func(*View)) (tooLong bool) {
+	if now.Wall == 0 && s.wall == s.clock {
+		now.Wall = now.Now
+	}
+	now.Now, now.Wall = max(now.Now, s.clock), max(now.Wall, s.wall)
 	v := views.Get().(*View)
 	*v = View{s: s, host: m.host.Load(), m: m}
-	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
+	v.e.Reset(index, now, s.level, seed, 0)
 	v.e.ReadOnly, v.e.Bounded, v.e.Node = true, brief, local{m}
 	fn(v)
 	tooLong = v.e.OverBudget
@@ -245,6 +258,9 @@ func (v *View) Index() uint64 { return v.e.Index }
 
 // Now is the time of the view in unix milliseconds.
 func (v *View) Now() int64 { return v.e.Now }
+
+// Time is the time of the view.
+func (v *View) Time() env.Time { return v.e.Time() }
 
 // Exec runs one command that only reads. After a command has exceeded the cost of a View, later
 // ones do nothing: see Machine.View.

@@ -98,7 +98,7 @@ func (m *Machine) peekEntry(data []byte) *Entry {
 		}
 		return n
 	}
-	r, n := wire.NewReader(data[1:]), &Entry{}
+	r, n := wire.NewReader(data), &Entry{}
 	n.readHead(r)
 	at, last := r.Uvarint(), r.Bytes()
 	if r.Done() != nil || at != uint64(len(m.state.fragments.data)) {

@@ -212,7 +212,7 @@ func (s *State) replaceBy(e *env.Env, from *State) {
 	}
 	from.changeAll(func(d *database) { d.users.Renumber(shift) })
 	from.clusterID, from.nodes, from.opened = s.clusterID, s.nodes, s.opened
-	from.clock = max(s.clock, from.clock)
+	from.clock, from.wall = max(s.clock, from.clock), max(s.wall, from.wall)
 	from.raise(s.level)
 	from.epoch = max(s.epoch, from.epoch) + 1
 	from.tokens.adminSerial = max(s.tokens.adminSerial, from.tokens.adminSerial) + 1
@@ -220,7 +220,7 @@ func (s *State) replaceBy(e *env.Env, from *State) {
 	from.digests = digestRound{}
 	from.applier.takeOver(&s.applier)
 	*s = *from
-	e.Now, e.Level = s.clock, s.level
+	e.Now, e.Wall, e.Level = s.clock, s.wall, s.level
 	s.changeAll(func(d *database) {
 		d.keys.Arrived(s.clock)
 		d.config.HoldExpiry(0)

@@ -238,13 +238,23 @@ func (s *State) metaFields(c *wire.Codec) {
 	c.Uvarint(&s.digests.index)
 	wire.Records(c, &s.digests.reports)
 	s.opened.Fields(c)
-	if c.More(s.stage.taken != "" || s.tokens.salt != acl.Salt{} || len(s.tokens.former) > 0) {
+	held := int64(0) // how far wall time is behind
+	if !c.Reading() {
+		held = s.clock - s.wall
+	}
+	former := len(s.tokens.former) > 0 || held != 0
+	salt := s.tokens.salt != acl.Salt{} || former
+	if c.More(s.stage.taken != "" || salt) {
 		c.String(&s.stage.taken)
 	}
-	if c.More(s.tokens.salt != acl.Salt{} || len(s.tokens.former) > 0) {
+	if c.More(salt) {
 		c.Fixed(s.tokens.salt[:])
 	}
-	if c.More(len(s.tokens.former) > 0) {
+	if c.More(former) {
 		wire.Records(c, (*[]FormerToken)(&s.tokens.former))
 	}
+	if c.More(held != 0) { // from the level env.Files on
+		c.Varint(&held)
+	}
+	s.wall = s.clock - held
 }

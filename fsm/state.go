@@ -12,6 +12,7 @@ import (
 type State struct {
 	clusterID string
 	clock     int64 // cluster time of the last entry
+	wall      int64 // wall time then: at most clock, see env.Time
 	epoch     uint64
 	level     env.Level
 	settings  Settings

@@ -3,6 +3,7 @@ package fsm
 import (
 	"math"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
@@ -14,6 +15,7 @@ const never = math.MaxInt64
 // next, in unix milliseconds, and what it has. A database in quarantine has nothing that is due. See docs/design/databases.md.
 type summary struct {
 	keys, messages, runs int64 // to be swept
+	wallKeys, wallTicks  int64 // keys to be swept, and the first tick of a schedule, by wall time
 	deliveries, waits    int64 // messages and waits of runs for which there is an Advance to do
 	overdue, ticks       int64 // the first message that waits, and the first tick of a schedule
 	evictable            int64 // bytes of keys, if keys may be evicted: the most of one database
@@ -35,23 +37,39 @@ const (
 )
 
 func nothingDue() summary {
-	return summary{keys: never, messages: never, runs: never, deliveries: never, waits: never, overdue: never, ticks: never}
+	return summary{keys: never, wallKeys: never, wallTicks: never, messages: never, runs: never, deliveries: never, waits: never, overdue: never, ticks: never}
 }
 
 // join adds what another summary says.
 func (s *summary) join(o *summary) {
 	s.keys, s.messages, s.runs = min(s.keys, o.keys), min(s.messages, o.messages), min(s.runs, o.runs)
+	s.wallKeys, s.wallTicks = min(s.wallKeys, o.wallKeys), min(s.wallTicks, o.wallTicks)
 	s.deliveries, s.waits = min(s.deliveries, o.deliveries), min(s.waits, o.waits)
 	s.overdue, s.ticks = min(s.overdue, o.overdue), min(s.ticks, o.ticks)
 	s.evictable = max(s.evictable, o.evictable)
 	s.traits |= o.traits
 }
 
-// nextSweep is when the next record of any kind is to be swept.
-func (s *summary) nextSweep() int64 { return min(s.keys, s.messages, s.runs) }
+// nextSweep is when the next record of any kind is to be swept, by cluster time.
+func (s *summary) nextSweep(now env.Time) int64 {
+	return min(s.keys, now.Reaches(s.wallKeys), s.messages, s.runs)
+}
 
-// nextAdvance is when there is an Advance to do.
-func (s *summary) nextAdvance() int64 { return min(s.deliveries, s.waits) }
+// nextAdvance is when there is an Advance to do, by cluster time.
+func (s *summary) nextAdvance(now env.Time) int64 {
+	return min(s.deliveries, now.Reaches(s.wallTicks), s.waits)
+}
+
+// expires reports whether there are keys to be swept.
+func (s *summary) expires(now env.Time) bool { return s.keys <= now.Now || s.wallKeys <= now.Wall }
+
+// ticking reports whether the time of a schedule has come.
+func (s *summary) ticking(now env.Time) bool { return s.ticks <= now.Now || s.wallTicks <= now.Wall }
+
+// advances reports whether there is an Advance to do.
+func (s *summary) advances(now env.Time) bool {
+	return s.deliveries <= now.Now || s.waits <= now.Now || s.wallTicks <= now.Wall
+}
 
 // has returns the condition that a database has one of those traits.
 func has(t traits) func(*summary) bool { return func(s *summary) bool { return s.traits&t != 0 } }
@@ -77,9 +95,9 @@ func (s *State) summarize(d *database) summary {
 		n.traits |= isQuarantined
 		return n
 	}
-	n.keys = at(d.keys.NextDue())
+	n.keys, n.wallKeys = at(d.keys.NextByTime()), at(d.keys.NextByWall())
 	if held := d.config.ExpiryHeld(); held != 0 { // the hold ends then, whether keys wait for it or not
-		n.keys = held
+		n.keys, n.wallKeys = held, never
 	}
 	if s.mayEvict(d) {
 		n.evictable = d.keys.Used()
@@ -91,8 +109,9 @@ func (s *State) summarize(d *database) summary {
 		}
 	}
 	if m := d.messages; m != nil {
-		n.messages, n.deliveries = at(m.SweepAt()), at(m.NextDue())
+		n.messages, n.deliveries = at(m.SweepAt()), at(m.NextByTime())
 		n.overdue, n.ticks = at(m.Overdue()), at(m.FirstTick())
+		n.wallTicks = at(m.NextByWall())
 		if _, active := m.Parallel(); active > 0 {
 			n.traits |= hasClaims
 		}

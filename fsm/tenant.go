@@ -219,13 +219,13 @@ func (v *View) Database(name string) uint64 {
 	return 0
 }
 
-// DueSchedules are the schedules of all databases whose next tick has come at now, or has to be computed: of each database
+// DueSchedules are the schedules of all databases whose next tick has come, or has to be computed: of each database
 // at most limit divided by the number of those that have some, and at least one.
-func (v *View) DueSchedules(now int64, limit int) (all []queue.Schedule) {
+func (v *View) DueSchedules(limit int) (all []queue.Schedule) {
 	var lists [][]queue.Schedule
-	due := func(n *summary) bool { return n.ticks <= now }
+	due := func(n *summary) bool { return n.ticking(v.e.Time()) }
 	for d := v.s.first(due); d != nil; d = v.s.after(d, due) {
-		list := d.messages.DueSchedules(now, limit)
+		list := d.messages.DueSchedules(v.e.Time(), limit)
 		for i := range list {
 			list[i].DB = d.key()
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Long reads let other goroutines run again and again on a fork, and never while others wait for the state.
@@ -31,19 +32,19 @@ func TestLongReadsYield(t *testing.T) {
 		if yields != 0 {
 			t.Fatalf("an apply or a bounded read has yielded %d times", yields)
 		}
-		if m.ViewBriefly(0, [16]byte{}, func(v *fsm.View) { get(v, read...) }) {
+		if m.ViewBriefly(env.At(0), [16]byte{}, func(v *fsm.View) { get(v, read...) }) {
 			t.Errorf("%s was within the budget of a bounded read", read[0])
 		}
 		if yields != 0 {
 			t.Errorf("%s has yielded %d times while it held the state", read[0], yields)
 		}
-		m.ViewFork(0, [16]byte{}, func(v *fsm.View) { get(v, read...) })
+		m.ViewFork(env.At(0), [16]byte{}, func(v *fsm.View) { get(v, read...) })
 		if yields < 5 {
 			t.Errorf("%s has yielded %d times on a fork, want 5 at least", read[0], yields)
 		}
 		yields = 0
 	}
-	m.ViewFork(0, [16]byte{}, func(v *fsm.View) { get(v, "LRANGE", "list", "0", "9") })
+	m.ViewFork(env.At(0), [16]byte{}, func(v *fsm.View) { get(v, "LRANGE", "list", "0", "9") })
 	if yields != 0 {
 		t.Errorf("a short read has yielded %d times", yields)
 	}
@@ -61,17 +62,17 @@ func TestLargeReads(t *testing.T) {
 	}
 	m.write(t, list, hash)
 	for _, read := range [][]string{{"LRANGE", "list", "0", "-1"}, {"HGETALL", "hash"}} {
-		m.ViewBriefly(0, [16]byte{}, func(v *fsm.View) { get(v, read...) })
+		m.ViewBriefly(env.At(0), [16]byte{}, func(v *fsm.View) { get(v, read...) })
 		if large != 0 {
 			t.Errorf("%s called the hook while it held the state", read[0])
 		}
-		m.ViewFork(0, [16]byte{}, func(v *fsm.View) { get(v, read...) })
+		m.ViewFork(env.At(0), [16]byte{}, func(v *fsm.View) { get(v, read...) })
 		if large != 1 {
 			t.Errorf("%s called the hook %d times", read[0], large)
 		}
 		large = 0
 	}
-	m.ViewFork(0, [16]byte{}, func(v *fsm.View) { get(v, "LRANGE", "list", "0", "9999") })
+	m.ViewFork(env.At(0), [16]byte{}, func(v *fsm.View) { get(v, "LRANGE", "list", "0", "9999") })
 	if large != 0 {
 		t.Error("a read of 10,000 elements is a large one")
 	}

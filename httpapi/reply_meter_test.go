@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -18,20 +19,20 @@ func TestSizesAreCountedOnForks(t *testing.T) {
 		return m
 	}
 	machine := fsm.NewMachine()
-	if !machine.ViewBriefly(0, [16]byte{}, func(v *fsm.View) {
+	if !machine.ViewBriefly(env.At(0), [16]byte{}, func(v *fsm.View) {
 		m := replyMeter{limit: 100 * limit}
 		m.add(v, nil, long) // which can't exceed the limit
 	}) {
 		t.Error("a reply that need not be counted is over the cost of a view")
 	}
-	if machine.ViewBriefly(0, [16]byte{}, func(v *fsm.View) {
+	if machine.ViewBriefly(env.At(0), [16]byte{}, func(v *fsm.View) {
 		if m := count(v); m.written != 0 {
 			t.Errorf("%d bytes were counted while writes wait", m.written)
 		}
 	}) {
 		t.Error("writes wait for the count of 1 MiB")
 	}
-	machine.ViewFork(0, [16]byte{}, func(v *fsm.View) {
+	machine.ViewFork(env.At(0), [16]byte{}, func(v *fsm.View) {
 		if m := count(v); !m.over() || m.written < 6<<20 {
 			t.Errorf("%d bytes were counted on a fork", m.written)
 		}

@@ -42,13 +42,13 @@ func (e *engine) Changed() <-chan struct{} {
 func (e *engine) Due() (int64, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.store.NextDue()
+	return e.store.NextDue(env.At(e.Now()))
 }
 
-func (e *engine) DueSchedules(now int64) []queue.Schedule {
+func (e *engine) DueSchedules(now int64) ([]queue.Schedule, env.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.store.DueSchedules(now, 100)
+	return e.store.DueSchedules(env.At(now), 100), env.At(now)
 }
 
 // apply runs f as an entry.

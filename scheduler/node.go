@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -55,9 +56,9 @@ func (nc nodeClaimer) Due() (at int64, ok bool) { return nc.n.Machine().NextMess
 // and the time that the state machine's lock is held.
 const maxSchedules = 200
 
-func (nc nodeClaimer) DueSchedules(now int64) (list []queue.Schedule) {
-	nc.n.Machine().View(now, [16]byte{}, func(v *fsm.View) { list = v.DueSchedules(now, maxSchedules) })
-	return list
+func (nc nodeClaimer) DueSchedules(now int64) (list []queue.Schedule, at env.Time) {
+	nc.n.Machine().View(now, [16]byte{}, func(v *fsm.View) { list, at = v.DueSchedules(maxSchedules), v.Time() })
+	return list, at
 }
 
 // Advance carries the term that this node leads now. The state machine refuses it in an entry of

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -17,8 +18,8 @@ type Claimer interface {
 	Now() int64
 	// Due returns the time from which Advance has something to do, in unix milliseconds of cluster time.
 	Due() (at int64, ok bool)
-	// DueSchedules are the schedules whose next tick has come or has to be computed.
-	DueSchedules(now int64) []queue.Schedule
+	// DueSchedules are the schedules whose next tick has come or has to be computed, at the times that are returned too.
+	DueSchedules(now int64) ([]queue.Schedule, env.Time)
 	// Advance, Renew and Finish are those of package queue. Advance is asked in the name
 	// of the term that this node leads.
 	Advance(context.Context, queue.Demand) ([]queue.Attempt, error)

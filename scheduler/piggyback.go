@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -39,7 +40,7 @@ func (t *term) attach(free int) {
 	if !can || free <= 0 {
 		return
 	}
-	d := t.Demand(time.Now(), 0, nil)
+	d := t.Demand(time.Now(), env.Time{}, nil)
 	d.Claims = free
 	p := &t.pending
 	if p.piggyback != nil && p.demand.Claims == d.Claims && slices.Equal(p.demand.Hosts, d.Hosts) {

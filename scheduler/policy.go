@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -40,9 +41,8 @@ func (p *Policy) allowed(since time.Duration) int {
 	return min(all, max(part, rampMinimum))
 }
 
-// Demand returns the demand of the next Advance. at is cluster time; due are the schedules
-// that have a tick by then.
-func (p *Policy) Demand(now time.Time, at int64, due []queue.Schedule) queue.Demand {
+// Demand returns the demand of the next Advance; due are the schedules that have a tick by then, at the times in at.
+func (p *Policy) Demand(now time.Time, at env.Time, due []queue.Schedule) queue.Demand {
 	return queue.Demand{
 		Claims: max(p.Free(now), 0), HostShare: p.share, Ticks: p.ticker.ticks(due, at),
 		Hosts: p.limiters.limits(now), KeepSendersFree: p.share < p.senders,

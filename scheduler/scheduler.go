@@ -147,7 +147,8 @@ func (t *term) claimAttempts(ctx context.Context) {
 // whether this one is in the log.
 func (t *term) advance(ctx context.Context, now int64) (pause time.Duration, ok bool) {
 	begin := time.Now()
-	d := t.Demand(begin, now, t.s.Claimer.DueSchedules(now))
+	due, at := t.s.Claimer.DueSchedules(now)
+	d := t.Demand(begin, at, due)
 	attempts, err := t.s.Claimer.Advance(ctx, d)
 	if err != nil {
 		t.s.Log.Debug("no attempts were claimed", "error", err)

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/scheduler/cron"
 )
@@ -20,7 +21,7 @@ const (
 type ticker struct{ parsed map[string]*cron.Schedule }
 
 // ticks are the times of schedules that are due at now, in unix milliseconds.
-func (ti *ticker) ticks(due []queue.Schedule, now int64) []queue.Tick {
+func (ti *ticker) ticks(due []queue.Schedule, now env.Time) []queue.Tick {
 	if len(due) == 0 {
 		return nil
 	}
@@ -28,7 +29,7 @@ func (ti *ticker) ticks(due []queue.Schedule, now int64) []queue.Tick {
 	for i := range due {
 		c := &due[i]
 		all[i] = queue.Tick{Schedule: c.ID, Version: c.Version, DB: c.DB}
-		all[i].Nominals, all[i].Next = ti.nominalTimes(c, now)
+		all[i].Nominals, all[i].Next = ti.nominalTimes(c, c.Clock(now))
 	}
 	return all
 }

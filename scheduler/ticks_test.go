@@ -74,11 +74,11 @@ func TestTicksAreWhatTheStoreTakes(t *testing.T) {
 			before := now
 			now += rapid.Int64Range(1, 90*second).Draw(t, "gap")
 			for {
-				due := s.DueSchedules(now, 10)
+				due := s.DueSchedules(env.At(now), 10)
 				if len(due) == 0 {
 					break
 				}
-				s.Advance(at(now), queue.Demand{Ticks: k.ticks(due, now)})
+				s.Advance(at(now), queue.Demand{Ticks: k.ticks(due, env.At(now))})
 			}
 			want += expected(before, now, period, misfire)
 			fired = int64(s.Counts().Messages)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -28,10 +29,12 @@ func (v *vain) ask() error {
 	return v.err
 }
 
-func (v *vain) Changed() <-chan struct{}            { return nil }
-func (v *vain) Now() int64                          { return time.Now().UnixMilli() }
-func (v *vain) Due() (int64, bool)                  { return v.Now() - 1000, true }
-func (v *vain) DueSchedules(int64) []queue.Schedule { return v.schedules }
+func (v *vain) Changed() <-chan struct{} { return nil }
+func (v *vain) Now() int64               { return time.Now().UnixMilli() }
+func (v *vain) Due() (int64, bool)       { return v.Now() - 1000, true }
+func (v *vain) DueSchedules(now int64) ([]queue.Schedule, env.Time) {
+	return v.schedules, env.At(now)
+}
 func (v *vain) Advance(context.Context, queue.Demand) ([]queue.Attempt, error) {
 	return nil, v.ask()
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 )
@@ -163,15 +164,15 @@ func (w *partWriter) value(l *large, v rdb.Value) (kept bool, err error) {
 
 // fields sends the fields of a hash, then the deadlines of those that have one.
 func (w *partWriter) fields(hash *keyspace.Fields) {
-	now := time.Now().UnixMilli()
+	now := env.At(time.Now().UnixMilli())
 	hash.All(now, func(field, value string) bool {
 		w.more("HSET", field, value)
 		return true
 	})
 	w.close()
-	hash.AllTimed(now, func(field, _ string, at int64) bool {
+	hash.AllTimed(now, func(field, _ string, at keyspace.Deadline) bool {
 		if at != 0 {
-			w.row("HPEXPIREAT", w.name, strconv.FormatInt(at, 10), "FIELDS", "1", field)
+			w.row("HPEXPIREAT", w.name, strconv.FormatInt(at.Millis(), 10), "FIELDS", "1", field)
 		}
 		return true
 	})

@@ -4,94 +4,167 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // SaneOffset is the greatest difference, in milliseconds, between wall clocks that agree.
 const SaneOffset = 500
 
-// catchUp is the part by which cluster time runs faster than monotonic time while it is behind the median: a tenth.
-const catchUp = 10
+const (
+	// slew is the part by which cluster time runs faster or slower than monotonic time while it is behind or ahead of the
+	// median: a tenth.
+	slew = 10
+	// maxBehind is the most by which cluster time stays behind the median: further behind, it is set forward at once.
+	maxBehind = 10 * time.Second
+	// Tolerated is the difference from the median up to which a clock shows none, in milliseconds.
+	Tolerated = 1000
+)
 
 // Clock is cluster time while this node leads. It also remembers the stamps of entries in flight, which reads must not
 // overtake.
 type Clock struct {
 	mu   sync.Mutex
 	now  func() time.Time      // monotonic
-	wall func(time.Time) int64 // what this machine's wall clock shows then, unix ms
+	show func(time.Time) int64 // what this machine's wall clock shows then, unix ms
 
 	time time.Duration // cluster time when it was read last, since 1970
+	wall time.Duration // wall time then: at most time
 	at   time.Time     // when that was
 
 	median   time.Duration // the median of the voters' wall clocks, since 1970, at medianAt
 	medianAt time.Time
 	known    bool // there is a median
 	followed bool // there has been one in this term
+	split    bool // wall time may stay behind; see Split
 
-	inFlight []int64
+	since    time.Time // since when time differs from the median by more than Tolerated; zero while it does not
+	inFlight []env.Time
 }
 
-// New returns a clock that has not been opened. now is monotonic time, wall what the wall clock shows at a moment of
+// New returns a clock that has not been opened. now is monotonic time, show what the wall clock shows at a moment of
 // it, in unix milliseconds.
-func New(now func() time.Time, wall func(time.Time) int64) *Clock {
-	return &Clock{now: now, wall: wall}
+func New(now func() time.Time, show func(time.Time) int64) *Clock {
+	return &Clock{now: now, show: show}
 }
 
 // Open starts the clock for a term: at floor, the latest time at which a read of an earlier term may have been placed,
-// or at the median if that is later and known; see SetMedian. A floor of 0 is a cluster that has no time yet: it starts at this
-// machine's wall clock.
-func (c *Clock) Open(floor int64, median int64, at time.Time, known bool) {
+// or at the median if that is later and known; see SetMedian. A floor of 0 is a cluster that has no time yet: without a
+// median it starts at this machine's wall clock.
+func (c *Clock) Open(floor env.Time, median int64, at time.Time, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	base := floor
 	c.at = c.now()
-	if floor == 0 {
-		base = c.wall(c.at)
+	if floor == (env.Time{}) && !known {
+		floor = env.At(c.show(c.at))
 	}
-	c.time, c.inFlight = ms(base), nil
+	c.time, c.wall, c.inFlight = ms(floor.Now), ms(floor.Wall), nil
 	c.median, c.medianAt, c.known, c.followed = ms(median), at, known, known
+	c.since = time.Time{}
 	if known {
-		c.time = max(c.time, c.target(c.at))
+		c.follow()
 	}
+}
+
+// Split says whether the state knows wall time: whether its feature level is env.Files. Below it there is only cluster
+// time, which stands still while it is ahead of the median, and is never set forward within a term but by its first median.
+func (c *Clock) Split(split bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read()
+	c.split = split
 }
 
 func ms(unix int64) time.Duration { return time.Duration(unix) * time.Millisecond }
 
 // SetMedian says what the median of the voters' wall clocks was at a moment of monotonic time: a caller may be held up before the call,
 // and a clock that a test owns may be set forward meanwhile. known is false while no majority of them agrees. The
-// first that is known in a term sets the clock forward, as it would have when the term was opened.
-func (c *Clock) SetMedian(median int64, at time.Time, known bool) {
+// first that is known in a term sets the clock forward, as it would have when the term was opened. It reports by how much cluster
+// time was set forward at once.
+func (c *Clock) SetMedian(median int64, at time.Time, known bool) (set time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.read() // up to now by the former one
 	c.median, c.medianAt, c.known = ms(median), at, known
+	before := c.time
 	if known && !c.followed {
-		c.time, c.followed = max(c.time, c.target(c.at)), true
+		c.followed = true
+		c.follow()
 	}
+	c.read()
+	return c.time - before
+}
+
+// follow sets the clock forward to the median; the lock is held.
+func (c *Clock) follow() {
+	target := c.target(c.at)
+	c.time = max(c.time, target)
+	c.wall = max(c.wall, min(c.time, target))
 }
 
 // target returns the median at a moment; the lock is held.
 func (c *Clock) target(t time.Time) time.Duration { return c.median + t.Sub(c.medianAt) }
 
-// read returns cluster time now, in unix milliseconds; the lock is held. It advances with the monotonic clock. Ahead of
-// the median it stands still until the median has come up; behind, it runs faster by a tenth.
-func (c *Clock) read() int64 {
+// read brings both times up to now; the lock is held. They advance with the monotonic clock. Cluster time that is ahead of the
+// median runs slower by a tenth, behind it faster; far behind it is set forward. Wall time is the median, but never
+// beyond cluster time, and never less than it was.
+func (c *Clock) read() env.Time {
 	t := c.now()
 	elapsed := max(t.Sub(c.at), 0)
-	next := c.time + elapsed
+	next, wall := c.time+elapsed, c.wall+elapsed
 	if c.known {
-		if target := c.target(t); next >= target {
-			next = max(c.time, target)
-		} else {
-			next = min(next+elapsed/catchUp, target)
+		wall = c.target(t)
+		switch behind := wall - next; {
+		case behind > maxBehind && c.split:
+			next = wall
+		case behind > 0:
+			next = min(next+elapsed/slew, wall)
+		case c.split:
+			next = max(next-elapsed/slew, wall)
+		default:
+			next = max(c.time, wall)
 		}
 	}
-	c.time, c.at = next, t
-	return next.Milliseconds()
+	if !c.split {
+		wall = next
+	}
+	c.time, c.wall, c.at = next, max(c.wall, min(next, wall)), t
+	switch off := c.off(); {
+	case off <= Tolerated && off >= -Tolerated:
+		c.since = time.Time{}
+	case c.since.IsZero():
+		c.since = t
+	}
+	return c.times()
 }
 
-// Stamp returns the time for an entry that is about to be proposed, in unix milliseconds. Done must be called when the
-// entry has been applied or will never be.
-func (c *Clock) Stamp() int64 {
+// times returns both times as they were read last; the lock is held.
+func (c *Clock) times() env.Time {
+	return env.Time{Now: c.time.Milliseconds(), Wall: c.wall.Milliseconds()}
+}
+
+// off returns by how many milliseconds cluster time, as it was read last, is ahead of the median; the lock is held.
+func (c *Clock) off() int64 {
+	if !c.known {
+		return (c.time - c.wall).Milliseconds()
+	}
+	return (c.time - c.target(c.at)).Milliseconds()
+}
+
+// Difference returns by how many milliseconds cluster time is ahead of the median, negative if it is behind, and for how long it
+// has differed by more than Tolerated; 0 and 0 if it does not.
+func (c *Clock) Difference() (ahead int64, lasts time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.read(); c.since.IsZero() {
+		return 0, 0
+	}
+	return c.off(), c.at.Sub(c.since)
+}
+
+// Stamp returns the time for an entry that is about to be proposed. Done must be called when the entry has been applied
+// or will never be.
+func (c *Clock) Stamp() env.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.read()
@@ -99,12 +172,12 @@ func (c *Clock) Stamp() int64 {
 	return s
 }
 
-// Done says that the oldest entry with that stamp is no longer in flight.
+// Done says that the oldest entry with that stamp, in unix milliseconds of cluster time, is no longer in flight.
 func (c *Clock) Done(stamp int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, s := range c.inFlight {
-		if s == stamp {
+		if s.Now == stamp {
 			c.inFlight = append(c.inFlight[:i], c.inFlight[i+1:]...)
 			return
 		}
@@ -113,23 +186,27 @@ func (c *Clock) Done(stamp int64) {
 
 // ReadTime returns the time for a read whose index is taken afterwards. It is never beyond the stamp of an entry that
 // may still be applied: otherwise what a read saw expired could come back. now is the clock's time.
-func (c *Clock) ReadTime() (at, now int64) {
+func (c *Clock) ReadTime() (at env.Time, now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now = c.read()
+	at = c.read()
+	now = at.Now
 	if len(c.inFlight) > 0 {
-		return c.inFlight[0], now
+		at = c.inFlight[0]
 	}
-	return now, now
+	return at, now
 }
 
 // AtLeast sets the clock forward to the time of a state that has come from elsewhere, and beyond all reads that may
 // have been placed there, as Open does; it never goes back. The clock is open.
-func (c *Clock) AtLeast(machine int64) {
+func (c *Clock) AtLeast(machine env.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := c.read(); machine > now {
-		c.time = ms(machine + ReadAhead)
+	if now := c.read(); machine.Now > now.Now {
+		c.time = ms(machine.Now + ReadAhead)
+	}
+	if machine.Wall > c.wall.Milliseconds() {
+		c.wall = min(ms(machine.Wall+ReadAhead), c.time)
 	}
 }
 
@@ -137,7 +214,7 @@ func (c *Clock) AtLeast(machine int64) {
 func (c *Clock) Peek() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.read()
+	return c.read().Now
 }
 
 // ReadAhead is the most by which a read may be placed beyond the log's time, in milliseconds, once time has moved within the term.
@@ -147,55 +224,71 @@ const ReadAhead = 50
 // no read above Limit, and a new one starts its clock at Floor, so what a read saw expired never comes back.
 //
 // The first entry of a term that moves time makes no read-ahead: it starts at the floor, which may be ahead of the wall
-// clocks, and reads are placed at that very time until the clocks have come up and a further entry moves time. So
-// changes of leader that follow each other quickly don't add up.
+// clocks, and reads are placed at that very time until a further entry moves time. Wall time stands there until the clocks
+// have come up. So changes of leader that follow each other quickly don't add up.
 type Ceiling struct {
-	mu    sync.Mutex
-	term  uint64 // of the last entry that has moved time
-	clock int64
-	moved bool // time has moved a second time in that term
+	mu   sync.Mutex
+	time coming // of the term that has moved cluster time last
+	wall coming
 }
 
-// Applied says that an entry of a term has been applied: clock is the state's afterwards.
-func (c *Ceiling) Applied(term uint64, clock int64) {
+// coming is one of both times as the log has it.
+type coming struct {
+	term  uint64 // of the last entry that has moved it
+	clock int64
+	moved bool // it has moved a second time in that term
+}
+
+func (co *coming) applied(term uint64, clock int64) {
+	if clock > co.clock {
+		co.moved = term == co.term
+		co.term, co.clock = term, clock
+	}
+}
+
+func (co *coming) restored(clock int64) {
+	co.clock, co.term, co.moved = max(co.clock, clock), 0, true
+}
+
+func (co *coming) limit() int64 {
+	if co.moved {
+		return co.clock + ReadAhead
+	}
+	return co.clock
+}
+
+// Applied says that an entry of a term has been applied: clock is the state's time afterwards.
+func (c *Ceiling) Applied(term uint64, clock env.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if clock > c.clock {
-		c.moved = term == c.term
-		c.term, c.clock = term, clock
-	}
+	c.time.applied(term, clock.Now)
+	c.wall.applied(term, clock.Wall)
 }
 
 // Restored says that the state comes from a snapshot: nothing is known of the entries that led to it.
-func (c *Ceiling) Restored(clock int64) {
+func (c *Ceiling) Restored(clock env.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.clock, c.term, c.moved = max(c.clock, clock), 0, true
+	c.time.restored(clock.Now)
+	c.wall.restored(clock.Wall)
 }
 
 // Limit returns the latest time at which a read may be placed now.
-func (c *Ceiling) Limit() int64 {
+func (c *Ceiling) Limit() env.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.limit()
-}
-
-func (c *Ceiling) limit() int64 {
-	if c.moved {
-		return c.clock + ReadAhead
-	}
-	return c.clock
+	return env.Time{Now: c.time.limit(), Wall: c.wall.limit()}
 }
 
 // Floor returns the time at which a new term starts: no read of an earlier term was placed later. It is 0 while the
 // cluster has no time.
-func (c *Ceiling) Floor() int64 {
+func (c *Ceiling) Floor() env.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.clock == 0 {
-		return 0
+	if c.time.clock == 0 {
+		return env.Time{}
 	}
-	return c.limit()
+	return env.Time{Now: c.time.limit(), Wall: min(c.wall.limit(), c.time.limit())}
 }
 
 // Median returns the median of wall clocks, as offsets in milliseconds from any one of them, of voters servers in all.

@@ -92,7 +92,8 @@ func (r Role) String() string {
 // Point is a commit index, and the time at which to read there.
 type Point struct {
 	Index uint64
-	Now   int64 // cluster time in unix milliseconds; 0 if the point is for no read
+	// Now and Wall are cluster time and wall time in unix milliseconds; 0 if the point is for no read.
+	Now, Wall int64
 	// EntryTerm is the term of the entry at Index, Term that of the leader who said so. Both are 0 if the entry is not in
 	// the leader's log any more.
 	EntryTerm, Term uint64
@@ -105,6 +106,9 @@ func (p Point) Encode() []byte {
 	w.Varint(p.Now)
 	w.Uvarint(p.EntryTerm)
 	w.Uvarint(p.Term)
+	if p.Wall != p.Now { // from the level env.Files on
+		w.Uvarint(uint64(p.Now - p.Wall))
+	}
 	return w.B
 }
 
@@ -112,6 +116,10 @@ func (p Point) Encode() []byte {
 func DecodePoint(b []byte) (Point, error) {
 	r := wire.NewReader(b)
 	p := Point{Index: r.Uvarint(), Now: r.Varint(), EntryTerm: r.Uvarint(), Term: r.Uvarint()}
+	p.Wall = p.Now
+	if r.Err() == nil && r.Len() > 0 {
+		p.Wall -= int64(r.Uvarint())
+	}
 	return p, r.Done()
 }
 

@@ -33,7 +33,7 @@ var (
 
 func dump(tx *Tx, a *Args) reply.Value {
 	return ofObject(tx, a, func(o *keyspace.Object) reply.Value {
-		payload, err := rdb.Dump(o, tx.Now)
+		payload, err := rdb.Dump(o, tx.Time())
 		if err != nil {
 			return reply.Error("ERR " + clean(err.Error()))
 		}
@@ -88,10 +88,10 @@ func restore(tx *Tx, a *Args) reply.Value {
 	if bad != nil {
 		return *bad
 	}
-	if at == math.MaxInt64 {
+	if at.Millis() == math.MaxInt64 {
 		return errTTL
 	}
-	if at != 0 && at <= tx.Now {
+	if at.Passed(tx.Time()) {
 		tx.remove(key)
 		return reply.OK()
 	}
@@ -101,22 +101,23 @@ func restore(tx *Tx, a *Args) reply.Value {
 	return reply.OK()
 }
 
-// restoreDeadline is the deadline that a time to live means, in unix milliseconds, 0 for
-// none; the last there is for one that lies beyond it, which is refused once the payload
-// has been judged.
-func (tx *Tx) restoreDeadline(ttl []byte, absolute bool) (at int64, bad *reply.Value) {
-	at, ok := ParseInt(ttl)
+// restoreDeadline is the deadline that a time to live means, 0 for none; the last there is
+// for one that lies beyond it, which is refused once the payload has been judged.
+func (tx *Tx) restoreDeadline(ttl []byte, absolute bool) (at keyspace.Deadline, bad *reply.Value) {
+	n, ok := ParseInt(ttl)
 	switch {
 	case !ok:
 		return 0, ptr(ErrNotInteger)
-	case at < 0:
+	case n < 0:
 		return 0, ptr(errTTL)
-	case !absolute && at > math.MaxInt64-tx.Now:
+	case n == 0:
+		return 0, nil
+	case absolute:
+		return keyspace.ByWall(tx.Env, n), nil
+	case n > math.MaxInt64-tx.Now:
 		return math.MaxInt64, nil
-	case at > 0 && !absolute:
-		at += tx.Now
 	}
-	return at, nil
+	return keyspace.ByTime(n + tx.Now), nil
 }
 
 // maxRestored bounds what a payload may become where records have no limit, in bytes.
@@ -172,12 +173,12 @@ func (tx *Tx) readPayload(payload []byte) (v rdb.Value, bad *reply.Value) {
 
 // putValue stores a value under a key that is free, unless it is a hash whose fields are
 // all past their deadlines.
-func (tx *Tx) putValue(key []byte, v rdb.Value, at int64) {
+func (tx *Tx) putValue(key []byte, v rdb.Value, at keyspace.Deadline) {
 	hash, isHash := v.Data.(*keyspace.Fields)
 	switch {
 	case v.Data == nil:
 		tx.DB.SetText(tx.Env, key, v.Text, at)
-	case isHash && hash.Len(tx.Now) == 0:
+	case isHash && hash.Len(tx.Time()) == 0:
 	default:
 		tx.DB.PutContainer(tx.Env, key, v.Data, at)
 	}

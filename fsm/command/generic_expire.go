@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -38,13 +39,13 @@ func readExpireFlags(a *Args) (f expireFlags) {
 
 // allow reports whether the deadline old, 0 for none, which counts as infinite, may
 // be replaced by at.
-func (f expireFlags) allow(old, at int64) bool {
+func (f expireFlags) allow(old, at keyspace.Deadline) bool {
 	switch {
 	case f.nx && old != 0, f.xx && old == 0:
 		return false
-	case f.gt && (old == 0 || at <= old):
+	case f.gt && (old == 0 || at.Millis() <= old.Millis()):
 		return false
-	case f.lt && old != 0 && at >= old:
+	case f.lt && old != 0 && at.Millis() >= old.Millis():
 		return false
 	}
 	return true
@@ -68,7 +69,7 @@ func setDeadline(tx *Tx, a *Args, unit timeUnit, name string) reply.Value {
 	if !ok {
 		a.Fail(ErrNotInteger)
 	}
-	at, bad := absolute(n, unit, tx.Now, name)
+	at, bad := absolute(n, unit, tx.Env, name)
 	if bad != nil {
 		a.Fail(*bad)
 	}
@@ -103,7 +104,7 @@ const (
 )
 
 // ask answers for the key's deadline, which of turns into a number.
-func ask(tx *Tx, a *Args, of func(at int64) int64) reply.Value {
+func ask(tx *Tx, a *Args, of func(at keyspace.Deadline) int64) reply.Value {
 	key := a.Bytes()
 	if err, ok := a.Done(); !ok {
 		return err
@@ -128,15 +129,17 @@ func round(ms int64) int64 {
 }
 
 func ttl(tx *Tx, a *Args) reply.Value {
-	return ask(tx, a, func(at int64) int64 { return round(at - tx.Now) })
+	return ask(tx, a, func(at keyspace.Deadline) int64 { return round(at.Left(tx.Time())) })
 }
 
 func pttl(tx *Tx, a *Args) reply.Value {
-	return ask(tx, a, func(at int64) int64 { return at - tx.Now })
+	return ask(tx, a, func(at keyspace.Deadline) int64 { return at.Left(tx.Time()) })
 }
 
-func expireTime(tx *Tx, a *Args) reply.Value { return ask(tx, a, round) }
+func expireTime(tx *Tx, a *Args) reply.Value {
+	return ask(tx, a, func(at keyspace.Deadline) int64 { return round(at.Millis()) })
+}
 
 func pexpireTime(tx *Tx, a *Args) reply.Value {
-	return ask(tx, a, func(at int64) int64 { return at })
+	return ask(tx, a, keyspace.Deadline.Millis)
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -40,9 +41,8 @@ func (a *Args) fields(bad reply.Value) [][]byte {
 	return a.Rest()
 }
 
-// fieldDeadline reads a time of the unit as a deadline in unix milliseconds. Unlike a
-// key's it may be 0 or past, which deletes the field.
-func fieldDeadline(word []byte, unit timeUnit, now int64, name string) (at int64, bad *reply.Value) {
+// fieldDeadline reads a time of the unit as a deadline. Unlike a key's it may be 0 or past, which deletes the field.
+func fieldDeadline(word []byte, unit timeUnit, e *env.Env, name string) (at keyspace.Deadline, bad *reply.Value) {
 	n, ok := ParseInt(word)
 	switch {
 	case !ok:
@@ -50,7 +50,7 @@ func fieldDeadline(word []byte, unit timeUnit, now int64, name string) (at int64
 	case n < 0:
 		return 0, &errFieldTime
 	}
-	if at, bad = absolute(n, unit, now, name); bad == nil && at > maxFieldDeadline {
+	if at, bad = absolute(n, unit, e, name); bad == nil && at.Millis() > maxFieldDeadline {
 		bad = ptr(errExpireTime(name))
 	}
 	return at, bad
@@ -90,9 +90,9 @@ func setFieldDeadlines(tx *Tx, a *Args, unit timeUnit, name string) reply.Value 
 	if !ok {
 		return ErrWrongType
 	}
-	at, bad := fieldDeadline(a.Bytes(), unit, tx.Now, name)
+	at, bad := fieldDeadline(a.Bytes(), unit, tx.Env, name)
 	// Without a key there is nothing to give a time to, so one that is too late is no error.
-	if missing := e.data.Len(tx.Now) == 0; bad != nil && !(missing && bad.Equal(errExpireTime(name))) {
+	if missing := e.data.Len(tx.Time()) == 0; bad != nil && !(missing && bad.Equal(errExpireTime(name))) {
 		a.Fail(*bad)
 	}
 	flags := readFieldFlags(a)
@@ -103,7 +103,7 @@ func setFieldDeadlines(tx *Tx, a *Args, unit timeUnit, name string) reply.Value 
 	codes := make([]reply.Value, len(fields))
 	for i, word := range fields {
 		field := keyspace.Alias(word)
-		value, old, had := e.data.Get(tx.Now, field)
+		value, old, had := e.data.Get(tx.Time(), field)
 		switch {
 		case !had:
 			codes[i] = reply.Int(noKey)
@@ -115,24 +115,24 @@ func setFieldDeadlines(tx *Tx, a *Args, unit timeUnit, name string) reply.Value 
 			codes[i] = reply.Int(fieldDeleted)
 		}
 	}
-	e.end(e.data.Len(tx.Now), HashEvent, fieldEvent(at, tx.Now))
+	e.end(e.data.Len(tx.Time()), HashEvent, tx.fieldEvent(at))
 	return reply.Array(codes...)
 }
 
 // setFieldDeadline gives a field with its value a deadline, or 0 for none; one that has passed
 // deletes the field, and the answer is false.
-func setFieldDeadline(tx *Tx, e *edit[*keyspace.Fields], field, value string, at int64) bool {
-	if at > tx.Now {
-		e.write().Set(tx.Now, field, value, at)
+func setFieldDeadline(tx *Tx, e *edit[*keyspace.Fields], field, value string, at keyspace.Deadline) bool {
+	if tx.comes(at) {
+		e.write().Set(tx.Time(), field, value, at)
 		return true
 	}
-	e.write().Delete(tx.Now, field)
+	e.write().Delete(tx.Time(), field)
 	return false
 }
 
 // fieldEvent is the event of fields that were given the deadline at.
-func fieldEvent(at, now int64) string {
-	if at > now {
+func (tx *Tx) fieldEvent(at keyspace.Deadline) string {
+	if tx.comes(at) {
 		return "hexpire"
 	}
 	return "hdel"
@@ -150,23 +150,23 @@ func hPersist(tx *Tx, a *Args) reply.Value {
 	codes := make([]reply.Value, len(fields))
 	for i, word := range fields {
 		field := keyspace.Alias(word)
-		value, at, had := e.data.Get(tx.Now, field)
+		value, at, had := e.data.Get(tx.Time(), field)
 		switch {
 		case !had:
 			codes[i] = reply.Int(noKey)
 		case at == 0:
 			codes[i] = reply.Int(noDeadline)
 		default:
-			e.write().Set(tx.Now, field, value, 0)
+			e.write().Set(tx.Time(), field, value, 0)
 			codes[i] = reply.Int(deadlineSet)
 		}
 	}
-	e.end(e.data.Len(tx.Now), HashEvent, "hpersist")
+	e.end(e.data.Len(tx.Time()), HashEvent, "hpersist")
 	return reply.Array(codes...)
 }
 
 // askFields answers for the deadlines of fields, which of turns into numbers.
-func askFields(tx *Tx, a *Args, of func(at int64) int64) reply.Value {
+func askFields(tx *Tx, a *Args, of func(at keyspace.Deadline) int64) reply.Value {
 	_, h, ok := findHash(tx, a.Bytes())
 	if !ok {
 		return ErrWrongType
@@ -177,7 +177,7 @@ func askFields(tx *Tx, a *Args, of func(at int64) int64) reply.Value {
 	}
 	values := make([]reply.Value, len(fields))
 	for i, field := range fields {
-		_, at, had := h.Get(tx.Now, keyspace.Alias(field))
+		_, at, had := h.Get(tx.Time(), keyspace.Alias(field))
 		switch {
 		case !had:
 			values[i] = reply.Int(noKey)
@@ -195,15 +195,17 @@ func askFields(tx *Tx, a *Args, of func(at int64) int64) reply.Value {
 func ceil(ms int64) int64 { return (ms + 999) / 1000 }
 
 func hTTL(tx *Tx, a *Args) reply.Value {
-	return askFields(tx, a, func(at int64) int64 { return ceil(at - tx.Now) })
+	return askFields(tx, a, func(at keyspace.Deadline) int64 { return ceil(at.Left(tx.Time())) })
 }
 
 func hPTTL(tx *Tx, a *Args) reply.Value {
-	return askFields(tx, a, func(at int64) int64 { return at - tx.Now })
+	return askFields(tx, a, func(at keyspace.Deadline) int64 { return at.Left(tx.Time()) })
 }
 
-func hExpireTime(tx *Tx, a *Args) reply.Value { return askFields(tx, a, tx.dialect().fieldSeconds) }
+func hExpireTime(tx *Tx, a *Args) reply.Value {
+	return askFields(tx, a, func(at keyspace.Deadline) int64 { return tx.dialect().fieldSeconds(at.Millis()) })
+}
 
 func hPExpireTime(tx *Tx, a *Args) reply.Value {
-	return askFields(tx, a, func(at int64) int64 { return at })
+	return askFields(tx, a, keyspace.Deadline.Millis)
 }

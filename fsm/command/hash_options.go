@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -39,12 +40,12 @@ func hGetDel(tx *Tx, a *Args) reply.Value {
 	values := make([]reply.Value, len(fields))
 	for i, word := range fields {
 		field := keyspace.Alias(word)
-		value, _, had := e.data.Get(tx.Now, field)
+		value, _, had := e.data.Get(tx.Time(), field)
 		if values[i] = valueOrNil(value, had); had {
-			e.write().Delete(tx.Now, field)
+			e.write().Delete(tx.Time(), field)
 		}
 	}
-	e.end(e.data.Len(tx.Now), HashEvent, "hdel")
+	e.end(e.data.Len(tx.Time()), HashEvent, "hdel")
 	return reply.Array(values...)
 }
 
@@ -54,11 +55,11 @@ func hGetEx(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	unit, at := a.timeWord(), int64(0)
+	unit, at := a.timeWord(), keyspace.Deadline(0)
 	persist := unit == noTime && a.Word("PERSIST")
 	if unit != noTime {
 		var bad *reply.Value
-		if at, bad = fieldDeadline(a.Bytes(), unit, tx.Now, "hgetex"); bad != nil {
+		if at, bad = fieldDeadline(a.Bytes(), unit, tx.Env, "hgetex"); bad != nil {
 			a.Fail(*bad)
 		}
 	}
@@ -69,21 +70,21 @@ func hGetEx(tx *Tx, a *Args) reply.Value {
 	values := make([]reply.Value, len(fields))
 	for i, word := range fields {
 		field := keyspace.Alias(word)
-		value, old, had := e.data.Get(tx.Now, field)
+		value, old, had := e.data.Get(tx.Time(), field)
 		values[i] = valueOrNil(value, had)
 		switch {
 		case !had:
 		case persist && old != 0:
-			e.write().Set(tx.Now, field, value, 0)
+			e.write().Set(tx.Time(), field, value, 0)
 		case unit != noTime:
 			setFieldDeadline(tx, &e, field, value, at)
 		}
 	}
-	event := fieldEvent(at, tx.Now)
+	event := tx.fieldEvent(at)
 	if persist {
 		event = "hpersist"
 	}
-	e.end(e.data.Len(tx.Now), HashEvent, event)
+	e.end(e.data.Len(tx.Time()), HashEvent, event)
 	return reply.Array(values...)
 }
 
@@ -92,15 +93,15 @@ type hsetexOptions struct {
 	cond condition
 	keep bool
 	unit timeUnit
-	at   int64
+	at   keyspace.Deadline
 }
 
-func readHSetEx(a *Args, now int64) (o hsetexOptions, pairs [][]byte) {
+func readHSetEx(a *Args, e *env.Env) (o hsetexOptions, pairs [][]byte) {
 	for !a.bad && !a.Word("FIELDS") {
 		unit := a.timeWord()
 		switch {
 		case unit != noTime:
-			o.time(a, unit, now)
+			o.time(a, unit, e)
 		case a.Word("KEEPTTL"):
 			o.oneTime(a)
 			o.keep = true
@@ -128,12 +129,12 @@ func (o *hsetexOptions) oneTime(a *Args) {
 	}
 }
 
-func (o *hsetexOptions) time(a *Args, unit timeUnit, now int64) {
+func (o *hsetexOptions) time(a *Args, unit timeUnit, e *env.Env) {
 	if o.oneTime(a); a.Left() == 0 {
 		a.Fail(errNoTime)
 	}
 	var bad *reply.Value
-	if o.at, bad = fieldDeadline(a.Bytes(), unit, now, "hsetex"); bad != nil {
+	if o.at, bad = fieldDeadline(a.Bytes(), unit, e, "hsetex"); bad != nil {
 		a.Fail(*bad)
 	}
 	o.unit = unit
@@ -158,7 +159,7 @@ func readPairs(a *Args) [][]byte {
 }
 
 // allows reports whether the condition holds for all of the fields.
-func (o *hsetexOptions) allows(h *keyspace.Fields, now int64, pairs [][]byte) bool {
+func (o *hsetexOptions) allows(h *keyspace.Fields, now env.Time, pairs [][]byte) bool {
 	for i := 0; i < len(pairs); i += 2 {
 		_, _, had := h.Get(now, keyspace.Alias(pairs[i]))
 		if o.cond == ifMissing && had || o.cond == ifExists && !had {
@@ -170,7 +171,7 @@ func (o *hsetexOptions) allows(h *keyspace.Fields, now int64, pairs [][]byte) bo
 
 func hSetEx(tx *Tx, a *Args) reply.Value {
 	key := a.Bytes()
-	o, pairs := readHSetEx(a, tx.Now)
+	o, pairs := readHSetEx(a, tx.Env)
 	if err, ok := a.Done(); !ok {
 		return err
 	}
@@ -178,7 +179,7 @@ func hSetEx(tx *Tx, a *Args) reply.Value {
 	switch {
 	case !ok:
 		return ErrWrongType
-	case !o.allows(e.data, tx.Now, pairs):
+	case !o.allows(e.data, tx.Time(), pairs):
 		return reply.Int(0)
 	}
 	for i := 0; i < len(pairs); i += 2 {
@@ -190,24 +191,24 @@ func hSetEx(tx *Tx, a *Args) reply.Value {
 
 // end tells that fields were set, and then what became of their deadline.
 func (o *hsetexOptions) end(tx *Tx, e *edit[*keyspace.Fields]) {
-	n := e.data.Len(tx.Now)
+	n := e.data.Len(tx.Time())
 	if o.unit == noTime {
 		e.end(n, HashEvent, "hset")
 	} else {
-		e.end(n, HashEvent, "hset", fieldEvent(o.at, tx.Now))
+		e.end(n, HashEvent, "hset", tx.fieldEvent(o.at))
 	}
 }
 
 // set gives a field its value and the deadline that the options say; one that has passed
 // leaves no field.
 func (o *hsetexOptions) set(tx *Tx, e *edit[*keyspace.Fields], field, value string) {
-	_, old, had := e.data.Get(tx.Now, field)
+	_, old, had := e.data.Get(tx.Time(), field)
 	switch {
 	case o.keep:
-		e.write().Set(tx.Now, field, value, old)
+		e.write().Set(tx.Time(), field, value, old)
 	case o.unit == noTime:
-		e.write().Set(tx.Now, field, value, 0)
-	case o.at > tx.Now || had:
+		e.write().Set(tx.Time(), field, value, 0)
+	case tx.comes(o.at) || had:
 		setFieldDeadline(tx, e, field, value, o.at)
 	}
 }

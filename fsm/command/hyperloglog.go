@@ -68,7 +68,7 @@ func (tx *Tx) storeSketch(key []byte, o *keyspace.Object, s *hll.Sketch) {
 	if s.Bytes() == nil {
 		return
 	}
-	expire := int64(0)
+	expire := keyspace.Deadline(0)
 	if o != nil {
 		expire = o.Expire
 	}

@@ -37,7 +37,7 @@ func jsonMGet(tx *Tx, a *Args) reply.Value {
 // draft is a document as JSON.MSET would leave it.
 type draft struct {
 	key    []byte
-	expire int64
+	expire keyspace.Deadline
 	tree   *jsondoc.Tree // nil as long as there is none
 }
 

@@ -154,7 +154,7 @@ func (tx *Tx) mayRead(a *Args, d *search.Definition) *reply.Value {
 // searchPoint returns where the command looks at an index.
 func (tx *Tx) searchPoint() search.Point {
 	return search.Point{
-		Database: tx.Search.Database, Name: tx.Database, Index: tx.Index, Now: tx.Now, Memory: tx.OwnMax, Done: tx.Search.Done,
+		Database: tx.Search.Database, Name: tx.Database, Index: tx.Index, Now: tx.Now, Wall: tx.Wall, Memory: tx.OwnMax, Done: tx.Search.Done,
 		Work: tx.allowed(), Spend: func(steps int64) { tx.spendFound(steps) },
 	}
 }

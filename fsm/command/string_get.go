@@ -80,7 +80,7 @@ func getEx(tx *Tx, a *Args) reply.Value {
 	case o == nil:
 		return reply.Nil()
 	}
-	at, bad := opts.deadline(tx.Now, "getex")
+	at, bad := opts.deadline(tx.Env, "getex")
 	if bad != nil {
 		return *bad
 	}

@@ -66,7 +66,7 @@ func incrEx(tx *Tx, a *Args) reply.Value {
 	} else {
 		whole = p.integers(a)
 	}
-	at, bad := p.deadline(tx.Now, "increx")
+	at, bad := p.deadline(tx.Env, "increx")
 	if bad != nil {
 		a.Fail(*bad)
 	}
@@ -84,8 +84,8 @@ func incrEx(tx *Tx, a *Args) reply.Value {
 }
 
 // write stores the new number and its deadline, which is the old one unless one was asked for.
-func (b *bounded) write(tx *Tx, key []byte, o *keyspace.Object, text, event string, at int64) {
-	before := int64(0)
+func (b *bounded) write(tx *Tx, key []byte, o *keyspace.Object, text, event string, at keyspace.Deadline) {
+	before := keyspace.Deadline(0)
 	if o != nil {
 		before = o.Expire
 	}
@@ -98,7 +98,7 @@ func (b *bounded) write(tx *Tx, key []byte, o *keyspace.Object, text, event stri
 	}
 	tx.setText(key, []byte(text), at, event)
 	switch {
-	case set && at > tx.Now:
+	case set && tx.comes(at):
 		tx.Event(GenericEvent, "expire", key)
 	case b.persist && before != 0:
 		tx.Event(GenericEvent, "persist", key)
@@ -126,7 +126,7 @@ func (b *bounded) integers(a *Args) wholeSum {
 	return s
 }
 
-func (s wholeSum) apply(tx *Tx, p *bounded, key []byte, o *keyspace.Object, at int64) reply.Value {
+func (s wholeSum) apply(tx *Tx, p *bounded, key []byte, o *keyspace.Object, at keyspace.Deadline) reply.Value {
 	old, ok := int64(0), true
 	if o != nil {
 		if old, ok = parseIntString(o.Text()); !ok {
@@ -187,7 +187,7 @@ func parseFinite(s string) (*big.Float, bool) {
 	return f, !math.IsInf(d, 0)
 }
 
-func (s floatSum) apply(tx *Tx, p *bounded, key []byte, o *keyspace.Object, at int64) reply.Value {
+func (s floatSum) apply(tx *Tx, p *bounded, key []byte, o *keyspace.Object, at keyspace.Deadline) reply.Value {
 	old := new(big.Float).SetPrec(longDoubleBits)
 	if o != nil {
 		var ok bool

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"strconv"
 
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -40,7 +41,7 @@ func (tx *Tx) add(a *Args, key []byte, n int64) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	old, expire := int64(0), int64(0)
+	old, expire := int64(0), keyspace.Deadline(0)
 	if o != nil {
 		if old, ok = parseIntString(o.Text()); !ok {
 			return ErrNotInteger
@@ -66,7 +67,7 @@ func incrByFloat(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	sum, expire := new(big.Float).SetPrec(longDoubleBits), int64(0)
+	sum, expire := new(big.Float).SetPrec(longDoubleBits), keyspace.Deadline(0)
 	if o != nil {
 		if sum, ok = parseLongDouble(o.Text()); !ok {
 			return ErrNotFloat

@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -110,18 +111,16 @@ func (o *options) time(a *Args) bool {
 	return true
 }
 
-// deadline is the time given as unix milliseconds, 0 if there is none; name is the
-// command's, for the error.
-func (o *options) deadline(now int64, name string) (at int64, bad *reply.Value) {
+// deadline is the time given, 0 if there is none; name is the command's, for the error.
+func (o *options) deadline(e *env.Env, name string) (at keyspace.Deadline, bad *reply.Value) {
 	if o.when == nil {
 		return 0, nil
 	}
-	return deadline(o.when, o.unit, now, name)
+	return deadline(o.when, o.unit, e, name)
 }
 
-// deadline reads a time of the unit as a deadline in unix milliseconds; now is the
-// entry's time, which relative ones count from. Only times above zero are taken.
-func deadline(word []byte, unit timeUnit, now int64, name string) (at int64, bad *reply.Value) {
+// deadline reads a time of the unit as a deadline. Only times above zero are taken.
+func deadline(word []byte, unit timeUnit, e *env.Env, name string) (at keyspace.Deadline, bad *reply.Value) {
 	n, ok := ParseInt(word)
 	if !ok {
 		return 0, ptr(ErrNotInteger)
@@ -129,24 +128,25 @@ func deadline(word []byte, unit timeUnit, now int64, name string) (at int64, bad
 	if n <= 0 {
 		return 0, ptr(errExpireTime(name))
 	}
-	return absolute(n, unit, now, name)
+	return absolute(n, unit, e, name)
 }
 
-// absolute turns a number of the unit, of either sign, into unix milliseconds.
-func absolute(n int64, unit timeUnit, now int64, name string) (at int64, bad *reply.Value) {
+// absolute turns a number of the unit, of either sign, into a deadline: a time of day is one by wall time, the others count from
+// the time of the request.
+func absolute(n int64, unit timeUnit, e *env.Env, name string) (at keyspace.Deadline, bad *reply.Value) {
 	if unit == seconds || unit == unixSeconds {
 		if n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
 			return 0, ptr(errExpireTime(name))
 		}
 		n *= 1000
 	}
-	if unit == seconds || unit == milliseconds {
-		if n > math.MaxInt64-now {
-			return 0, ptr(errExpireTime(name))
-		}
-		n += now
+	if unit == unixSeconds || unit == unixMilliseconds {
+		return keyspace.ByWall(e, n), nil
 	}
-	return n, nil
+	if n > math.MaxInt64-e.Now {
+		return 0, ptr(errExpireTime(name))
+	}
+	return keyspace.ByTime(n + e.Now), nil
 }
 
 func errExpireTime(name string) reply.Value {
@@ -155,8 +155,8 @@ func errExpireTime(name string) reply.Value {
 
 // setText stores a copy of text with a deadline, or 0 for none, and tells the event; one that
 // has passed leaves no key.
-func (tx *Tx) setText(key, text []byte, at int64, event string) {
-	if at != 0 && at <= tx.Now {
+func (tx *Tx) setText(key, text []byte, at keyspace.Deadline, event string) {
+	if at.Passed(tx.Time()) {
 		tx.DB.SetBytes(tx.Env, key, text, 0)
 		tx.Event(StringEvent, event, key)
 		tx.Event(GenericEvent, "expire", key)
@@ -168,18 +168,21 @@ func (tx *Tx) setText(key, text []byte, at int64, event string) {
 	tx.Event(StringEvent, event, key)
 }
 
+// comes reports whether there is a deadline that has not passed.
+func (tx *Tx) comes(at keyspace.Deadline) bool { return at != 0 && !at.Passed(tx.Time()) }
+
 // setUntil is setText of a command that was given the deadline.
-func (tx *Tx) setUntil(key, text []byte, at int64) {
+func (tx *Tx) setUntil(key, text []byte, at keyspace.Deadline) {
 	tx.setText(key, text, at, "set")
-	if at > tx.Now {
+	if tx.comes(at) {
 		tx.Event(GenericEvent, "expire", key)
 	}
 }
 
 // expireAt gives the object under key a deadline; one that has passed removes the
 // key.
-func (tx *Tx) expireAt(key []byte, o *keyspace.Object, at int64) {
-	if at <= tx.Now {
+func (tx *Tx) expireAt(key []byte, o *keyspace.Object, at keyspace.Deadline) {
+	if at.Passed(tx.Time()) {
 		tx.remove(key)
 		return
 	}

@@ -13,7 +13,7 @@ func set(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	at, bad := opts.deadline(tx.Now, "set")
+	at, bad := opts.deadline(tx.Env, "set")
 	if bad != nil {
 		return *bad
 	}
@@ -25,7 +25,7 @@ func set(tx *Tx, a *Args) reply.Value {
 }
 
 // setIf is SET with options that look at what the key holds.
-func (tx *Tx) setIf(key, value []byte, opts *options, at int64) reply.Value {
+func (tx *Tx) setIf(key, value []byte, opts *options, at keyspace.Deadline) reply.Value {
 	o, ok := tx.findText(key)
 	if !ok && (opts.get || opts.cond.compares()) {
 		return ErrWrongType
@@ -60,7 +60,7 @@ func setFor(tx *Tx, a *Args, unit timeUnit, name string) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	at, bad := deadline(when, unit, tx.Now, name)
+	at, bad := deadline(when, unit, tx.Env, name)
 	if bad != nil {
 		return *bad
 	}
@@ -135,7 +135,7 @@ func msetEx(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	at, bad := opts.deadline(tx.Now, "msetex")
+	at, bad := opts.deadline(tx.Env, "msetex")
 	if bad != nil {
 		return *bad
 	}
@@ -160,7 +160,7 @@ func (tx *Tx) allHold(pairs [][]byte, c condition) bool {
 	return true
 }
 
-func (tx *Tx) setPairs(pairs [][]byte, opts *options, at int64) {
+func (tx *Tx) setPairs(pairs [][]byte, opts *options, at keyspace.Deadline) {
 	for i := 0; i < len(pairs); i += 2 {
 		key, value := pairs[i], pairs[i+1]
 		if opts.keep {
@@ -172,7 +172,7 @@ func (tx *Tx) setPairs(pairs [][]byte, opts *options, at int64) {
 }
 
 // deadlineOf is the deadline of o, which may be nil, or 0 for none.
-func deadlineOf(o *keyspace.Object) int64 {
+func deadlineOf(o *keyspace.Object) keyspace.Deadline {
 	if o == nil {
 		return 0
 	}

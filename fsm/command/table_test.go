@@ -249,11 +249,13 @@ func TestReadsDoNotWrite(t *testing.T) {
 // box is a value of another type than string.
 type box struct{ keyspace.Owned }
 
-func (*box) Type() keyspace.Type         { return keyspace.List }
-func (*box) Size() int64                 { return 1 }
-func (*box) Clone() keyspace.Container   { return &box{} }
-func (*box) Encode(w *wire.Writer)       { w.Bool(true) }
-func boxed(tx *Tx, key string, at int64) { tx.DB.PutContainer(tx.Env, []byte(key), &box{}, at) }
+func (*box) Type() keyspace.Type       { return keyspace.List }
+func (*box) Size() int64               { return 1 }
+func (*box) Clone() keyspace.Container { return &box{} }
+func (*box) Encode(w *wire.Writer)     { w.Bool(true) }
+func boxed(tx *Tx, key string, at int64) {
+	tx.DB.PutContainer(tx.Env, []byte(key), &box{}, keyspace.Deadline(at))
+}
 
 // TestWrongType calls every command on a key that holds no string.
 func TestWrongType(t *testing.T) {

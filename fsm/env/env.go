@@ -18,13 +18,41 @@ const (
 	Latest = Files
 )
 
+// Time is a moment of both times, in unix milliseconds. Now is cluster time, which runs on whatever wall clocks do.
+// Wall is wall time, which is at most that: while the wall clocks of a majority show less, it waits for them. What was
+// given as a time of day, such as the time of EXPIREAT, does not come before Wall has reached it. Neither goes back.
+type Time struct{ Now, Wall int64 }
+
+// At is the moment at which both times are unixms.
+func At(unixms int64) Time { return Time{unixms, unixms} }
+
+// far is a wait that nobody sees the end of, in milliseconds: products of it do not overflow.
+const far = 1 << 55
+
+// Reaches returns the moment of cluster time from which on it is worth looking whether wall time has come to unixms: that
+// moment itself while wall time is not behind. Otherwise nobody knows when the wall clocks will have come up, and it is at
+// most a second late.
+func (t Time) Reaches(unixms int64) int64 {
+	behind := t.Now - t.Wall
+	if behind <= 0 || unixms <= t.Wall {
+		return unixms
+	}
+	left := unixms - t.Wall
+	if left > far {
+		return unixms
+	}
+	return max(unixms, t.Now+max(left*9/10, min(max(behind/2, 20), 1000)))
+}
+
 // Env is the world as one request sees it. A read sees the same, with ReadOnly
 // set and the time that the leader handed out.
 type Env struct {
 	// Index is the log index being applied; for a read, the index read at.
 	Index uint64
-	// Now is cluster time in milliseconds since the Unix epoch. It never goes back.
+	// Now is cluster time in milliseconds since the Unix epoch. It never goes back. It decides what lasts: a TTL, a delay, a lease.
 	Now int64
+	// Wall is wall time in the same form: see Time.
+	Wall int64
 	// Level is the feature level in force.
 	Level Level
 	// ReadOnly marks a read: whatever writes refuses or panics under it.
@@ -176,15 +204,18 @@ const (
 // New is the environment of request number place of an entry with that seed.
 func New(index uint64, now int64, level Level, seed [16]byte, place int) *Env {
 	e := &Env{}
-	e.Reset(index, now, level, seed, place)
+	e.Reset(index, At(now), level, seed, place)
 	return e
 }
 
 // Reset makes e the environment of another request, so that an apply can use one
 // Env for all of an entry. The node and the notifications so far stay.
-func (e *Env) Reset(index uint64, now int64, level Level, seed [16]byte, place int) {
-	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notifications: e.Notifications, Node: e.Node}
+func (e *Env) Reset(index uint64, now Time, level Level, seed [16]byte, place int) {
+	*e = Env{Index: index, Now: now.Now, Wall: now.Wall, Level: level, seed: seed, place: uint32(place), Notifications: e.Notifications, Node: e.Node}
 }
+
+// Time returns the moment of the request.
+func (e *Env) Time() Time { return Time{e.Now, e.Wall} }
 
 // Uint64 is the next number of the apply's generator: SHA-256 in counter mode
 // over the entry's seed and the request's place, because keys and passwords are

@@ -64,7 +64,7 @@ func TestResetBeginsAnew(t *testing.T) {
 	e.ReadOnly, e.Bounded, e.Database, e.Session = true, true, "shop", 4
 	e.Charge(2 * env.MaxInlineCost)
 	e.Notifications = append(e.Notifications, env.Notification{Kind: env.Message})
-	e.Reset(1, 1001, env.Latest+1, seed, 7)
+	e.Reset(1, env.At(1001), env.Latest+1, seed, 7)
 	if e.ReadOnly || e.Bounded || e.OverBudget || e.Database != "" || e.Session != 0 || e.Now != 1001 || e.Level != env.Latest+1 || e.Place() != 7 {
 		t.Errorf("after a reset: %+v", e)
 	}
@@ -122,7 +122,7 @@ func TestCharge(t *testing.T) {
 	if e.Charge(1<<62) || e.OverBudget {
 		t.Error("a write has a budget")
 	}
-	e.Reset(1, 0, env.Latest, seed, 0)
+	e.Reset(1, env.At(0), env.Latest, seed, 0)
 	e.Bounded = true
 	for spent := int64(0); spent < env.MaxInlineCost; spent += 1000 {
 		if e.Charge(1000) {
@@ -135,7 +135,7 @@ func TestCharge(t *testing.T) {
 	if !e.Charge(0) {
 		t.Error("a read that was over its budget is within it again")
 	}
-	e.Reset(1, 0, env.Latest, seed, 0)
+	e.Reset(1, env.At(0), env.Latest, seed, 0)
 	e.Bounded = true
 	e.Charge(1000)
 	if !e.Charge(math.MaxInt64) {

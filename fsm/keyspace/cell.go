@@ -3,6 +3,8 @@ package keyspace
 import (
 	"encoding/binary"
 	"unsafe"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // cell is the value of a field. Its bytes stand behind those of the field's name, so that a field is one allocation. Behind the value is
@@ -16,8 +18,8 @@ type cell struct {
 // deadlineBytes is the size of a deadline behind a value.
 const deadlineBytes = 8
 
-// cellOf stores a field with a value and a deadline in unix milliseconds, 0 for none. It returns the name as it is stored.
-func cellOf(field, value string, at int64) (stored string, c cell) {
+// cellOf stores a field with a value and a deadline, 0 for none. It returns the name as it is stored.
+func cellOf(field, value string, at Deadline) (stored string, c cell) {
 	size := len(field) + len(value)
 	if at != 0 {
 		size += deadlineBytes
@@ -36,15 +38,15 @@ func cellOf(field, value string, at int64) (stored string, c cell) {
 // value returns the value.
 func (c cell) value() string { return unsafe.String(c.first, int(c.length)) }
 
-// at returns the deadline in unix milliseconds, 0 for none.
-func (c cell) at() int64 {
+// at returns the deadline, 0 for none.
+func (c cell) at() Deadline {
 	if !c.timed {
 		return 0
 	}
-	return int64(binary.LittleEndian.Uint64(unsafe.Slice(c.first, int(c.length)+deadlineBytes)[c.length:]))
+	return Deadline(binary.LittleEndian.Uint64(unsafe.Slice(c.first, int(c.length)+deadlineBytes)[c.length:]))
 }
 
-func (c cell) expired(now int64) bool { return c.timed && c.at() <= now }
+func (c cell) expired(now env.Time) bool { return c.timed && c.at().Passed(now) }
 
 // size is the logical size of a field of that value in bytes.
 func (c cell) size(field string) int64 {

@@ -17,7 +17,7 @@ func containers() (all []Container) {
 		h, l, s := NewFields(), NewElements(), NewMembers()
 		for i := range n {
 			name := fmt.Sprint("name", i)
-			h.Set(1, name, "value", int64(i%3)*int64(i+100))
+			h.Set(env.At(1), name, "value", Deadline(int64(i%3)*int64(i+100)))
 			l.Insert(i/2, name)
 			s.Add(name)
 		}
@@ -33,7 +33,7 @@ func changeContainer(t *rapid.T, e *env.Env, db *DB, key []byte, text string, ex
 	if o.Type() <= String {
 		fresh := []Container{NewFields(), NewElements(), NewMembers()}[rapid.IntRange(0, 2).Draw(t, "type")]
 		fill(e, fresh, 1, text, expire)
-		db.PutContainer(e, key, fresh, expire)
+		db.PutContainer(e, key, fresh, Deadline(expire))
 		return
 	}
 	c := db.Mutable(e, key, o)
@@ -53,9 +53,9 @@ func fill(e *env.Env, c Container, n int, text string, expire int64) (left int) 
 		switch c := c.(type) {
 		case *Fields:
 			if n > 0 {
-				c.Set(e.Now, name, text, expire*int64(i%2))
+				c.Set(env.At(e.Now), name, text, Deadline(expire*int64(i%2)))
 			} else {
-				c.Delete(e.Now, name)
+				c.Delete(env.At(e.Now), name)
 			}
 		case *Members:
 			if n > 0 {
@@ -73,7 +73,7 @@ func fill(e *env.Env, c Container, n int, text string, expire int64) (left int) 
 	}
 	switch c := c.(type) {
 	case *Fields:
-		return c.Len(e.Now)
+		return c.Len(env.At(e.Now))
 	case *Members:
 		return c.Len()
 	}
@@ -86,28 +86,28 @@ func TestSweepOfFields(t *testing.T) {
 	db := New()
 	h := NewFields()
 	for i := range 10 {
-		h.Set(1, fmt.Sprint("f", i), "v", int64(100+10*i))
+		h.Set(env.At(1), fmt.Sprint("f", i), "v", Deadline(int64(100+10*i)))
 	}
-	h.Set(1, "stays", "v", 0)
+	h.Set(env.At(1), "stays", "v", 0)
 	db.PutContainer(entry(1, 1), []byte("h"), h, 0)
 	short := NewFields()
-	short.Set(1, "f", "v", 120)
-	short.Set(1, "g", "v", 130)
+	short.Set(env.At(1), "f", "v", 120)
+	short.Set(env.At(1), "g", "v", 130)
 	db.PutContainer(entry(1, 1), []byte("short"), short, 0)
-	if at, ok := db.NextDue(); !ok || at != 100 {
+	if at, ok := db.NextByTime(); !ok || at != 100 {
 		t.Fatalf("next due %d, %v", at, ok)
 	}
 	e := entry(2, 135)
-	if h.Len(e.Now) != 7 || db.Live(e) != 1 || db.Find(e, []byte("short")) != nil {
-		t.Fatalf("%d fields, %d keys before a sweep", h.Len(e.Now), db.Live(e))
+	if h.Len(env.At(e.Now)) != 7 || db.Live(e) != 1 || db.Find(e, []byte("short")) != nil {
+		t.Fatalf("%d fields, %d keys before a sweep", h.Len(env.At(e.Now)), db.Live(e))
 	}
 	if n := db.Sweep(e, 3); n != 3 || db.Len() != 1 {
 		t.Fatalf("swept %d, %d keys left", n, db.Len())
 	}
 	checkWhole(t, db)
 	o := db.Find(e, []byte("h"))
-	if o.Version != 3 || o.Data().(*Fields).Len(e.Now) != 7 {
-		t.Fatalf("version %d, %d fields", o.Version, o.Data().(*Fields).Len(e.Now))
+	if o.Version != 3 || o.Data().(*Fields).Len(env.At(e.Now)) != 7 {
+		t.Fatalf("version %d, %d fields", o.Version, o.Data().(*Fields).Len(env.At(e.Now)))
 	}
 	if n := db.Sweep(e, 100); n != 2 {
 		t.Fatalf("swept %d, want 2", n)
@@ -115,7 +115,7 @@ func TestSweepOfFields(t *testing.T) {
 	if n := db.Sweep(entry(3, 1000), 100); n != 6 || db.Len() != 1 {
 		t.Fatalf("swept %d, %d keys left", n, db.Len())
 	}
-	if _, ok := db.NextDue(); ok {
+	if _, ok := db.NextByTime(); ok {
 		t.Fatal("something is due still")
 	}
 	checkWhole(t, db)
@@ -127,7 +127,7 @@ func TestSweepLeavesForksAlone(t *testing.T) {
 	for _, n := range []int{5, 500} {
 		h := NewFields()
 		for i := range n {
-			h.Set(1, fmt.Sprint("f", i), "v", int64(10*(i%2)))
+			h.Set(env.At(1), fmt.Sprint("f", i), "v", Deadline(int64(10*(i%2))))
 		}
 		db.PutContainer(entry(1, 1), fmt.Append(nil, n), h, 0)
 	}

@@ -1,7 +1,6 @@
 package keyspace
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -11,27 +10,11 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// due is an entry of the expiry index.
-type due struct {
-	at  int64
-	key string
-}
-
-// headOfDue is the deadline, which is above zero.
-func headOfDue(d due) uint64 { return uint64(d.at) }
-
-func compareDue(a, b due) int {
-	if a.at != b.at {
-		return cmp.Compare(a.at, b.at)
-	}
-	return strings.Compare(a.key, b.key)
-}
-
 // DB is one keyspace. Reads may run side by side; a writer must be alone.
 type DB struct {
 	keys    *cow.BTree[*Object, struct{}] // by key, in the order of hashOf, then of bytes
-	dues    *cow.BTree[due, struct{}]     // keys by the moment they go
-	fields  *cow.BTree[due, struct{}]     // keys by the moment their hash loses a field
+	dues    *dueIndex                     // keys by the moment they go
+	fields  *dueIndex                     // keys by the moment their hash loses a field
 	used    int64
 	epoch   uint64 // changes with every fork; this node's own affair
 	freed   int64  // objects that Redis would have freed in the background; the same
@@ -49,8 +32,8 @@ type DB struct {
 func New() *DB {
 	return &DB{
 		keys:   cow.NewBTree[*Object, struct{}](headOfObject, compareObjects),
-		dues:   cow.NewBTree[due, struct{}](headOfDue, compareDue),
-		fields: cow.NewBTree[due, struct{}](headOfDue, compareDue),
+		dues:   newDueIndex(),
+		fields: newDueIndex(),
 		epoch:  1,
 	}
 }
@@ -122,12 +105,12 @@ func cost(key string, o *Object) int64 {
 
 // expired reports whether o is gone at now: past its deadline, or a hash whose fields all
 // are.
-func (o *Object) expired(now int64) bool {
-	if o.form != holding {
-		return o.Expire != 0 && o.Expire <= now
+func (o *Object) expired(now env.Time) bool {
+	if o.Expire.Passed(now) || o.form != holding {
+		return o.Expire.Passed(now)
 	}
-	at := o.schedule().gone
-	return at != 0 && at <= now
+	h, is := o.Data().(*Fields)
+	return is && (h.known.gone.Passed(now) || h.mixed() && h.cells.len() > 0 && h.expired(now) == h.cells.len())
 }
 
 // Find is the object under key, nil if there is none or its deadline has passed. It counts as a use of the key, unless
@@ -148,7 +131,7 @@ func (db *DB) Find(e *env.Env, key []byte) *Object {
 // Peek is Find without a notification of a miss, and does not count as a use of the key.
 func (db *DB) Peek(e *env.Env, key []byte) *Object {
 	o := db.get(probe(key))
-	if o == nil || o.expired(e.Now) {
+	if o == nil || o.expired(e.Time()) {
 		return nil
 	}
 	return o
@@ -165,7 +148,7 @@ func (db *DB) put(e *env.Env, o *Object) {
 	if old != nil {
 		before = old.schedule()
 		db.used -= cost(name, old)
-		if old.expired(e.Now) {
+		if old.expired(e.Time()) {
 			db.expired++
 		}
 	}
@@ -204,7 +187,7 @@ func (db *DB) reschedule(key string, from, to schedule) {
 }
 
 // move takes key from one deadline of an index to another, where 0 means no deadline.
-func move(index *cow.BTree[due, struct{}], key string, from, to int64) {
+func move(index *dueIndex, key string, from, to Deadline) {
 	if from == to {
 		return
 	}
@@ -217,14 +200,14 @@ func move(index *cow.BTree[due, struct{}], key string, from, to int64) {
 }
 
 // SetExpire gives o, which is stored, another deadline; 0 removes it.
-func (db *DB) SetExpire(e *env.Env, o *Object, at int64) {
+func (db *DB) SetExpire(e *env.Env, o *Object, at Deadline) {
 	c := o.copy()
 	c.Expire = at
 	db.put(e, c)
 }
 
 // PutContainer stores a container with a deadline or 0.
-func (db *DB) PutContainer(e *env.Env, key []byte, c Container, expire int64) {
+func (db *DB) PutContainer(e *env.Env, key []byte, c Container, expire Deadline) {
 	c.owned().epoch = db.epoch
 	o := newHolder(string(key), c)
 	o.Expire = expire
@@ -280,7 +263,7 @@ func (db *DB) Remove(e *env.Env, key []byte) bool {
 	if o != nil && e.Tracks() {
 		e.Touch(string(key))
 	}
-	if o == nil || !o.expired(e.Now) {
+	if o == nil || !o.expired(e.Time()) {
 		return o != nil
 	}
 	db.expired++

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // TestEncoding counts up to where Redis changes the form of a value.
@@ -18,7 +20,7 @@ func TestEncoding(t *testing.T) {
 	hash := func(n int, text string, at int64) Container {
 		h := NewFields()
 		for i := range n {
-			h.Set(0, fmt.Sprint("f", i), text, at)
+			h.Set(env.At(0), fmt.Sprint("f", i), text, Deadline(at))
 		}
 		return h
 	}

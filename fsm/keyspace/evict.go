@@ -108,7 +108,13 @@ func (db *DB) walk(e *env.Env, p Policy, f func(string, *Object) bool) {
 	timed := func(d due, _ struct{}) bool { return step(db.get(d.key), struct{}{}) }
 	if n := db.dues.Len(); n > 0 {
 		if p == VolatileTTL {
-			db.dues.All(timed)
+			byTime, byWall := firsts(db.dues)
+			if byWall.at != 0 && sooner(byTime.at, byWall.at) == byWall.at { // those by wall time first
+				db.dues.Ascend(byWall, timed)
+			}
+			if more {
+				db.dues.All(timed)
+			}
 			return
 		}
 		from, _ := db.dues.At(e.IntN(n))
@@ -167,7 +173,7 @@ func (db *DB) candidate(e *env.Env, p Policy, key string, o *Object) Candidate {
 	case p == AllKeysLRU || p == VolatileLRU:
 		c.Score = db.Idle(e, o)
 	case p == VolatileTTL:
-		c.Score = -o.Expire
+		c.Score = -o.Expire.Millis()
 	}
 	return c
 }

@@ -10,10 +10,10 @@ import (
 func TestSweep(t *testing.T) {
 	db := New()
 	for i := range 10 {
-		db.SetText(entry(1, 1), fmt.Append(nil, "k", i), "v", int64(100+10*i))
+		db.SetText(entry(1, 1), fmt.Append(nil, "k", i), "v", Deadline(int64(100+10*i)))
 	}
 	db.SetText(entry(1, 1), []byte("forever"), "v", 0)
-	if at, ok := db.NextDue(); !ok || at != 100 {
+	if at, ok := db.NextByTime(); !ok || at != 100 {
 		t.Fatalf("next due %d, %v", at, ok)
 	}
 	e := entry(2, 145)
@@ -32,13 +32,13 @@ func TestSweep(t *testing.T) {
 	if n := db.Sweep(e, 100); n != 1 {
 		t.Fatalf("swept %d, want 1", n)
 	}
-	if at, ok := db.NextDue(); !ok || at != 150 {
+	if at, ok := db.NextByTime(); !ok || at != 150 {
 		t.Fatalf("next due %d, %v", at, ok)
 	}
 	if n := db.Sweep(entry(3, 1000), 100); n != 5 || db.Len() != 1 {
 		t.Fatalf("swept %d, %d keys left", n, db.Len())
 	}
-	if _, ok := db.NextDue(); ok {
+	if _, ok := db.NextByTime(); ok {
 		t.Fatal("something is due still")
 	}
 	checkWhole(t, db)

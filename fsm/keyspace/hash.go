@@ -1,7 +1,9 @@
 package keyspace
 
 import (
-	"github.com/trireme-dev/trireme/fsm/cow"
+	"math"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -15,8 +17,9 @@ const fieldCost = 64
 type Fields struct {
 	Owned
 	cells table[cell]
-	timed int                       // fields with a deadline
-	dues  *cow.BTree[due, struct{}] // those by deadline, once the hash is large and has any
+	timed int       // fields with a deadline
+	walls int       // those of them whose deadlines are by wall time
+	dues  *dueIndex // those by deadline, once the hash is large and has any
 	size  int64
 	known schedule // what the keyspace's indexes hold of this hash
 }
@@ -32,7 +35,7 @@ func (fi *Fields) Size() int64 { return fi.size }
 
 // Clone copies the hash in constant time, or up to 128 fields one by one.
 func (fi *Fields) Clone() Container {
-	c := &Fields{cells: fi.cells.clone(), timed: fi.timed, size: fi.size, known: fi.known}
+	c := &Fields{cells: fi.cells.clone(), timed: fi.timed, walls: fi.walls, size: fi.size, known: fi.known}
 	if fi.dues != nil {
 		c.dues = fi.dues.Snapshot()
 	}
@@ -43,7 +46,7 @@ func (fi *Fields) Clone() Container {
 func (fi *Fields) Encode(w *wire.Writer) {
 	fi.cells.encode(w, func(c cell) {
 		w.String(c.value())
-		w.Varint(c.at())
+		w.Varint(c.at().record())
 	})
 }
 
@@ -54,8 +57,8 @@ func decodeFields(r *wire.Reader) (Container, bool) {
 		value := Alias(r.Bytes())
 		valid = valid && r.Len() > 0 // a record that is cut reads as zeros
 		at := r.Varint()
-		valid = valid && at >= 0
-		return cellOf(field, value, at)
+		valid = valid && at != math.MinInt64
+		return cellOf(field, value, deadlineOf(at))
 	})
 	h.cells.all(func(field string, c cell) bool {
 		h.size += c.size(field)
@@ -74,15 +77,15 @@ func (fi *Fields) elements() int {
 }
 
 // Len is the number of fields at now.
-func (fi *Fields) Len(now int64) int {
+func (fi *Fields) Len(now env.Time) int {
 	if fi == nil {
 		return 0
 	}
 	return fi.cells.len() - fi.expired(now)
 }
 
-// Get is the value of a field and its deadline in unix milliseconds, 0 for none.
-func (fi *Fields) Get(now int64, field string) (value string, at int64, ok bool) {
+// Get is the value of a field and its deadline, 0 for none.
+func (fi *Fields) Get(now env.Time, field string) (value string, at Deadline, ok bool) {
 	if fi == nil {
 		return "", 0, false
 	}
@@ -93,11 +96,11 @@ func (fi *Fields) Get(now int64, field string) (value string, at int64, ok bool)
 	return c.value(), c.at(), true
 }
 
-// Set gives a field a value and a deadline in unix milliseconds, or 0 for none, and tells
+// Set gives a field a value and a deadline, or 0 for none, and tells
 // whether the field is new at now.
-func (fi *Fields) Set(now int64, field string, value string, at int64) bool {
+func (fi *Fields) Set(now env.Time, field string, value string, at Deadline) bool {
 	stored, slot, had := fi.cells.place(field)
-	was, expired := int64(0), false
+	was, expired := Deadline(0), false
 	if had {
 		fi.size -= slot.size(*stored)
 		was, expired = slot.at(), slot.expired(now)
@@ -112,7 +115,7 @@ func (fi *Fields) Set(now int64, field string, value string, at int64) bool {
 }
 
 // Delete removes a field and reports whether it was there at now.
-func (fi *Fields) Delete(now int64, field string) bool {
+func (fi *Fields) Delete(now env.Time, field string) bool {
 	old, had := fi.cells.remove(field)
 	if !had {
 		return false
@@ -123,15 +126,15 @@ func (fi *Fields) Delete(now int64, field string) bool {
 }
 
 // All calls f for every field at now, in order, until it returns false.
-func (fi *Fields) All(now int64, f func(field, value string) bool) {
+func (fi *Fields) All(now env.Time, f func(field, value string) bool) {
 	if fi == nil {
 		return
 	}
 	fi.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value()) })
 }
 
-// AllTimed is All with the deadline of each field in unix milliseconds, 0 for none.
-func (fi *Fields) AllTimed(now int64, f func(field, value string, at int64) bool) {
+// AllTimed is All with the deadline of each field, 0 for none.
+func (fi *Fields) AllTimed(now env.Time, f func(field, value string, at Deadline) bool) {
 	fi.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value(), c.at()) })
 }
 
@@ -140,7 +143,7 @@ func (fi *Fields) Timed() bool { return fi.timed > 0 }
 
 // Scan calls f for fields from cursor on until it has passed count of them, and returns the
 // cursor to go on at, 0 at the end. Up to 64 fields are one page.
-func (fi *Fields) Scan(now int64, cursor uint64, count int, f func(field, value string)) (next uint64) {
+func (fi *Fields) Scan(now env.Time, cursor uint64, count int, f func(field, value string)) (next uint64) {
 	return fi.cells.scan(cursor, count, func(field string, c cell) {
 		if !c.expired(now) {
 			f(field, c.value())
@@ -149,7 +152,7 @@ func (fi *Fields) Scan(now int64, cursor uint64, count int, f func(field, value 
 }
 
 // Picker returns the i-th of the fields at now, 0 <= i < Len(now), in the hash's order.
-func (fi *Fields) Picker(now int64) func(i int) (field, value string) {
+func (fi *Fields) Picker(now env.Time) func(i int) (field, value string) {
 	if fi.expired(now) == 0 {
 		return func(i int) (string, string) {
 			field, c := fi.cells.at(i)

@@ -3,13 +3,13 @@ package keyspace
 import (
 	"strings"
 
-	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// schedule holds the times at which a key expires and at which its hash loses the first
-// field, in unix milliseconds; 0 for never.
-type schedule struct{ gone, field int64 }
+// schedule holds the deadlines by which a key is in the indexes: when it expires, and when its hash loses the first
+// field; 0 for never. When one has passed, so it is. The reverse does not hold of a hash that has deadlines of both kinds: it
+// may be gone before.
+type schedule struct{ gone, field Deadline }
 
 // schedule returns the times that the indexes must hold for o. A key expires at its own
 // deadline, or with the last field of its hash.
@@ -20,9 +20,7 @@ func (o *Object) schedule() schedule {
 	}
 	if h, ok := o.Data().(*Fields); ok {
 		s.field = h.known.field
-		if g := h.known.gone; g != 0 && (s.gone == 0 || g < s.gone) {
-			s.gone = g
-		}
+		s.gone = sooner(s.gone, h.known.gone)
 	}
 	return s
 }
@@ -51,35 +49,37 @@ func (fi *Fields) schedule() (s schedule) {
 	return s
 }
 
-// deadlines are the first and the last of all fields, 0 if there are none.
-func (fi *Fields) deadlines() (first, last int64) {
+// mixed reports whether there are deadlines by cluster time and by wall time.
+func (fi *Fields) mixed() bool { return fi.walls > 0 && fi.walls < fi.timed }
+
+// deadlines are the first and the last of all fields, 0 if there are none. The last one is by wall time if any is, which
+// is never before cluster time.
+func (fi *Fields) deadlines() (first, last Deadline) {
 	switch {
 	case fi.timed == 0:
 		return 0, 0
 	case fi.dues != nil:
-		low, _, _ := fi.dues.Min()
-		high, _, _ := fi.dues.Max()
-		return low.at, high.at
+		byTime, byWall := firsts(fi.dues)
+		return sooner(byTime.at, byWall.at), lastOf(fi.dues)
 	}
-	fi.cells.all(func(field string, c cell) bool {
+	fi.cells.all(func(_ string, c cell) bool {
 		at := c.at()
-		if at != 0 && (first == 0 || at < first) {
-			first = at
-		}
-		last = max(last, at)
+		first, last = sooner(first, at), max(last, at&^ofWall)
 		return true
 	})
+	if fi.walls > 0 {
+		last |= ofWall
+	}
 	return first, last
 }
 
 // expired counts the fields past their deadline at now that are not swept yet.
-func (fi *Fields) expired(now int64) (n int) {
+func (fi *Fields) expired(now env.Time) (n int) {
 	switch {
 	case fi == nil || fi.timed == 0:
 		return 0
 	case fi.dues != nil:
-		n, _ = fi.dues.Rank(due{at: now + 1})
-		return n
+		return passed(fi.dues, now)
 	}
 	fi.cells.all(func(field string, c cell) bool {
 		if c.expired(now) {
@@ -91,16 +91,20 @@ func (fi *Fields) expired(now int64) (n int) {
 }
 
 // reschedule notes that field has another deadline, where 0 means no deadline.
-func (fi *Fields) reschedule(field string, from, to int64) {
+func (fi *Fields) reschedule(field string, from, to Deadline) {
 	if from == to {
 		return
 	}
-	if from != 0 {
-		fi.timed--
+	count := func(d Deadline, n int) {
+		if d != 0 {
+			fi.timed += n
+		}
+		if d&ofWall != 0 {
+			fi.walls += n
+		}
 	}
-	if to != 0 {
-		fi.timed++
-	}
+	count(from, -1)
+	count(to, 1)
 	if fi.cells.large == nil {
 		return
 	}
@@ -111,7 +115,7 @@ func (fi *Fields) reschedule(field string, from, to int64) {
 	case fi.dues != nil:
 		move(fi.dues, field, from, to)
 	case fi.timed == 1 && from == 0: // the first of all
-		fi.dues = cow.NewBTree[due, struct{}](headOfDue, compareDue)
+		fi.dues = newDueIndex()
 		move(fi.dues, field, from, to)
 	case fi.timed > 0:
 		fi.index() // the field's own deadline is in place already
@@ -120,7 +124,7 @@ func (fi *Fields) reschedule(field string, from, to int64) {
 
 // index makes the index of a large hash's deadlines.
 func (fi *Fields) index() {
-	fi.dues = cow.NewBTree[due, struct{}](headOfDue, compareDue)
+	fi.dues = newDueIndex()
 	fi.cells.all(func(field string, c cell) bool {
 		if at := c.at(); at != 0 {
 			fi.dues.Set(due{at, strings.Clone(field)}, struct{}{}) // not an alias of the cell, which would stay in memory
@@ -130,7 +134,7 @@ func (fi *Fields) index() {
 }
 
 // sweep removes at most limit fields past their deadline and says how many.
-func (fi *Fields) sweep(now int64, limit int) (removed int) {
+func (fi *Fields) sweep(now env.Time, limit int) (removed int) {
 	for removed < limit {
 		field, ok := fi.overdue(now)
 		if !ok {
@@ -143,10 +147,10 @@ func (fi *Fields) sweep(now int64, limit int) (removed int) {
 }
 
 // overdue is a field past its deadline, the first one of all or of a small hash's order.
-func (fi *Fields) overdue(now int64) (field string, ok bool) {
+func (fi *Fields) overdue(now env.Time) (field string, ok bool) {
 	if fi.dues != nil {
-		d, _, found := fi.dues.Min()
-		return d.key, found && d.at <= now
+		d, found := overdue(fi.dues, now)
+		return d.key, found
 	}
 	fi.cells.all(func(name string, c cell) bool {
 		field, ok = name, c.expired(now)
@@ -159,14 +163,14 @@ func (fi *Fields) overdue(now int64) (field string, ok bool) {
 // others, and says how many. A watcher of the key sees it change.
 func (db *DB) sweepFields(e *env.Env, limit int) (removed int) {
 	for removed < limit {
-		d, _, ok := db.fields.Min()
-		if !ok || d.at > e.Now {
+		d, ok := overdue(db.fields, e.Time())
+		if !ok {
 			break
 		}
 		key := []byte(d.key)
 		h := db.Mutable(e, key, db.get(d.key)).(*Fields)
 		before := h.Size()
-		removed += h.sweep(e.Now, limit-removed)
+		removed += h.sweep(e.Time(), limit-removed)
 		db.Changed(e, key, before)
 		if e.Watch != nil {
 			e.Watch(env.FieldsExpired, d.key)

@@ -34,9 +34,8 @@ func (t Type) String() string {
 //
 // An Object is the head of an allocation whose rest depends on its form; see forms.go.
 type Object struct {
-	// Expire is the deadline in unix milliseconds, 0 for none. At the deadline the
-	// key is gone.
-	Expire int64
+	// Expire is the deadline, 0 for none. At the deadline the key is gone.
+	Expire Deadline
 	// Version is the database's count of changes at the last one; see Mark.
 	Version uint64
 

@@ -13,7 +13,7 @@ import (
 func hashOfFields(value string) *Fields {
 	h := NewFields()
 	for i := range 10 {
-		h.Set(1, fmt.Sprint("field:", i), value, 0)
+		h.Set(env.At(1), fmt.Sprint("field:", i), value, 0)
 	}
 	return h
 }

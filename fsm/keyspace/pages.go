@@ -172,7 +172,7 @@ func (o *Object) Pieces(from, to int, f func(s string) bool) {
 // its deadline; gaps are zeros. It returns the new length. A long string is copied only
 // where it is written.
 func (db *DB) WriteAt(e *env.Env, key []byte, o *Object, offset int, part []byte) int {
-	length, expire := max(o.Len(), offset+len(part)), int64(0)
+	length, expire := max(o.Len(), offset+len(part)), Deadline(0)
 	if o != nil {
 		expire = o.Expire
 	}

@@ -3,6 +3,7 @@ package keyspace
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -68,7 +69,7 @@ func emitParts(key string, record []byte, emit func([]byte) error) error {
 func encode(w *wire.Writer, key string, o *Object) {
 	w.String(key)
 	w.Uvarint(uint64(o.Type()))
-	w.Varint(o.Expire)
+	w.Varint(o.Expire.record())
 	w.Uvarint(o.Version)
 	if o.Type() == String {
 		w.Uvarint(uint64(o.Len()))
@@ -109,9 +110,9 @@ func decode(record []byte, room *wire.Writer) (*Object, error) {
 	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	o.Expire, o.Version = expire, version
-	if o.Expire < 0 {
-		return nil, fmt.Errorf("%w: deadline %d", ErrRecord, o.Expire)
+	o.Expire, o.Version = deadlineOf(expire), version
+	if expire == math.MinInt64 {
+		return nil, fmt.Errorf("%w: deadline %d", ErrRecord, expire)
 	}
 	return o, nil
 }
@@ -215,7 +216,7 @@ func (l *Loader) Finish() (*DB, error) {
 }
 
 // index builds an index of deadlines; no key is there twice.
-func index(dues []due) *cow.BTree[due, struct{}] {
+func index(dues []due) *dueIndex {
 	slices.SortFunc(dues, compareDue)
 	b := cow.NewBuilder[due, struct{}](headOfDue, compareDue)
 	for _, d := range dues {

@@ -2,8 +2,10 @@ package keyspace
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -124,13 +126,13 @@ func change(t *rapid.T, e *env.Env, db *DB) {
 	}
 	switch op := rapid.IntRange(0, 8).Draw(t, "op"); {
 	case op <= 1:
-		db.SetText(e, key, text, expire)
+		db.SetText(e, key, text, Deadline(expire))
 	case op <= 3:
 		db.AppendText(e, key, o, []byte(text))
 	case op == 4:
 		db.Remove(e, key)
 	case op == 5 && o != nil:
-		db.SetExpire(e, o, expire)
+		db.SetExpire(e, o, Deadline(expire))
 	case op == 6 && o != nil:
 		db.Copy(e, o, other)
 	case op == 7 && o != nil && !bytes.Equal(key, other):
@@ -214,6 +216,7 @@ func TestLoaderRefuses(t *testing.T) {
 		db.SetText(entry(1, 1), []byte(fmt.Sprint(i)), "v", 10)
 	}
 	good := records(t, db)
+	never := binary.AppendVarint(nil, math.MinInt64) // no deadline
 	for name, bad := range map[string][][]byte{
 		"twice":        {good[0], good[0]},
 		"out of order": {good[1], good[0]},
@@ -222,14 +225,14 @@ func TestLoaderRefuses(t *testing.T) {
 		"leftover":     {append(bytes.Clone(good[0]), 1)},
 		"unknown type": {{1, 'k', 99}},
 		"no type":      {{1, 'k', 0}},
-		"deadline":     {{1, 'k', 1, 1}},
+		"deadline":     {append([]byte{1, 'k', 1}, never...)},
 		"empty list":   {{1, 'k', 2, 0, 0, 0}},
 		"cut list":     {{1, 'k', 2, 0, 0, 2, 1, 'a'}},
 		"empty hash":   {{1, 'k', 3, 0, 0, 0, 0}},
 		"field twice":  {{1, 'k', 3, 0, 0, 0, 2, 1, 'f', 1, 'v', 0, 1, 'f', 1, 'v', 0}},
 		"cut field":    {{1, 'k', 3, 0, 0, 0, 1, 1, 'f', 1, 'v'}},
 		"cut set":      {{1, 'k', 4, 0, 0, 0, 2, 1, 'm'}},
-		"field time":   {{1, 'k', 3, 0, 0, 0, 1, 1, 'f', 1, 'v', 1}},
+		"field time":   {append([]byte{1, 'k', 3, 0, 0, 0, 1, 1, 'f', 1, 'v'}, never...)},
 		"empty set":    {{1, 'k', 4, 0, 0, 0, 0}},
 		"member twice": {{1, 'k', 4, 0, 0, 0, 2, 1, 'm', 1, 'm'}},
 		"large twice":  {{1, 'k', 4, 0, 0, 1, 2, 1, 'm', 1, 'm'}},

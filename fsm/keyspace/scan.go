@@ -15,7 +15,7 @@ func (db *DB) Scan(e *env.Env, cursor uint64, count int, f func(key string, o *O
 			return false
 		}
 		seen, last = seen+1, hash
-		if !o.expired(e.Now) {
+		if !o.expired(e.Time()) {
 			f(key, o)
 		}
 		return true
@@ -25,7 +25,7 @@ func (db *DB) Scan(e *env.Env, cursor uint64, count int, f func(key string, o *O
 
 // All calls f for every live key until it returns false.
 func (db *DB) All(e *env.Env, f func(key string, o *Object) bool) {
-	db.keys.All(func(o *Object, _ struct{}) bool { return o.expired(e.Now) || f(o.key(), o) })
+	db.keys.All(func(o *Object, _ struct{}) bool { return o.expired(e.Time()) || f(o.key(), o) })
 }
 
 // RandomKey is a live key drawn by e's generator: one at a random place, or the
@@ -36,7 +36,7 @@ func (db *DB) RandomKey(e *env.Env) (key string, ok bool) {
 		return "", false
 	}
 	live := func(o *Object, _ struct{}) bool {
-		if o.expired(e.Now) {
+		if o.expired(e.Time()) {
 			return true
 		}
 		key, ok = o.key(), true
@@ -52,21 +52,26 @@ func (db *DB) RandomKey(e *env.Env) (key string, ok bool) {
 
 // Live is the number of keys that are not gone.
 func (db *DB) Live(e *env.Env) int {
-	passed, _ := db.dues.Rank(due{at: e.Now + 1})
-	return db.keys.Len() - passed
+	return db.keys.Len() - passed(db.dues, e.Time())
 }
 
 // Deadlines is the number of keys that have one.
 func (db *DB) Deadlines() int { return db.dues.Len() }
 
-// NextDue is the earliest deadline of any key or field.
-func (db *DB) NextDue() (unixms int64, ok bool) {
-	key, _, ok := db.dues.Min()
-	field, _, okField := db.fields.Min()
-	if okField && (!ok || field.at < key.at) {
-		return field.at, true
-	}
-	return key.at, ok
+// NextByTime is the earliest deadline of any key or field by cluster time, in unix milliseconds.
+func (db *DB) NextByTime() (unixms int64, ok bool) {
+	key, _ := firsts(db.dues)
+	field, _ := firsts(db.fields)
+	at := sooner(key.at, field.at)
+	return at.Millis(), at != 0
+}
+
+// NextByWall is the earliest deadline of any key or field by wall time, in unix milliseconds.
+func (db *DB) NextByWall() (unixms int64, ok bool) {
+	_, key := firsts(db.dues)
+	_, field := firsts(db.fields)
+	at := sooner(key.at, field.at)
+	return at.Millis(), at != 0
 }
 
 // Sweep removes at most limit keys and fields whose deadline has passed, keys first, and
@@ -74,8 +79,8 @@ func (db *DB) NextDue() (unixms int64, ok bool) {
 func (db *DB) Sweep(e *env.Env, limit int) (removed int) {
 	mustWrite(e)
 	for removed < limit {
-		d, _, ok := db.dues.Min()
-		if !ok || d.at > e.Now {
+		d, ok := overdue(db.dues, e.Time())
+		if !ok {
 			break
 		}
 		o := db.drop(d.key)

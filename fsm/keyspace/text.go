@@ -2,17 +2,17 @@ package keyspace
 
 import "github.com/trireme-dev/trireme/fsm/env"
 
-// SetBytes stores a copy of value, with a deadline in unix milliseconds or 0, in place
+// SetBytes stores a copy of value, with a deadline or 0, in place
 // of whatever key held.
-func (db *DB) SetBytes(e *env.Env, key, value []byte, expire int64) {
+func (db *DB) SetBytes(e *env.Env, key, value []byte, expire Deadline) {
 	o := newText(Alias(key), value)
 	o.Expire = expire
 	db.put(e, o)
 }
 
-// SetText stores a string, with a deadline in unix milliseconds or 0, in place of
+// SetText stores a string, with a deadline or 0, in place of
 // whatever key held.
-func (db *DB) SetText(e *env.Env, key []byte, text string, expire int64) {
+func (db *DB) SetText(e *env.Env, key []byte, text string, expire Deadline) {
 	o := keepText(Alias(key), text)
 	o.Expire = expire
 	db.put(e, o)

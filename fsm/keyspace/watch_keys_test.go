@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -32,7 +33,7 @@ func TestSame(t *testing.T) {
 				db.SetText(e, []byte(key), "v", 0)
 				touched[key]++
 			case 2:
-				db.SetText(e, []byte(key), "v", now+rapid.Int64Range(1, 20).Draw(t, "ttl"))
+				db.SetText(e, []byte(key), "v", Deadline(now+rapid.Int64Range(1, 20).Draw(t, "ttl")))
 				touched[key]++
 			case 3:
 				if db.Remove(e, []byte(key)) {
@@ -42,7 +43,7 @@ func TestSame(t *testing.T) {
 				before := now
 				now += rapid.Int64Range(0, 30).Draw(t, "wait")
 				for _, k := range keys {
-					if o := db.get(k); o != nil && !o.expired(before) && o.expired(now) {
+					if o := db.get(k); o != nil && !o.expired(env.At(before)) && o.expired(env.At(now)) {
 						touched[k]++
 					}
 				}
@@ -102,8 +103,8 @@ func TestSameOfFields(t *testing.T) {
 		t.Run(fmt.Sprint("swept ", sweep), func(t *testing.T) {
 			db := New()
 			h := NewFields()
-			h.Set(1, "stays", "v", 0)
-			h.Set(1, "goes", "v", 100)
+			h.Set(env.At(1), "stays", "v", 0)
+			h.Set(env.At(1), "goes", "v", 100)
 			db.PutContainer(entry(1, 1), []byte("h"), h, 0)
 			mark := db.Mark(entry(1, 50), []byte("h"))
 			if !db.Same(entry(2, 99), []byte("h"), mark) {

@@ -1,6 +1,10 @@
 package queue
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+)
 
 // TestRetriedDeadLettersAreDue: a dead letter that is published anew is due at once, whenever the original was to be delivered, unless
 // the retry asks for another time; each becomes one message, however often it is named.
@@ -35,7 +39,7 @@ func TestRetriedDeadLettersAreDue(t *testing.T) {
 			return out.Messages[0]
 		}
 		again := retry(Options{})
-		if at, ok := w.s.NextDue(); !ok || at > w.now {
+		if at, ok := w.s.NextDue(env.At(w.now)); !ok || at > w.now {
 			t.Errorf("%s: the message that was retried is due %d ms from now, %v", name, at-w.now, ok)
 		}
 		a := w.one()

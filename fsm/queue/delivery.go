@@ -96,12 +96,19 @@ func (a *advance) step() bool {
 		a.tryClaim(seq)
 	case ok:
 		m, _ := s.messages.Get(at.Seq)
-		if m.flow == 0 {
+		until, held := m.heldBack(a.e.Time())
+		if m.flow == 0 && !held {
 			a.tryClaim(at.Seq)
 			break
 		}
 		m = copyOf(m)
 		s.places.remove(m)
+		if held {
+			m.at = until
+			s.places.add(m)
+			s.store(m)
+			break
+		}
 		s.enter(m, placeWaiting, m.at, now)
 		s.store(m)
 		if !s.updateOpening(m.flow, now) && s.places.parked.Len() > 0 {
@@ -111,6 +118,19 @@ func (a *advance) step() bool {
 		return false
 	}
 	return true
+}
+
+// heldBack reports whether wall time has not come to the time before which the first attempt of m must not begin, and
+// returns the cluster time at which to look again. RunNow puts a message before that time.
+func (m *Message) heldBack(now env.Time) (until int64, held bool) {
+	if now.Wall == now.Now || m.attempts > 0 {
+		return 0, false
+	}
+	c := m.envelope()
+	if c.Given&GivenNotBefore == 0 || c.NotBefore <= now.Wall || m.at < c.NotBefore {
+		return 0, false
+	}
+	return now.Reaches(c.NotBefore), true
 }
 
 // tryClaim claims a message, or parks it if its host is full.

@@ -3,6 +3,7 @@ package queue
 import (
 	"errors"
 	"fmt"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"strings"
 	"testing"
 )
@@ -116,7 +117,7 @@ func TestFlowControl(t *testing.T) {
 	if x, _ := w.s.ExplainFlow("k", w.now); x.Reason != FlowRate || x.Next != start+1000 {
 		t.Fatalf("%+v", x)
 	}
-	if at, ok := w.s.NextDue(); !ok || at != start+1000 {
+	if at, ok := w.s.NextDue(env.At(w.now)); !ok || at != start+1000 {
 		t.Fatalf("due in %d", at-start)
 	}
 	w.now = start + 1700 // the next window began at 1000
@@ -336,7 +337,7 @@ func TestGlobalParallelism(t *testing.T) {
 	if limit, active := w.s.Parallel(); len(list) != 2 || limit != 2 || active != 2 {
 		t.Fatal(len(list), limit, active)
 	}
-	if at, _ := w.s.NextDue(); at != w.now+Lease {
+	if at, _ := w.s.NextDue(env.At(w.now)); at != w.now+Lease {
 		t.Fatalf("due in %d", at-w.now)
 	}
 	w.finish(list[0], 200)
@@ -360,7 +361,7 @@ func TestSchedules(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	w.now += 1000
-	if due := w.s.DueSchedules(w.now, 10); len(due) != 1 || due[0].ID != c.ID {
+	if due := w.s.DueSchedules(env.At(w.now), 10); len(due) != 1 || due[0].ID != c.ID {
 		t.Fatalf("%+v", due)
 	}
 	tick := Tick{Schedule: c.ID, Version: c.Version, Nominals: []int64{start + 1000}, Next: start + 2000}
@@ -389,7 +390,7 @@ func TestSchedules(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	over := put(SchedulePut{ID: c.ID, Cron: "* * * * *", Publish: url("over"), Next: w.now + 60_000})
-	if over.Version == c.Version || len(over.Publish.Body) != 0 || over.Next != w.now+60_000 || w.s.schedules.ticks.Len() != 1 {
+	if over.Version == c.Version || len(over.Publish.Body) != 0 || over.Next != w.now+60_000 || w.s.schedules.ticks.Len()+w.s.schedules.times.Len() != 1 {
 		t.Fatalf("%+v", over)
 	}
 	w.now += 60_000
@@ -401,7 +402,7 @@ func TestSchedules(t *testing.T) {
 	if c, _ := w.s.Schedule("u"); c.Next != w.now+5 {
 		t.Fatalf("%+v", c)
 	}
-	if _, err := w.s.ChangeSchedule(w.env(), ScheduleChange{"u", ActDelete}); err != nil || w.s.schedules.ticks.Len() != 1 {
+	if _, err := w.s.ChangeSchedule(w.env(), ScheduleChange{"u", ActDelete}); err != nil || w.s.schedules.ticks.Len()+w.s.schedules.times.Len() != 1 {
 		t.Fatal(err)
 	}
 }

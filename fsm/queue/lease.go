@@ -15,9 +15,7 @@ func (s *Store) takeOverClaims(e *env.Env, now Sender) {
 	s.abortClaims(e, "the attempt's outcome was lost with its leader", func(c *claim) bool {
 		return !c.exclusive && (c.Epoch != now.Epoch || c.Term != now.Term)
 	})
-	for _, seq := range s.claimsMatching(func(*claim) bool { return true }) {
-		s.extendLease(seq, e.Now+Lease)
-	}
+	s.ExtendLeases(e)
 }
 
 // HasForeignClaims reports whether claims of another term are to be taken over, which the next Advance does.
@@ -55,6 +53,13 @@ func (s *Store) claimsMatching(match func(*claim) bool) (list []uint64) {
 		return true
 	})
 	return list
+}
+
+// ExtendLeases has all leases begin anew.
+func (s *Store) ExtendLeases(e *env.Env) {
+	for _, seq := range s.claimsMatching(func(*claim) bool { return true }) {
+		s.extendLease(seq, e.Now+Lease)
+	}
 }
 
 // extendLease extends the lease of a message's claim; it never shortens one.

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"errors"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"slices"
 	"testing"
 )
@@ -31,7 +32,7 @@ func TestDeliveredAtOnce(t *testing.T) {
 	if f := w.finish(a, 500); !f.Stale {
 		t.Fatal("a second result of one attempt counted")
 	}
-	if at, ok := w.s.NextDue(); ok {
+	if at, ok := w.s.NextDue(env.At(w.now)); ok {
 		t.Fatalf("something is due at %d", at)
 	}
 	if m, ok := w.s.Message(id, w.now+9_000); !ok || m.State != Delivered {
@@ -71,7 +72,7 @@ func TestRetries(t *testing.T) {
 		}
 		w.now += 999
 		w.none()
-		if at, ok := w.s.NextDue(); !ok || at != w.now+1 {
+		if at, ok := w.s.NextDue(env.At(w.now)); !ok || at != w.now+1 {
 			t.Fatalf("due %d %v", at, ok)
 		}
 		w.now++
@@ -136,7 +137,7 @@ func TestDelay(t *testing.T) {
 	w.finish(w.one(), 200)
 	p.Given, p.NotBefore = p.Given|GivenNotBefore, w.now+1000
 	w.publish(p)
-	if at, _ := w.s.NextDue(); at != w.now+1000 {
+	if at, _ := w.s.NextDue(env.At(w.now)); at != w.now+1000 {
 		t.Fatalf("due %d", at-w.now)
 	}
 }

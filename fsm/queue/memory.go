@@ -182,9 +182,9 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 	return unixms, ok
 }
 
-// NextDue returns the time at which Advance has something to do next, in unix milliseconds: a message, a flow-control key, a lease or a
+// NextByTime returns the cluster time at which Advance has something to do next, in unix milliseconds: a message, a flow-control key, a lease or a
 // schedule. While as many attempts are under way as there may be, messages and keys have to wait for the end of one.
-func (s *Store) NextDue() (unixms int64, ok bool) {
+func (s *Store) NextByTime() (unixms int64, ok bool) {
 	soonest := func(at int64, found bool) {
 		if found && (!ok || at < unixms) {
 			unixms, ok = at, true
@@ -192,7 +192,7 @@ func (s *Store) NextDue() (unixms int64, ok bool) {
 	}
 	t, _, found := s.places.leases.Min()
 	soonest(t.At, found)
-	soonest(s.schedules.nextDue())
+	soonest(s.schedules.nextByTime())
 	if n := s.settings.GlobalParallelism; n > 0 && s.places.leases.Len() >= n {
 		return unixms, ok
 	}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"slices"
 	"testing"
 
@@ -149,7 +150,7 @@ func (m *model) claim(n, share int) {
 
 // plan computes the ticks of the schedules that are due, as a leader does; all of them are of @every.
 func (m *model) plan() (ticks []Tick) {
-	for _, c := range m.s.DueSchedules(m.now, 10) {
+	for _, c := range m.s.DueSchedules(env.At(m.now), 10) {
 		t := Tick{Schedule: c.ID, Version: c.Version, Next: c.Next}
 		for t.Next <= m.now && len(t.Nominals) < 20 {
 			t.Nominals = append(t.Nominals, t.Next)
@@ -274,7 +275,7 @@ func (m *model) drain() {
 			m.answer(a, 200, 0)
 		}
 		m.running = nil
-		at, ok := m.s.NextDue()
+		at, ok := m.s.NextDue(env.At(m.now))
 		if !ok {
 			break
 		}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -268,16 +269,8 @@ func (s *Store) Schedule(id string) (Schedule, bool) {
 
 // DueSchedules are the schedules whose next time has come or is not known yet, at most limit: for each of them the
 // leader computes a Tick.
-func (s *Store) DueSchedules(now int64, limit int) (list []Schedule) {
-	s.schedules.ticks.All(func(t tick, _ struct{}) bool {
-		if t.at > now || s.schedules.ticksFrom > now || len(list) == limit {
-			return false
-		}
-		c, _ := s.schedules.byID.Get(t.id)
-		list = append(list, *c)
-		return true
-	})
-	return list
+func (s *Store) DueSchedules(now env.Time, limit int) (list []Schedule) {
+	return s.schedules.due(now, limit)
 }
 
 // Parallel is the global parallelism: its limit, 0 for none, and the attempts under way.

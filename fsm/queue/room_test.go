@@ -3,6 +3,7 @@ package queue
 import (
 	"bytes"
 	"fmt"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"strings"
 	"testing"
 
@@ -158,7 +159,7 @@ func TestTicksArePaced(t *testing.T) {
 	rounds, before := 0, 0
 	for made := 0; made < 8*1500; rounds++ {
 		var ticks []Tick
-		for _, c := range w.s.DueSchedules(w.now, 100) {
+		for _, c := range w.s.DueSchedules(env.At(w.now), 100) {
 			ticks = append(ticks, Tick{Schedule: c.ID, Version: c.Version, Nominals: []int64{c.Next}, Next: c.Next + 100_000})
 		}
 		w.s.Advance(w.env(), Demand{Term: w.term, Ticks: ticks, Paced: true})
@@ -166,7 +167,7 @@ func TestTicksArePaced(t *testing.T) {
 		if made-before > 3000 || rounds > 20 {
 			t.Fatalf("%d messages at once, in round %d", made-before, rounds)
 		}
-		if at, ok := w.s.NextDue(); made > before && made < 8*1500 && (!ok || w.s.schedules.ticksFrom <= w.now || len(w.s.DueSchedules(w.now, 100)) > 0) {
+		if at, ok := w.s.NextDue(env.At(w.now)); made > before && made < 8*1500 && (!ok || w.s.schedules.ticksFrom <= w.now || len(w.s.DueSchedules(env.At(w.now), 100)) > 0) {
 			t.Fatalf("the next ticks are due at %d, now it is %d", at, w.now)
 		}
 		before, w.now = made, max(w.now, w.s.schedules.ticksFrom)

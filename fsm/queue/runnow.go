@@ -30,7 +30,11 @@ func (s *Store) RunNow(e *env.Env, n RunNow) error {
 	}
 	m := copyOf(old)
 	s.places.remove(m)
-	s.enter(m, placeDue, e.Now, e.Now)
+	at := e.Now
+	if c := m.envelope(); c.Given&GivenNotBefore != 0 && m.attempts == 0 {
+		at = min(at, c.NotBefore-1) // which says that it is not held back
+	}
+	s.enter(m, placeDue, at, e.Now)
 	s.store(m)
 	return nil
 }

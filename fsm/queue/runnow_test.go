@@ -2,6 +2,7 @@ package queue
 
 import (
 	"errors"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"testing"
 )
 
@@ -16,7 +17,7 @@ func TestRunNow(t *testing.T) {
 	if err := runNow(id); err != nil {
 		t.Fatal(err)
 	}
-	if at, ok := w.s.NextDue(); !ok || at != w.now {
+	if at, ok := w.s.NextDue(env.At(w.now)); !ok || at != w.now {
 		t.Fatalf("due in %d ms, %v", at-w.now, ok)
 	}
 	a := w.one()

@@ -1,6 +1,10 @@
 package queue
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+)
 
 // TestPausedScheduleStaysPaused: what a schedule publishes, and when, may be replaced while it is paused. It stays paused, publishes
 // nothing of the times that pass, and goes on with the next time once it is resumed.
@@ -25,7 +29,7 @@ func TestPausedScheduleStaysPaused(t *testing.T) {
 			t.Helper()
 			w.now += 1000
 			var ticks []Tick
-			for _, c := range w.s.DueSchedules(w.now, 10) {
+			for _, c := range w.s.DueSchedules(env.At(w.now), 10) {
 				ticks = append(ticks, Tick{Schedule: c.ID, Version: c.Version, Nominals: []int64{c.Next}, Next: c.Next + c.Every})
 			}
 			return w.advance(10, ticks...)

@@ -133,18 +133,22 @@ func (s *Store) RunSchedule(e *env.Env, n ScheduleRef) (Receipt, error) {
 // never doubled, whoever proposes it.
 func (s *Store) tick(e *env.Env, t *Tick, p *pace) {
 	old, ok := s.schedules.byID.Get(t.Schedule)
-	if !ok || old.Version != t.Version || old.Next > e.Now || t.Next <= old.Next {
+	if !ok {
+		return
+	}
+	now := old.Clock(e.Time())
+	if old.Version != t.Version || old.Next > now || t.Next <= old.Next {
 		return
 	}
 	times := t.Nominals
 	for i, at := range times {
-		if i >= MaxTicks || at > e.Now || at <= old.Last || at < old.Next || at >= t.Next || i > 0 && at <= times[i-1] {
+		if i >= MaxTicks || at > now || at <= old.Last || at < old.Next || at >= t.Next || i > 0 && at <= times[i-1] {
 			return
 		}
 	}
 	c, next := *old, t.Next
 	if !c.Paused {
-		for _, at := range c.Misfire.choose(times, e.Now) {
+		for _, at := range c.Misfire.choose(times, now) {
 			if p.over() { // the rest has its turn in the next Advance
 				i, _ := slices.BinarySearch(times, at)
 				times, next = times[:i], at

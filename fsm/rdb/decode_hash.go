@@ -3,6 +3,7 @@ package rdb
 import (
 	"strconv"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
@@ -14,7 +15,7 @@ type fields struct {
 }
 
 // add takes a field with its deadline in unix milliseconds, 0 for none, unless that has
-// passed.
+// passed. It is one by cluster time: the format has no other.
 func (f *fields) add(name, value string, at int64) error {
 	f.seen++
 	switch {
@@ -22,7 +23,7 @@ func (f *fields) add(name, value string, at int64) error {
 		return ErrFormat
 	case at != 0 && at <= f.now:
 		return nil
-	case !f.hash.Set(f.now, name, value, at):
+	case !f.hash.Set(env.At(f.now), name, value, keyspace.Deadline(at)):
 		return ErrFormat
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/listpack"
@@ -14,7 +15,7 @@ import (
 
 // value writes an object behind its type and says which version of the format that
 // needs. Forms are those of Redis 7.0 wherever it has one.
-func (w *writer) value(o *keyspace.Object, now int64) (version uint16, err error) {
+func (w *writer) value(o *keyspace.Object, now env.Time) (version uint16, err error) {
 	switch c := o.Data().(type) {
 	case *keyspace.Elements:
 		w.list(c)
@@ -153,20 +154,20 @@ func scoreText(f float64) string {
 }
 
 // firstDeadline is the earliest of the fields, 0 if none has one.
-func firstDeadline(c *keyspace.Fields, now int64) (first int64) {
+func firstDeadline(c *keyspace.Fields, now env.Time) (first int64) {
 	if !c.Timed() {
 		return 0
 	}
-	c.AllTimed(now, func(_, _ string, at int64) bool {
-		if at != 0 && (first == 0 || at < first) {
-			first = at
+	c.AllTimed(now, func(_, _ string, at keyspace.Deadline) bool {
+		if ms := at.Millis(); ms != 0 && (first == 0 || ms < first) {
+			first = ms
 		}
 		return true
 	})
 	return first
 }
 
-func (w *writer) hash(c *keyspace.Fields, now int64, loose bool) {
+func (w *writer) hash(c *keyspace.Fields, now env.Time, loose bool) {
 	if loose {
 		w.kind(TypeHash)
 		w.length(uint64(c.Len(now)))
@@ -188,14 +189,14 @@ func (w *writer) hash(c *keyspace.Fields, now int64, loose bool) {
 }
 
 // timedHash writes fields with deadlines, which count from the first one.
-func (w *writer) timedHash(c *keyspace.Fields, now, first int64) {
+func (w *writer) timedHash(c *keyspace.Fields, now env.Time, first int64) {
 	w.kind(TypeHashTimed)
 	w.millis(first)
 	w.length(uint64(c.Len(now)))
-	c.AllTimed(now, func(field, value string, at int64) bool {
+	c.AllTimed(now, func(field, value string, at keyspace.Deadline) bool {
 		after := uint64(0)
 		if at != 0 {
-			after = uint64(at-first) + 1
+			after = uint64(at.Millis()-first) + 1
 		}
 		w.length(after)
 		w.text(field)

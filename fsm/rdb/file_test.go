@@ -10,6 +10,8 @@ import (
 	"testing/iotest"
 
 	"pgregory.net/rapid"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // fileOf is a file of values, in two databases, with everything that may stand between.
@@ -46,7 +48,7 @@ func TestFile(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			var bodies [][]byte
 			for range rapid.IntRange(0, 5).Draw(t, "n") {
-				payload, err := Dump(stored(draw(t)), now)
+				payload, err := Dump(stored(draw(t)), env.At(now))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
@@ -78,16 +79,16 @@ func (fw *FileWriter) Database(number, keys, deadlines uint64) {
 	fw.w.length(deadlines)
 }
 
-// Key writes a key with its value and its deadline. Fields past theirs at now, in unix milliseconds, are left out. The
+// Key writes a key with its value and its deadline. Fields past theirs at now are left out. The
 // errors are that of a document whose text would be too long, and that of the file's writer.
-func (fw *FileWriter) Key(name string, o *keyspace.Object, now int64) error {
+func (fw *FileWriter) Key(name string, o *keyspace.Object, now env.Time) error {
 	if hash, ok := o.Data().(*keyspace.Fields); ok && hash.Len(now) == 0 {
 		return nil // gone, though not swept yet; Redis refuses an empty hash
 	}
 	before := len(fw.w.b)
 	if o.Expire != 0 {
 		fw.w.b = append(fw.w.b, opExpireMs)
-		fw.w.millis(o.Expire)
+		fw.w.millis(o.Expire.Millis())
 	}
 	// The type stands before the name, the value behind it.
 	kind := len(fw.w.b)

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/listpack"
 )
@@ -23,7 +24,7 @@ func packedOf(entries []string) []byte {
 func FuzzDecode(f *testing.F) {
 	for _, draw := range values {
 		for seed := range 4 {
-			payload, err := Dump(stored(rapid.Custom(draw).Example(seed)), now)
+			payload, err := Dump(stored(rapid.Custom(draw).Example(seed)), env.At(now))
 			if err != nil {
 				f.Fatal(err)
 			}
@@ -53,7 +54,7 @@ func FuzzDecode(f *testing.F) {
 		if o.Size() > 8*space {
 			t.Fatalf("%d bytes grew to %d", len(b), o.Size())
 		}
-		payload, err := Dump(o, now)
+		payload, err := Dump(o, env.At(now))
 		if err != nil {
 			t.Fatal(err)
 		}

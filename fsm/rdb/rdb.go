@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/crc64"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
@@ -100,7 +101,7 @@ func Open(payload []byte) ([]byte, error) {
 // Dump is the payload of an object, without its deadline. Fields of a hash that are past
 // theirs at now, in unix milliseconds, are left out. The error is that of a document
 // whose text would be too long.
-func Dump(o *keyspace.Object, now int64) ([]byte, error) {
+func Dump(o *keyspace.Object, now env.Time) ([]byte, error) {
 	w := writer{}
 	version, err := w.value(o, now)
 	if err != nil {

@@ -140,7 +140,7 @@ var values = map[string]func(t *rapid.T) Value{
 			if timed {
 				at = rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(now+1, now+1_000_000), rapid.Just(int64(math.MaxInt64))).Draw(t, "at")
 			}
-			h.Set(now, fmt.Sprint("f", i), fmt.Sprint(drawText(t)), at)
+			h.Set(env.At(now), fmt.Sprint("f", i), fmt.Sprint(drawText(t)), keyspace.Deadline(at))
 		}
 		return Value{Data: h}
 	},
@@ -183,7 +183,7 @@ func TestDumpAndRestore(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				v := draw(t)
 				want := content(v)
-				payload, err := Dump(stored(v), now)
+				payload, err := Dump(stored(v), env.At(now))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -194,7 +194,7 @@ func TestDumpAndRestore(t *testing.T) {
 				if content(got) != want {
 					t.Fatalf("%q came back as %q", want, content(got))
 				}
-				again, err := Dump(stored(got), now)
+				again, err := Dump(stored(got), env.At(now))
 				if err != nil || !bytes.Equal(again, payload) {
 					t.Fatalf("%x is dumped again as %x: %v", payload, again, err)
 				}
@@ -257,8 +257,8 @@ func TestFieldDeadlines(t *testing.T) {
 				t.Fatalf("%s: %v", form, err)
 			}
 			got := map[string]int64{}
-			v.Data.(*keyspace.Fields).AllTimed(at, func(field, value string, deadline int64) bool {
-				got[field] = deadline
+			v.Data.(*keyspace.Fields).AllTimed(env.At(at), func(field, value string, deadline keyspace.Deadline) bool {
+				got[field] = deadline.Millis()
 				return true
 			})
 			if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -315,7 +315,7 @@ func TestHostilePayloads(t *testing.T) {
 }
 
 func TestPayloadsAreChecked(t *testing.T) {
-	good, err := Dump(stored(Value{Text: "hello"}), now)
+	good, err := Dump(stored(Value{Text: "hello"}), env.At(now))
 	if err != nil {
 		t.Fatal(err)
 	}

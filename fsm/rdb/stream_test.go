@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/listpack"
 )
@@ -135,7 +136,7 @@ func TestDumpOfReleasedEntries(t *testing.T) {
 		}
 		g.Release(keyspace.StreamID{Ms: 5}, 7)
 		v := Value{Data: s}
-		payload, err := Dump(stored(v), now)
+		payload, err := Dump(stored(v), env.At(now))
 		if err != nil {
 			t.Fatal(err)
 		}

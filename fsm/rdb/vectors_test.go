@@ -14,7 +14,7 @@ func TestDumpOfArrays(t *testing.T) {
 	a.Set(3, "x")
 	a.Set(keyspace.MaxIndex, "y")
 	a.Seek(4)
-	payload, err := Dump(stored(Value{Data: a}), 1)
+	payload, err := Dump(stored(Value{Data: a}), env.At(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestDumpOfVectors(t *testing.T) {
 	}
 	db, e := keyspace.New(), env.New(1, 1, env.Latest, [16]byte{}, 0)
 	db.PutContainer(e, []byte("v"), x, 0)
-	payload, err := Dump(db.Find(e, []byte("v")), 1)
+	payload, err := Dump(db.Find(e, []byte("v")), env.At(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ type Point struct {
 	Name     string
 	// Index is the log index of the state that is read: the index has to hold every change up to it.
 	Index uint64
-	// Now is the time of the read in unix milliseconds.
-	Now int64
+	// Now and Wall are cluster time and wall time of the read in unix milliseconds.
+	Now, Wall int64
 	// Work is the most steps of a search. Spend, which may be nil, is called with the number it has done.
 	Work  int64
 	Spend func(steps int64)

@@ -233,7 +233,7 @@ func (e *Engine) Read(_ context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 		}
 	}
 	if r.Long {
-		e.Machine.ViewFork(now, seed, see)
+		e.Machine.ViewFork(env.At(now), seed, see)
 	} else {
 		e.Machine.View(now, seed, see)
 	}

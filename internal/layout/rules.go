@@ -114,8 +114,8 @@ var Rules = []Rule{
 	{
 		Folder: "fsm/rdb",
 		Use:    "values in the format of Redis",
-		May:    []string{"fsm/jsondoc", "fsm/keyspace", "fsm/listpack", "fsm/reply", "fsm/wire"},
-		Tests:  []string{"fsm/env", "fsm/vector"},
+		May:    []string{"fsm/env", "fsm/jsondoc", "fsm/keyspace", "fsm/listpack", "fsm/reply", "fsm/wire"},
+		Tests:  []string{"fsm/vector"},
 	},
 	{
 		Folder: "fsm/keyspace",

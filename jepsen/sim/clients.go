@@ -8,6 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -197,7 +198,7 @@ type reading struct {
 	key   string
 	until int64
 	index uint64
-	at    int64
+	at    env.Time
 	begun int
 }
 
@@ -210,16 +211,18 @@ type view struct {
 
 // point asks the leader for a read point; false if there is none now. A deposed leader
 // gives none, because no majority confirms it.
-func (w *world) point() (index uint64, at int64, ok bool) {
+func (w *world) point() (index uint64, at env.Time, ok bool) {
 	n := w.known()
 	if n == nil || n.cut || !n.life.opened || n.life.leads != w.term {
-		return 0, 0, false
+		return 0, at, false
 	}
 	at, _ = n.life.clock.ReadTime()
-	if at > n.ceiling.Limit() {
+	limit := n.ceiling.Limit()
+	if at.Now > limit.Now {
 		n.sweep()
-		return 0, 0, false
+		return 0, at, false
 	}
+	at.Wall = min(at.Wall, limit.Wall)
 	return w.committed, at, true
 }
 
@@ -314,7 +317,7 @@ func (n *node) served() {
 	}
 	n.life.reads = slices.DeleteFunc(n.life.reads, func(r *reading) bool {
 		if n.applied >= r.index {
-			n.machine.View(r.at, [16]byte{}, func(v *fsm.View) { n.w.saw(r, v) })
+			n.machine.ViewFork(r.at, [16]byte{}, func(v *fsm.View) { n.w.saw(r, v) })
 		}
 		return n.applied >= r.index
 	})
@@ -329,13 +332,14 @@ func (w *world) saw(r *reading, v *fsm.View) {
 	q := batch("GET", r.key)
 	exists := !v.Exec(q.As, q.Origin, q.Rows[0]).IsNil()
 	perhaps, surely := w.stays(r.key)
+	now := v.Time().Wall // it was given a time of day
 	switch gone, before := w.gone[r.key]; {
 	case !exists && surely:
 		w.fail("expiry", "%q was found gone after it was kept", r.key)
-	case exists && v.Now() > r.until && !perhaps:
-		w.fail("expiry", "%q was seen %d ms after its time", r.key, v.Now()-r.until)
-	case !exists && v.Now() < r.until:
-		w.fail("expiry", "%q was gone %d ms before its time", r.key, r.until-v.Now())
+	case exists && now > r.until && !perhaps:
+		w.fail("expiry", "%q was seen %d ms after its time", r.key, now-r.until)
+	case !exists && now < r.until:
+		w.fail("expiry", "%q was gone %d ms before its time", r.key, r.until-now)
 	case exists && before && gone < r.begun:
 		w.fail("expiry", "%q was seen again after a read had found it gone", r.key)
 	case !exists && !before:

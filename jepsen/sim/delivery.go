@@ -8,6 +8,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/scheduler"
 )
@@ -63,14 +64,15 @@ func (n *node) claim() {
 		return
 	}
 	if k.opened && (!some || at > now) {
-		d := k.policy.Demand(n.w.now(), 0, nil)
+		d := k.policy.Demand(n.w.now(), env.Time{}, nil)
 		l.pendingPiggyback = &piggyback{d, fsm.Advance.Body(n.limit(d))}
 		return
 	}
 	l.pendingPiggyback = nil
 	var due []queue.Schedule
-	n.machine.View(now, [16]byte{}, func(v *fsm.View) { due = v.DueSchedules(now, dueSchedules) })
-	d := k.policy.Demand(n.w.now(), now, due)
+	var times env.Time
+	n.machine.View(now, [16]byte{}, func(v *fsm.View) { due, times = v.DueSchedules(dueSchedules), v.Time() })
+	d := k.policy.Demand(n.w.now(), times, due)
 	if c, err := l.ledger.Add(fsm.Advance.Code, fsm.Advance.Body(n.limit(d))); err == nil {
 		k.asking = &asking{c, d, n.w.now()}
 	}

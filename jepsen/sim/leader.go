@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // flight is an entry on its way through raft.
@@ -28,7 +29,8 @@ func (l *life) lead(term uint64, asked bool) {
 
 // entry is an entry of this leader, stamped now.
 func (l *life) entry(q ...fsm.Request) *fsm.Entry {
-	return &fsm.Entry{Term: l.leads, Stamp: l.clock.Stamp(), Seed: l.n.w.seed(), Requests: q}
+	at := l.clock.Stamp()
+	return &fsm.Entry{Term: l.leads, Stamp: at.Now, Held: at.Now - at.Wall, Seed: l.n.w.seed(), Requests: q}
 }
 
 // form makes an entry of the batches that wait.
@@ -94,6 +96,7 @@ func (l *life) done(f *flight, outcomes []fsm.Outcome) {
 // open lets batches into the log, and the scheduler begin. The median of the clocks that agree is this node's own, which
 // is up to 650 ms off: a leader misjudges the others' clocks by what their answers take.
 func (l *life) open() {
+	l.clock.Split(l.n.machine.Level() >= env.Files)
 	l.clock.Open(l.n.ceiling.Floor(), l.n.wall(l.n.w.now()), l.n.w.now(), l.asked && l.n.w.clocksAgree(l.n))
 	l.opened = true
 	l.deliverer = newDeliverer(l)

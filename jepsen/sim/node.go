@@ -70,7 +70,7 @@ func (n *node) start() {
 			n.w.fail("snapshot", "%s can't read its snapshot: %v", n.name(), err)
 		}
 		n.applied = n.index
-		n.ceiling.Restored(n.machine.Clock())
+		n.ceiling.Restored(n.machine.Time())
 	}
 	n.life = &life{n: n, ledger: session.New(n.w.now, func() {}), clock: clock.New(n.w.now, n.wall)}
 }
@@ -129,7 +129,7 @@ func (n *node) install(from *node) {
 		n.w.fail("snapshot", "%s can't install a snapshot: %v", n.name(), err)
 	}
 	n.saved, n.index, n.applied = from.saved, from.index, from.index
-	n.ceiling.Restored(n.machine.Clock())
+	n.ceiling.Restored(n.machine.Time())
 	n.life.frozen = nil
 	n.life.ledger.Restored(n.machine.Awaits)
 }
@@ -147,7 +147,7 @@ func (n *node) apply(count int) {
 			return
 		}
 		n.applied++
-		n.ceiling.Applied(e.term, n.machine.Clock())
+		n.ceiling.Applied(e.term, n.machine.Time())
 		n.w.learned(n, outcomes)
 		n.life.ledger.Resolve(outcomes)
 		if f := e.of; f != nil && f.life == n.life {

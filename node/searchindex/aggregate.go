@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/search"
@@ -57,7 +58,7 @@ func init() {
 	}
 }
 
-func (in *index) aggregate(filter, aggregations []byte, now int64, b *budget) (v reply.Value, err error) {
+func (in *index) aggregate(filter, aggregations []byte, now env.Time, b *budget) (v reply.Value, err error) {
 	n, err := in.parseFilter(filter)
 	if err != nil {
 		return v, err

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/search"
 )
@@ -100,7 +101,7 @@ func drawZoo(t *rapid.T) *zoo {
 
 // aggregate runs one aggregation over all documents and returns its result.
 func (z *zoo) aggregate(t *rapid.T, spec string) reply.Value {
-	v, err := z.x.aggregate([]byte(`{}`), []byte(`{"x":`+spec+`}`), 0, unlimited())
+	v, err := z.x.aggregate([]byte(`{}`), []byte(`{"x":`+spec+`}`), env.At(0), unlimited())
 	if err != nil {
 		t.Fatalf("%s: %v", spec, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
@@ -54,7 +55,7 @@ func BenchmarkQuery(b *testing.B) {
 			r := rand.New(rand.NewSource(3))
 			for b.Loop() {
 				q := search.Query{Filter: []byte(`{"title":{"` + kind + `":"` + text(r, 1) + `"}}`), Limit: 10}
-				if _, err := x.query(&q, 0, unlimited()); err != nil {
+				if _, err := x.query(&q, env.At(0), unlimited()); err != nil {
 					b.Fatal(err)
 				}
 			}

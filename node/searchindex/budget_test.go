@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
@@ -25,7 +26,7 @@ func TestSearchesHaveABudgetAndAnEnd(t *testing.T) {
 	x, text := benchIndex(2000)
 	used := func(filter string, b *budget) int64 {
 		left := b.left
-		if _, err := x.query(&search.Query{Filter: []byte(filter), Limit: 10}, 0, b); err != b.err {
+		if _, err := x.query(&search.Query{Filter: []byte(filter), Limit: 10}, env.At(0), b); err != b.err {
 			t.Fatalf("%s: %v and %v", filter, err, b.err)
 		}
 		return left - b.left
@@ -60,10 +61,10 @@ func TestSearchesHaveABudgetAndAnEnd(t *testing.T) {
 		}
 	}
 	b := &budget{left: 100}
-	if _, err := x.aggregate([]byte(`{}`), []byte(`{"a":{"$avg":{"field":"price"}}}`), 0, b); err != errWork {
+	if _, err := x.aggregate([]byte(`{}`), []byte(`{"a":{"$avg":{"field":"price"}}}`), env.At(0), b); err != errWork {
 		t.Errorf("an aggregation beyond its budget: %v", err)
 	}
-	if _, err := x.query(&search.Query{Filter: []byte(`{"body":{"$regex":"` + strings.Repeat("a{1000}", 100) + `"}}`), Limit: 1}, 0, unlimited()); err != errProgram {
+	if _, err := x.query(&search.Query{Filter: []byte(`{"body":{"$regex":"` + strings.Repeat("a{1000}", 100) + `"}}`), Limit: 1}, env.At(0), unlimited()); err != errProgram {
 		t.Errorf("a large expression: %v", err)
 	}
 }
@@ -73,7 +74,7 @@ func TestHighlightsAreWork(t *testing.T) {
 	x, _ := benchIndex(10)
 	told := int64(0)
 	b := &budget{left: 1 << 40, tell: func(n int64) { told += n }}
-	h, err := x.query(&search.Query{Filter: []byte(`{"body":{"$phrase":{"value":"a b","prefix":true}}}`), Limit: 1, Highlight: []string{"body"}}, 0, b)
+	h, err := x.query(&search.Query{Filter: []byte(`{"body":{"$phrase":{"value":"a b","prefix":true}}}`), Limit: 1, Highlight: []string{"body"}}, env.At(0), b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/search"
@@ -20,7 +21,7 @@ func (v *values) empty() bool { return len(v.texts) == 0 && len(v.numbers) == 0 
 // A document holds the indexed values of a key or stream entry. They share no memory with the state.
 type document struct {
 	name   string
-	gone   int64 // the deadline of its key in unix milliseconds, 0 for none
+	gone   keyspace.Deadline // that of its key, 0 for none
 	fields []values
 }
 
@@ -82,7 +83,7 @@ func several(d *search.Definition, f *search.Field) bool {
 }
 
 // fromObject is the document of a key, nil if it is none.
-func (in *index) fromObject(key string, o *keyspace.Object, now int64) *document {
+func (in *index) fromObject(key string, o *keyspace.Object, now env.Time) *document {
 	doc := &document{name: strings.Clone(key), gone: o.Expire, fields: make([]values, len(in.contents))}
 	switch source := in.def.Source; {
 	case source == search.Hash && o.Type() == keyspace.Hash:

@@ -3,6 +3,8 @@ package searchindex
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // node is a condition of a filter.
@@ -16,7 +18,7 @@ type searcher struct {
 	*budget
 	x      *index
 	scored bool
-	now    int64
+	now    env.Time
 }
 
 // matches are documents in the order of their numbers, with a score for each, or one for all.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
@@ -23,7 +24,7 @@ type index struct {
 	byName   map[string]uint32
 	names    []string // by number; empty: the number is free
 	free     []uint32
-	gone     map[uint32]int64 // deadlines of documents that have one
+	gone     map[uint32]keyspace.Deadline // deadlines of documents that have one
 	dues     *cow.BTree[due, struct{}]
 	fields   []*field
 	contents []*content
@@ -34,7 +35,7 @@ type index struct {
 
 // due is the deadline of a document.
 type due struct {
-	at  int64
+	at  keyspace.Deadline
 	doc uint32
 }
 
@@ -55,7 +56,7 @@ type way struct {
 
 // newIndex is an empty index. take is its meter's.
 func newIndex(d *search.Definition, take func(n int64) bool) *index {
-	x := &index{def: d, byName: map[string]uint32{}, gone: map[uint32]int64{}, dues: cow.NewBTree[due, struct{}](func(d due) uint64 { return uint64(d.at) }, compareDue), byPath: map[string]*field{}}
+	x := &index{def: d, byName: map[string]uint32{}, gone: map[uint32]keyspace.Deadline{}, dues: cow.NewBTree[due, struct{}](func(d due) uint64 { return uint64(d.at) }, compareDue), byPath: map[string]*field{}}
 	x.take = take
 	known, paths := map[way]*content{}, map[string]int64{}
 	for i := range d.Schema {

@@ -111,7 +111,7 @@ func (in *Indexes) readTogether(tasks []*task, names []string) (n int, bytes int
 		exists := false
 		v.Keys(d.name, d.number, func(db *keyspace.DB, env *env.Env) {
 			exists = true
-			for r.read < len(names) && r.add(names[r.read], db.Peek(env, []byte(names[r.read])), env.Now) {
+			for r.read < len(names) && r.add(names[r.read], db.Peek(env, []byte(names[r.read])), env.Time()) {
 			}
 		})
 		if !exists {
@@ -132,7 +132,7 @@ func (in *Indexes) readTogether(tasks []*task, names []string) (n int, bytes int
 }
 
 // add reads a key, and reports whether there is room for more.
-func (r *reading) add(name string, o *keyspace.Object, now int64) bool {
+func (r *reading) add(name string, o *keyspace.Object, now env.Time) bool {
 	weight := int64(0)
 	for _, t := range r.tasks {
 		if o != nil && t.reads(name) {
@@ -168,14 +168,14 @@ func (in *Indexes) readLarge(tasks []*task, name string) (bytes int64) {
 			continue
 		}
 		list, weight := []change{{name: name}}, int64(0)
-		in.m.ViewFork(0, [16]byte{}, func(v *fsm.View) {
+		in.m.ViewFork(env.Time{}, [16]byte{}, func(v *fsm.View) {
 			v.Keys(t.of.name, t.of.number, func(db *keyspace.DB, env *env.Env) {
 				o := db.Peek(env, []byte(name))
 				if o == nil {
 					return
 				}
 				if weight = t.weight(o); in.charge(t, weight) {
-					list[0].doc = t.fromObject(name, o, env.Now)
+					list[0].doc = t.fromObject(name, o, env.Time())
 				}
 			})
 		})

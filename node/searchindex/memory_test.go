@@ -2,6 +2,7 @@ package searchindex
 
 import (
 	"fmt"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"math/rand"
 	"runtime"
 	"strings"
@@ -85,7 +86,7 @@ func TestEstimateOfMemory(t *testing.T) {
 			for i := range shape.docs {
 				doc := &document{name: fmt.Sprint("doc:", i), fields: shape.values(i)}
 				if name == "deadlines" {
-					doc.gone = int64(1000 + i)
+					doc.gone = keyspace.Deadline(1000 + i)
 				}
 				x.put(doc)
 			}

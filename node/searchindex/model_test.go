@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
@@ -352,7 +353,7 @@ func TestIndexAgainstModel(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", filter, err)
 			}
-			hits, err := x.query(&search.Query{Filter: []byte(filter), Limit: 1000}, 0, unlimited())
+			hits, err := x.query(&search.Query{Filter: []byte(filter), Limit: 1000}, env.At(0), unlimited())
 			if err != nil {
 				t.Fatalf("%s: %v", filter, err)
 			}
@@ -372,7 +373,7 @@ func TestIndexAgainstModel(t *testing.T) {
 					t.Fatalf("%s of %s %+v: score %v, found %v; the model has %v, %v", filter, name, d.fields, have, found, s, ok)
 				}
 			}
-			if count, err := x.count([]byte(filter), 0, unlimited()); err != nil || int(count) != want || len(got) != want {
+			if count, err := x.count([]byte(filter), env.At(0), unlimited()); err != nil || int(count) != want || len(got) != want {
 				t.Fatalf("%s: count %d, found %d, want %d (%v)", filter, count, len(got), want, err)
 			}
 		}
@@ -407,8 +408,8 @@ func FuzzFilter(f *testing.F) {
 	x := newIndex(&modelDefinition, nil)
 	x.put(&document{name: "d", fields: []values{{texts: []string{"ab cd"}}, {texts: []string{"ab"}}, {numbers: []uint64{orderedInt(5), orderedInt(math.MaxInt64)}}, {texts: []string{"/a/b"}}, {numbers: []uint64{1}}}})
 	f.Fuzz(func(_ *testing.T, text []byte) {
-		_, _ = x.query(&search.Query{Filter: text, Limit: 10}, 0, unlimited())
-		_, _ = x.aggregate([]byte("{}"), text, 0, unlimited())
+		_, _ = x.query(&search.Query{Filter: text, Limit: 10}, env.At(0), unlimited())
+		_, _ = x.aggregate([]byte("{}"), text, env.At(0), unlimited())
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/search"
 )
@@ -25,13 +27,15 @@ func (s *searcher) alive(m matches) matches {
 		return m
 	}
 	var gone []uint32
-	s.x.dues.All(func(d due, _ struct{}) bool {
-		if d.at > s.now {
-			return false
-		}
-		gone = append(gone, d.doc)
-		return s.spend(1)
-	})
+	for _, kind := range [...]keyspace.Deadline{0, keyspace.Past} { // by cluster time, and by wall time
+		s.x.dues.AscendHead(uint64(kind), func(d due, _ struct{}) bool {
+			if !d.at.Passed(s.now) {
+				return false
+			}
+			gone = append(gone, d.doc)
+			return s.spend(1)
+		})
+	}
 	if len(gone) == 0 {
 		return m
 	}
@@ -51,7 +55,7 @@ func (in *index) sortable(name, option string) (*field, error) {
 	return f, nil
 }
 
-func (in *index) query(q *search.Query, now int64, b *budget) (*search.Hits, error) {
+func (in *index) query(q *search.Query, now env.Time, b *budget) (*search.Hits, error) {
 	n, err := in.parseFilter(q.Filter)
 	if err != nil {
 		return nil, err
@@ -173,7 +177,7 @@ func (f *field) valuesOf(doc uint32) int64 {
 	return 0
 }
 
-func (in *index) count(filter []byte, now int64, b *budget) (int64, error) {
+func (in *index) count(filter []byte, now env.Time, b *budget) (int64, error) {
 	n, err := in.parseFilter(filter)
 	if err != nil {
 		return 0, err

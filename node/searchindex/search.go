@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/search"
 	"github.com/trireme-dev/trireme/internal/plural"
@@ -102,17 +103,23 @@ func (in *Indexes) pending(p search.Point, s *search.Definition) int64 {
 
 // Query returns the documents that match a query.
 func (in *Indexes) Query(p search.Point, d *search.Definition, q *search.Query) (*search.Hits, error) {
-	return run(in, p, d, func(x *index, b *budget) (*search.Hits, error) { return x.query(q, p.Now, b) })
+	return run(in, p, d, func(x *index, b *budget) (*search.Hits, error) {
+		return x.query(q, env.Time{Now: p.Now, Wall: p.Wall}, b)
+	})
 }
 
 // Count returns the number of documents that match a filter.
 func (in *Indexes) Count(p search.Point, d *search.Definition, filter []byte) (int64, error) {
-	return run(in, p, d, func(x *index, b *budget) (int64, error) { return x.count(filter, p.Now, b) })
+	return run(in, p, d, func(x *index, b *budget) (int64, error) {
+		return x.count(filter, env.Time{Now: p.Now, Wall: p.Wall}, b)
+	})
 }
 
 // Aggregate computes aggregations.
 func (in *Indexes) Aggregate(p search.Point, d *search.Definition, filter, aggregations []byte) (reply.Value, error) {
-	return run(in, p, d, func(x *index, b *budget) (reply.Value, error) { return x.aggregate(filter, aggregations, p.Now, b) })
+	return run(in, p, d, func(x *index, b *budget) (reply.Value, error) {
+		return x.aggregate(filter, aggregations, env.Time{Now: p.Now, Wall: p.Wall}, b)
+	})
 }
 
 // run runs a search on the index of a definition, and charges the request for its work.

@@ -10,6 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -122,7 +123,7 @@ func (s *stepped) do(lines ...string) {
 // count counts the documents of the state by the values of n.
 func (s *stepped) count(names []string) map[string]int64 {
 	all := map[string]int64{}
-	s.m.ViewFork(1_000_000, [16]byte{}, func(v *fsm.View) {
+	s.m.ViewFork(env.At(1_000_000), [16]byte{}, func(v *fsm.View) {
 		for _, name := range names {
 			if got := v.Exec(process, command.OriginHTTP, bytes.Fields([]byte("HGET "+name+" n"))); got.IsNil() {
 				continue
@@ -175,7 +176,7 @@ func TestChangesDuringAScan(t *testing.T) {
 			tasks := s.tasks()
 			for _, x := range tasks {
 				for value, n := range map[string]int64{"1": want["1"], "2": want["2"]} {
-					if got, err := x.count([]byte(`{"n":`+value+`}`), 1_000_000, unlimited()); err != nil || got != n {
+					if got, err := x.count([]byte(`{"n":`+value+`}`), env.At(1_000_000), unlimited()); err != nil || got != n {
 						t.Errorf("%s before step %d: the index has %d documents with n=%s (%v), the state %d", what, stop, got, value, err, n)
 					}
 				}

@@ -23,7 +23,7 @@ const entriesPerPut = 256
 func (in *Indexes) readStream(t *task) (bytes int64, all bool) {
 	have := &t.stream
 	all = true
-	in.m.ViewFork(0, [16]byte{}, func(v *fsm.View) {
+	in.m.ViewFork(env.Time{}, [16]byte{}, func(v *fsm.View) {
 		var log *keyspace.StreamLog
 		v.Keys(t.of.name, t.of.number, func(db *keyspace.DB, env *env.Env) {
 			if o := db.Peek(env, []byte(t.def.Prefixes[0])); o != nil {
