@@ -62,6 +62,8 @@ func newMetrics(n *Node) *metrics {
 		return 0
 	})
 	m.gauge("trireme_term", "Raft term.", m.running(func() float64 { return float64(n.consensus.Term()) }))
+	m.gauge("trireme_cluster_time_ahead_seconds", "How far cluster time is ahead of the wall clocks of a majority, below zero if it is behind; 0 up to a second. A node that does not lead knows only of what is ahead.",
+		func() float64 { ahead, _ := n.TimeDifference(); return ahead.Seconds() })
 	m.gauge("trireme_requests_pending", "Requests of this node without an outcome.", m.running(func() float64 { return float64(n.proposer.Pending()) }))
 	m.gauge("trireme_requests_held", "Requests of this node that wait because their database has used its share of the apply time.",
 		func() float64 { return float64(n.proposer.Held()) })

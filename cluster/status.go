@@ -83,6 +83,18 @@ func (n *Node) Now() int64 {
 	return n.clock.Peek()
 }
 
+// TimeDifference returns by how much cluster time is ahead of the wall clocks of a majority, negative if it is behind, and
+// for how long it has differed by more than a second; 0 and 0 if it does not. A node that doesn't lead knows only of what is
+// ahead, as the last entry has it.
+func (n *Node) TimeDifference() (ahead, lasts time.Duration) {
+	of := n.ceiling.Difference
+	if n.openTerm.Load() != 0 {
+		of = n.clock.Difference
+	}
+	ms, lasts := of()
+	return time.Duration(ms) * time.Millisecond, lasts
+}
+
 // LeaderHTTP returns the HTTP address of the leader, empty if it isn't known.
 func (n *Node) LeaderHTTP(ctx context.Context) string {
 	leader, ok := n.leader()

@@ -14,8 +14,10 @@ import (
 const (
 	// entryVersion is the first byte of an entry that has all its requests; see also entryFragment.
 	entryVersion = 1
-	// entryHeld is added to the first byte of an entry with Held.
-	entryHeld = 0x80
+	// entryHeld and entryLeapt are added to the first byte of an entry with Held, or Leapt.
+	entryHeld  = 0x80
+	entryLeapt = 0x40
+	entryFlags = entryHeld | entryLeapt
 )
 
 // ErrEntry says that a log entry can't be decoded. The node must stop.
@@ -39,6 +41,9 @@ type Entry struct {
 	Stamp int64
 	// Held is how many milliseconds wall time is behind Stamp: see env.Time. It is 0 below the level env.Files.
 	Held int64
+	// Leapt says that cluster time went far at once, while those who measure a lease saw little time pass. No entry below
+	// the level env.Files has it.
+	Leapt bool
 	// Epoch and Term are those of the leader that stamped the entry. An entry whose
 	// Term is not the log's is refused whole, and its requests may come again.
 	Epoch, Term uint64
@@ -64,6 +69,9 @@ func (e *Entry) head(w *wire.Writer, version byte) {
 	if e.Held != 0 {
 		version |= entryHeld
 	}
+	if e.Leapt {
+		version |= entryLeapt
+	}
 	w.Fixed([]byte{version})
 	w.Varint(e.Stamp)
 	if e.Held != 0 {
@@ -86,6 +94,7 @@ func (e *Entry) readHead(r *wire.Reader) {
 	if len(version) > 0 && version[0]&entryHeld != 0 {
 		e.Held = int64(r.Uvarint())
 	}
+	e.Leapt = len(version) > 0 && version[0]&entryLeapt != 0
 	e.Epoch, e.Term = r.Uvarint(), r.Uvarint()
 	copy(e.Seed[:], r.Fixed(len(e.Seed)))
 	e.LowWaters = make([]LowWater, r.Count(2))
@@ -133,7 +142,7 @@ func DecodeRequests(r *wire.Reader) []Request {
 // DecodeEntry reads an entry; bodies alias data.
 func DecodeEntry(data []byte) (*Entry, error) {
 	r := wire.NewReader(data)
-	if len(data) == 0 || data[0]&^entryHeld != entryVersion {
+	if len(data) == 0 || data[0]&^entryFlags != entryVersion {
 		return nil, fmt.Errorf("%w: unknown version", ErrEntry)
 	}
 	n := &Entry{}
@@ -168,9 +177,10 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.lock()
 	s := m.state
 	m.sinceYield = 0
-	jumped := s.move(n)
+	s.clock = max(s.clock, n.Stamp)
+	s.wall = max(s.wall, n.Stamp-n.Held)
 	e.Reset(index, s.time(), s.level, n.Seed, 0)
-	if jumped {
+	if n.Leapt {
 		s.extendLeases(&e)
 	}
 	s.begin(&e, n)
@@ -310,16 +320,8 @@ const sweepPerEntry = 16
 // time is the moment of the last entry.
 func (s *State) time() env.Time { return env.Time{Now: s.clock, Wall: s.wall} }
 
-// move moves the state's time to an entry's. It reports whether cluster time went further than a lease lasts.
-func (s *State) move(n *Entry) (far bool) {
-	before := s.clock
-	s.clock = max(s.clock, n.Stamp)
-	s.wall = max(s.wall, n.Stamp-n.Held)
-	return s.level >= env.Files && s.clock-before > queue.Lease
-}
-
-// extendLeases has all leases begin anew: cluster time may have been set forward, and their senders, which measure them
-// by their own clocks, have not failed to renew them.
+// extendLeases has all leases begin anew: cluster time was set forward, and their senders, which measure them by their own
+// clocks, have not failed to renew them.
 func (s *State) extendLeases(e *env.Env) {
 	for _, d := range s.databases {
 		if d.quarantined == 0 {

@@ -55,7 +55,7 @@ func (e *Entry) EncodeRest(at int, rest []byte) []byte {
 func IsFragment(data []byte) bool { return len(data) > 0 && data[0] == entryFragment }
 
 // IsRest reports whether the requests of an entry of the log begin in fragments.
-func IsRest(data []byte) bool { return len(data) > 0 && data[0]&^entryHeld == entryRest }
+func IsRest(data []byte) bool { return len(data) > 0 && data[0]&^entryFlags == entryRest }
 
 // takeFragment takes in a fragment that was written in term. One that doesn't continue what is there ends it: its leader has given up.
 func (m *Machine) takeFragment(index, term uint64, data []byte) error {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -144,7 +145,32 @@ func (s *Server) readyz(g *gin.Context) {
 	if since := s.engine.SlowDiskSince(); !since.IsZero() { // it may be why the node has not caught up
 		text += "slow disk: since " + since.UTC().Format(time.RFC3339) + "\n"
 	}
+	if d := s.timeDifference(); d != nil {
+		text += "time: cluster time is " + d.Text + "\n"
+	}
 	g.String(status, "%s", text)
+}
+
+// timeDifference is the difference between cluster time and the wall clocks of a majority, as /healthz shows it.
+type timeDifference struct {
+	AheadMs int64  `json:"aheadMs"` // negative if it is behind
+	Since   string `json:"since"`
+	Text    string `json:"text"`
+}
+
+// timeDifference returns nil while there is none of more than a second.
+func (s *Server) timeDifference() *timeDifference {
+	ahead, lasts := s.engine.TimeDifference()
+	if ahead == 0 {
+		return nil
+	}
+	d := timeDifference{AheadMs: ahead.Milliseconds(), Since: time.Now().Add(-lasts).UTC().Format(time.RFC3339)}
+	where := "ahead of"
+	if ahead < 0 {
+		where = "behind"
+	}
+	d.Text = fmt.Sprintf("%v %s the wall clocks of a majority since %s", ahead.Abs().Round(100*time.Millisecond), where, d.Since)
+	return &d
 }
 
 func (s *Server) healthz(g *gin.Context) {
@@ -156,6 +182,9 @@ func (s *Server) healthz(g *gin.Context) {
 	}
 	if since := s.engine.SlowDiskSince(); !since.IsZero() {
 		health["slowDiskSince"] = since.UnixMilli()
+	}
+	if d := s.timeDifference(); d != nil {
+		health["time"] = d
 	}
 	g.JSON(status, health)
 }

@@ -48,6 +48,9 @@ type Engine interface {
 	Accepting() error
 	// SlowDiskSince returns since when this node's disk has been slow, the zero time if it is not.
 	SlowDiskSince() time.Time
+	// TimeDifference returns by how much cluster time is ahead of the wall clocks of a majority, negative if it is behind, and
+	// for how long it has differed by more than a second; 0 and 0 if it does not.
+	TimeDifference() (ahead, lasts time.Duration)
 }
 
 // The limits that apply where Options names none.

@@ -11,7 +11,7 @@ const (
 	// slowReach is a time for a connection and an answer that slows elections and every
 	// write.
 	slowReach = 100 * time.Millisecond
-	// A new leader uses its wall clock only if a majority is within 500 ms of it.
+	// A leader follows the clocks of a majority only if they are within 500 ms of one another.
 	farClock  = 500 * time.Millisecond
 	nearClock = 100 * time.Millisecond
 )
@@ -141,6 +141,17 @@ func State(ready error, leader string) Finding {
 func SlowDisk(node string, lasted time.Duration) Finding {
 	return found(checkDisk, node, Warning, "look at the disk, and at what else writes to it: with a second slow disk every write waits for one of them",
 		"its disk has been slow for %s; the node gives leadership away as long as the others' disks are fast", lasted.Round(time.Second))
+}
+
+// ClusterTime says how far cluster time is ahead of the wall clocks of a majority, or behind them if that is negative, and for
+// how long it has been.
+func ClusterTime(ahead, lasts time.Duration) Finding {
+	where := "ahead of"
+	if ahead < 0 {
+		where = "behind"
+	}
+	return found(checkClock, "", Warning, "see that a time service (chrony, systemd-timesyncd) keeps the clocks of all nodes: schedules, Svc-Not-Before and EXPIREAT wait for them, and the difference ends by itself",
+		"cluster time has been %v %s the clocks of a majority for %v", ahead.Abs().Round(100*time.Millisecond), where, lasts.Round(time.Second))
 }
 
 // Poison says before which entry of the log a node waits for its operator.

@@ -38,6 +38,7 @@ type Clock struct {
 	followed bool // there has been one in this term
 	split    bool // wall time may stay behind; see Split
 
+	leapt    time.Time // when time went far at once last; zero if it never has in this term
 	since    time.Time // since when time differs from the median by more than Tolerated; zero while it does not
 	inFlight []env.Time
 }
@@ -60,7 +61,7 @@ func (c *Clock) Open(floor env.Time, median int64, at time.Time, known bool) {
 	}
 	c.time, c.wall, c.inFlight = ms(floor.Now), ms(floor.Wall), nil
 	c.median, c.medianAt, c.known, c.followed = ms(median), at, known, known
-	c.since = time.Time{}
+	c.since, c.leapt = time.Time{}, time.Time{}
 	if known {
 		c.follow()
 	}
@@ -90,6 +91,9 @@ func (c *Clock) SetMedian(median int64, at time.Time, known bool) (set time.Dura
 	if known && !c.followed {
 		c.followed = true
 		c.follow()
+		if c.time-before > maxBehind {
+			c.leapt = c.at
+		}
 	}
 	c.read()
 	return c.time - before
@@ -111,12 +115,15 @@ func (c *Clock) target(t time.Time) time.Duration { return c.median + t.Sub(c.me
 func (c *Clock) read() env.Time {
 	t := c.now()
 	elapsed := max(t.Sub(c.at), 0)
+	if elapsed > maxBehind { // the machine was suspended: time is read more often
+		c.leapt = t
+	}
 	next, wall := c.time+elapsed, c.wall+elapsed
 	if c.known {
 		wall = c.target(t)
 		switch behind := wall - next; {
 		case behind > maxBehind && c.split:
-			next = wall
+			next, c.leapt = wall, t
 		case behind > 0:
 			next = min(next+elapsed/slew, wall)
 		case c.split:
@@ -170,6 +177,16 @@ func (c *Clock) Stamp() env.Time {
 	s := c.read()
 	c.inFlight = append(c.inFlight, s)
 	return s
+}
+
+// leapFor is for how long entries say that time went far at once: one of them is applied.
+const leapFor = 5 * time.Second
+
+// Leapt reports whether time went far at once a moment ago. The senders of attempts have seen little of it.
+func (c *Clock) Leapt() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.split && !c.leapt.IsZero() && c.at.Sub(c.leapt) < leapFor
 }
 
 // Done says that the oldest entry with that stamp, in unix milliseconds of cluster time, is no longer in flight.
@@ -227,9 +244,10 @@ const ReadAhead = 50
 // clocks, and reads are placed at that very time until a further entry moves time. Wall time stands there until the clocks
 // have come up. So changes of leader that follow each other quickly don't add up.
 type Ceiling struct {
-	mu   sync.Mutex
-	time coming // of the term that has moved cluster time last
-	wall coming
+	mu    sync.Mutex
+	time  coming // of the term that has moved cluster time last
+	wall  coming
+	since time.Time // since when the log's cluster time is more than Tolerated ahead of its wall time; zero while it is not
 }
 
 // coming is one of both times as the log has it.
@@ -263,6 +281,21 @@ func (c *Ceiling) Applied(term uint64, clock env.Time) {
 	defer c.mu.Unlock()
 	c.time.applied(term, clock.Now)
 	c.wall.applied(term, clock.Wall)
+	if ahead := c.time.clock - c.wall.clock; ahead <= Tolerated {
+		c.since = time.Time{}
+	} else if c.since.IsZero() {
+		c.since = time.Now()
+	}
+}
+
+// Difference does what that of a Clock does, as far as the applied entries tell: a node that doesn't lead knows no more.
+func (c *Ceiling) Difference() (ahead int64, lasts time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.since.IsZero() {
+		return 0, 0
+	}
+	return c.time.clock - c.wall.clock, time.Since(c.since)
 }
 
 // Restored says that the state comes from a snapshot: nothing is known of the entries that led to it.

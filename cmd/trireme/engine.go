@@ -162,6 +162,14 @@ func (e *nodeEngine) SlowDiskSince() (since time.Time) {
 	return since
 }
 
+// TimeDifference returns how far cluster time and the wall clocks differ; see cluster.Node.TimeDifference.
+func (e *nodeEngine) TimeDifference() (ahead, lasts time.Duration) {
+	if n := e.node.Load(); n != nil {
+		return n.TimeDifference()
+	}
+	return 0, 0
+}
+
 // Ready returns nil if this node has a leader, has caught up with it, and is not about to stop.
 func (e *nodeEngine) Ready() error {
 	if e.draining.Load() {

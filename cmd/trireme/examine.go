@@ -21,6 +21,9 @@ func (pr *process) examine(ctx context.Context) doctor.Report {
 	}
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { s.MaxMemory = byteSize(v.Settings().MaxMemory) })
 	all := append(s.examineMachine(ctx), doctor.State(pr.engine.Ready(), node.Status(ctx).Leader))
+	if ahead, lasts := node.TimeDifference(); ahead != 0 {
+		all = append(all, doctor.ClusterTime(ahead, lasts))
+	}
 	peers := node.Examine(ctx)
 	if p := node.Poison(); p != nil {
 		all = append(all, doctor.Poison("", p.Index, p.Database, p.Operation))

@@ -46,6 +46,7 @@ type Engine struct {
 	read             error
 	ready, accepting error
 	slowDisk         time.Time
+	ahead, lasts     time.Duration // of cluster time
 	apply            bool // a failing proposal is applied all the same
 	hook             func()
 	before           func() // called by the next proposal
@@ -258,6 +259,20 @@ func (e *Engine) SlowDiskSince() time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.slowDisk
+}
+
+// TimeDifference returns what SetTimeDifference said.
+func (e *Engine) TimeDifference() (ahead, lasts time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.ahead, e.lasts
+}
+
+// SetTimeDifference has cluster time differ from the wall clocks.
+func (e *Engine) SetTimeDifference(ahead, lasts time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ahead, e.lasts = ahead, lasts
 }
 
 // Accepting returns nil unless SetAccepting said otherwise.

@@ -85,13 +85,13 @@ var messages = []Fault{
 		[]Edit{
 			{
 				"fsm/queue/tick.go",
-				` || old.Next > e.Now || t.Next <= old.Next {`,
+				` || old.Next > now || t.Next <= old.Next {`,
 				` {`,
 			},
 			{
 				"fsm/queue/tick.go",
 				`	for i, at := range times {
-		if i >= MaxTicks || at > e.Now || at <= old.Last || at < old.Next || at >= t.Next || i > 0 && at <= times[i-1] {
+		if i >= MaxTicks || at > now || at <= old.Last || at < old.Next || at >= t.Next || i > 0 && at <= times[i-1] {
 			return
 		}
 	}

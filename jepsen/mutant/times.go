@@ -27,9 +27,9 @@ var times = []Fault{
 		[]Edit{
 			{
 				"cluster/clock/clock.go",
-				`	base := floor
+				`	c.time, c.wall, c.inFlight = ms(floor.Now), ms(floor.Wall), nil
 `,
-				`	base := floor - 4*ReadAhead
+				`	c.time, c.wall, c.inFlight = ms(floor.Now-4*ReadAhead), ms(floor.Wall-4*ReadAhead), nil
 `,
 			},
 		},
@@ -41,7 +41,7 @@ var times = []Fault{
 			{
 				"cluster/clock/clock.go",
 				`	if len(c.inFlight) > 0 {
-		return c.inFlight[0], now
+		at = c.inFlight[0]
 	}
 `,
 				"",
@@ -55,11 +55,10 @@ var times = []Fault{
 			{
 				"cluster/clock/clock.go",
 				`	if len(c.inFlight) > 0 {
-		return c.inFlight[0], now
+		at = c.inFlight[0]
 	}
-	return now, now
 `,
-				`	return c.wall(c.now()), now
+				`	at = env.At(c.show(c.now()))
 `,
 			},
 		},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/trireme-dev/trireme/cluster/clock"
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
@@ -340,6 +341,8 @@ func (w *world) saw(r *reading, v *fsm.View) {
 		w.fail("expiry", "%q was seen %d ms after its time", r.key, now-r.until)
 	case !exists && now < r.until:
 		w.fail("expiry", "%q was gone %d ms before its time", r.key, r.until-now)
+	case !exists && !w.unheard && r.until > w.latestWall()+clock.ReadAhead:
+		w.fail("early", "%q was gone %d ms before the wall clocks said so", r.key, r.until-w.latestWall())
 	case exists && before && gone < r.begun:
 		w.fail("expiry", "%q was seen again after a read had found it gone", r.key)
 	case !exists && !before:

@@ -36,6 +36,7 @@ var themes = []theme{
 			{SetUntil, Flow, Keep, Gather, Linger, ReadUntil, Flow, ReadUntil},  // a read meets an entry that is under way
 			{SetUntil, Flow, Linger, ReadUntil, Elect, Flow, ReadUntil, Linger}, // the next leader knows no read of the one before
 			{SetUntil, SetWall, Flow, ReadUntil, Elect, Flow, ReadUntil},        // it has another clock
+			{SetWall, SetUntil, Flow, Linger, ReadUntil, Flow, ReadUntil},       // all clocks are set
 		},
 	},
 	{ // messages

@@ -30,7 +30,7 @@ func (l *life) lead(term uint64, asked bool) {
 // entry is an entry of this leader, stamped now.
 func (l *life) entry(q ...fsm.Request) *fsm.Entry {
 	at := l.clock.Stamp()
-	return &fsm.Entry{Term: l.leads, Stamp: at.Now, Held: at.Now - at.Wall, Seed: l.n.w.seed(), Requests: q}
+	return &fsm.Entry{Term: l.leads, Stamp: at.Now, Held: at.Now - at.Wall, Leapt: l.clock.Leapt(), Seed: l.n.w.seed(), Requests: q}
 }
 
 // form makes an entry of the batches that wait.
@@ -97,7 +97,9 @@ func (l *life) done(f *flight, outcomes []fsm.Outcome) {
 // is up to 650 ms off: a leader misjudges the others' clocks by what their answers take.
 func (l *life) open() {
 	l.clock.Split(l.n.machine.Level() >= env.Files)
-	l.clock.Open(l.n.ceiling.Floor(), l.n.wall(l.n.w.now()), l.n.w.now(), l.asked && l.n.w.clocksAgree(l.n))
+	heard := l.asked && l.n.w.clocksAgree(l.n)
+	l.n.w.unheard = l.n.w.unheard || !heard
+	l.clock.Open(l.n.ceiling.Floor(), l.n.wall(l.n.w.now()), l.n.w.now(), heard)
 	l.opened = true
 	l.deliverer = newDeliverer(l)
 }

@@ -28,6 +28,9 @@ type world struct {
 	nodes     [nodes]*node
 	packets   []*packet
 
+	highest int64 // that the wall clock of a leader had shown before the step
+	unheard bool  // a leader has not heard of the others' clocks, or its own was set
+
 	clients
 	messageModel
 	runs
@@ -91,6 +94,7 @@ func Run(h History) (v *Violation) {
 func (w *world) step(s Step) {
 	n := w.nodes[int(s.A)%nodes]
 	b, c := int(s.B), int(s.C)
+	w.highest = w.latestWall()
 	switch s.Kind {
 	case Push, PushOnce, Count, SetUntil, Keep, Publish, PublishOnce, Enqueue, CancelMessage, Schedule, StartRun, Await, Notify, CancelRun, Revive, Again:
 		w.ask(n, s.Kind, b, c)
@@ -161,7 +165,11 @@ func (w *world) step(s Step) {
 	case Mend:
 		w.mend()
 	case SetWall:
-		w.setWall(n, b)
+		if c%4 == 3 {
+			w.setWalls(b)
+		} else {
+			w.setWall(n, b)
+		}
 	}
 }
 
@@ -342,11 +350,36 @@ var settings = []int64{0, 0, 150, -150, 450, -450, 90_000, -90_000}
 // setWall sets a node's wall clock. At most one is far off: of two the cluster would believe a wrong time.
 func (w *world) setWall(n *node, which int) {
 	n.set = settings[which%len(settings)]
+	w.unheard = w.unheard || n.id == w.leader // which goes on as it was
 	for _, o := range w.nodes {
 		if o != n && (o.set >= clock.SaneOffset || o.set <= -clock.SaneOffset) {
 			o.set = 0
 		}
 	}
+}
+
+// shifts are by how much all wall clocks are set, in milliseconds.
+var shifts = []int64{-1500, -5000, -60_000, 30_000}
+
+// setWalls sets all wall clocks. A leader that follows them learns of it.
+func (w *world) setWalls(which int) {
+	for _, n := range w.nodes {
+		n.set += shifts[which%len(shifts)]
+	}
+	for _, n := range w.nodes {
+		if l := n.life; l != nil && l.opened && !n.cut {
+			w.unheard = w.unheard || !w.clocksAgree(n)
+			l.clock.SetMedian(n.wall(w.now()), w.now(), w.clocksAgree(n))
+		}
+	}
+}
+
+// latestWall is the latest time that the wall clock of a leader has shown.
+func (w *world) latestWall() int64 {
+	if w.leader < 0 {
+		return w.highest
+	}
+	return max(w.highest, w.nodes[w.leader].wall(w.now()))
 }
 
 // clocksAgree reports whether the clocks of a majority agree with a node's.
