@@ -115,12 +115,7 @@ func (r *clockRun) one(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, n := range r.c.Nodes {
-			if n.ID == lead.Node {
-				err = r.set(offset, n)
-			}
-		}
-		if err != nil {
+		if err := r.set(offset, r.c.Nodes[lead.Node]); err != nil {
 			return err
 		}
 		worst := time.Duration(0)
