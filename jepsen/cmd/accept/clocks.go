@@ -15,7 +15,7 @@ import (
 
 // What clocks does.
 const (
-	clockSettle = 15 * time.Second // for a leader to learn of clocks that were set
+	clockSettle = 40 * time.Second // for a leader to learn of clocks that were set, and to come up by a tenth
 	clockSlack  = 1500 * time.Millisecond
 	clockEarly  = 50 * time.Millisecond // the most by which a time of day may come before the median
 	clockLock   = 3 * time.Second
