@@ -47,7 +47,7 @@ type Engine struct {
 	ready, accepting error
 	slowDisk         time.Time
 	ahead, lasts     time.Duration // of cluster time
-	apply            bool // a failing proposal is applied all the same
+	apply            bool          // a failing proposal is applied all the same
 	hook             func()
 	before           func() // called by the next proposal
 	nodes            int
