@@ -323,10 +323,11 @@ func (s *State) time() env.Time { return env.Time{Now: s.clock, Wall: s.wall} }
 // extendLeases has all leases begin anew: cluster time was set forward, and their senders, which measure them by their own
 // clocks, have not failed to renew them.
 func (s *State) extendLeases(e *env.Env) {
-	for _, d := range s.databases {
-		if d.quarantined == 0 {
-			d.messages.ExtendLeases(e)
-		}
+	claimed := has(hasClaims)
+	for d := s.first(claimed); d != nil; d = s.after(d, claimed) {
+		s.applier.at(d)
+		s.openWork(d).messages.ExtendLeases(e)
+		s.close()
 	}
 }
 
