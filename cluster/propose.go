@@ -180,7 +180,7 @@ func (gc *groupCommitter) next() ([]*batch, uint64) {
 // entry returns an entry of this leader, stamped now.
 func (n *Node) entry(term uint64) *fsm.Entry {
 	at := n.clock.Stamp()
-	e := &fsm.Entry{Term: term, Stamp: at.Now, Held: at.Now - at.Wall, Leapt: n.clock.Leapt()}
+	e := &fsm.Entry{Term: term, Stamp: at.Now, Held: at.Now - at.Wall, SetBack: n.clock.SetBack(), Leapt: n.clock.Leapt()}
 	rand.Read(e.Seed[:])
 	return e
 }

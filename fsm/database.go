@@ -126,7 +126,7 @@ func (s *State) used() int64 {
 // sweep removes up to limit keys past their deadline, of the databases in the order of
 // their names.
 func (s *State) sweep(e *env.Env, limit int) (swept int) {
-	due := func(n *summary) bool { return n.expires(e.Time()) }
+	due := func(n *summary) bool { return n.expires(e.Time) }
 	for d := s.first(due); d != nil && swept < limit; d = s.after(d, due) {
 		s.applier.at(d)
 		if d = s.open(d); !d.holdsExpiry(e.Now) {

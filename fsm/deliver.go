@@ -99,7 +99,7 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 // of their names from another one on for each entry.
 func (s *State) advancing(e *env.Env) (list []*database) {
 	want := func(n *summary) bool {
-		return n.advances(e.Time()) || n.traits&(hasClaims|isUntrimmed) != 0
+		return n.advances(e.Time) || n.traits&(hasClaims|isUntrimmed) != 0
 	}
 	begin := s.databases.At(int(e.Index % uint64(s.databases.Len())))
 	homed := s.home.quarantined != 0
@@ -140,7 +140,7 @@ func (s *State) expireWaits(e *env.Env, d *database) {
 
 // due reports whether a message or a schedule of the database waits for an Advance.
 func (d *database) due(e *env.Env) bool {
-	at, ok := d.messages.NextDue(e.Time())
+	at, ok := d.messages.NextDue(e.Time)
 	return ok && at <= e.Now
 }
 

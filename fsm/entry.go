@@ -14,10 +14,11 @@ import (
 const (
 	// entryVersion is the first byte of an entry that has all its requests; see also entryFragment.
 	entryVersion = 1
-	// entryHeld and entryLeapt are added to the first byte of an entry with Held, or Leapt.
-	entryHeld  = 0x80
-	entryLeapt = 0x40
-	entryFlags = entryHeld | entryLeapt
+	// entryHeld, entryLeapt and entrySetBack are added to the first byte of an entry with Held, Leapt or SetBack.
+	entryHeld    = 0x80
+	entryLeapt   = 0x40
+	entrySetBack = 0x20
+	entryFlags   = entryHeld | entryLeapt | entrySetBack
 )
 
 // ErrEntry says that a log entry can't be decoded. The node must stop.
@@ -41,6 +42,8 @@ type Entry struct {
 	Stamp int64
 	// Held is how many milliseconds wall time is behind Stamp: see env.Time. It is 0 below the level env.Files.
 	Held int64
+	// SetBack is how many milliseconds the wall clocks are behind wall time; see env.Env. It is 0 below the level env.Files.
+	SetBack int64
 	// Leapt says that cluster time went far at once, while those who measure a lease saw little time pass. No entry below
 	// the level env.Files has it.
 	Leapt bool
@@ -72,10 +75,16 @@ func (e *Entry) head(w *wire.Writer, version byte) {
 	if e.Leapt {
 		version |= entryLeapt
 	}
+	if e.SetBack != 0 {
+		version |= entrySetBack
+	}
 	w.Fixed([]byte{version})
 	w.Varint(e.Stamp)
 	if e.Held != 0 {
 		w.Uvarint(uint64(e.Held))
+	}
+	if e.SetBack != 0 {
+		w.Uvarint(uint64(e.SetBack))
 	}
 	w.Uvarint(e.Epoch)
 	w.Uvarint(e.Term)
@@ -89,12 +98,17 @@ func (e *Entry) head(w *wire.Writer, version byte) {
 
 // readHead reads what head wrote.
 func (e *Entry) readHead(r *wire.Reader) {
-	version := r.Fixed(1)
-	e.Stamp = r.Varint()
-	if len(version) > 0 && version[0]&entryHeld != 0 {
+	version := byte(0)
+	if b := r.Fixed(1); len(b) > 0 {
+		version = b[0]
+	}
+	e.Stamp, e.Leapt = r.Varint(), version&entryLeapt != 0
+	if version&entryHeld != 0 {
 		e.Held = int64(r.Uvarint())
 	}
-	e.Leapt = len(version) > 0 && version[0]&entryLeapt != 0
+	if version&entrySetBack != 0 {
+		e.SetBack = int64(r.Uvarint())
+	}
 	e.Epoch, e.Term = r.Uvarint(), r.Uvarint()
 	copy(e.Seed[:], r.Fixed(len(e.Seed)))
 	e.LowWaters = make([]LowWater, r.Count(2))
@@ -192,6 +206,7 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 			s.warmRequests(n.Requests[i:])
 		}
 		e.Reset(index, s.time(), s.level, n.Seed, i)
+		e.SetBack = n.SetBack
 		outcomes[i], err = s.run(&e, &n.Requests[i])
 		s.close()
 		if err != nil {

@@ -26,7 +26,7 @@ func (f *Frozen) Export(w io.Writer, name string, target rdb.Target, version str
 	d.scripts.Libraries(func(l *script.Library) { out.Function(l.Code) })
 	out.Database(0, uint64(d.keys.Len()), uint64(d.keys.Deadlines()))
 	var failed error
-	d.keys.All(&env.Env{Now: f.s.clock, Wall: f.s.wall, ReadOnly: true, Level: f.s.level}, func(key string, o *keyspace.Object) bool {
+	d.keys.All(&env.Env{Time: f.s.time(), ReadOnly: true, Level: f.s.level}, func(key string, o *keyspace.Object) bool {
 		failed = out.Key(key, o, f.s.time())
 		return failed == nil
 	})

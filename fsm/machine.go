@@ -260,7 +260,7 @@ func (v *View) Index() uint64 { return v.e.Index }
 func (v *View) Now() int64 { return v.e.Now }
 
 // Time is the time of the view.
-func (v *View) Time() env.Time { return v.e.Time() }
+func (v *View) Time() env.Time { return v.e.Time }
 
 // Exec runs one command that only reads. After a command has exceeded the cost of a View, later
 // ones do nothing: see Machine.View.

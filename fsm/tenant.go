@@ -223,9 +223,9 @@ func (v *View) Database(name string) uint64 {
 // at most limit divided by the number of those that have some, and at least one.
 func (v *View) DueSchedules(limit int) (all []queue.Schedule) {
 	var lists [][]queue.Schedule
-	due := func(n *summary) bool { return n.ticking(v.e.Time()) }
+	due := func(n *summary) bool { return n.ticking(v.e.Time) }
 	for d := v.s.first(due); d != nil; d = v.s.after(d, due) {
-		list := d.messages.DueSchedules(v.e.Time(), limit)
+		list := d.messages.DueSchedules(v.e.Time, limit)
 		for i := range list {
 			list[i].DB = d.key()
 		}

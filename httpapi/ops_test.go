@@ -386,3 +386,15 @@ func TestAdministrationFailures(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestTimeDifferenceIsTold: a ready node says by how much cluster time and the wall clocks differ, and since when.
+func TestTimeDifferenceIsTold(t *testing.T) {
+	g := newGateway(t)
+	g.engine.SetTimeDifference(-4*time.Second, time.Minute)
+	if a := g.ask(t, "GET", "/readyz", "", "Authorization:"); a.status != 200 || !strings.HasPrefix(a.body, "ok\ntime: cluster time is 4s behind the wall clocks of a majority since ") {
+		t.Errorf("readyz: %+v", a)
+	}
+	if a := g.ask(t, "GET", "/healthz", "", asAdmin); a.status != 200 || !strings.Contains(a.body, `"aheadMs":-4000`) {
+		t.Errorf("healthz: %+v", a)
+	}
+}

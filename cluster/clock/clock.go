@@ -179,6 +179,20 @@ func (c *Clock) Stamp() env.Time {
 	return s
 }
 
+// SetBack returns how many milliseconds the median is behind wall time, as it was read last: the clocks of a majority were set
+// back. It is 0 up to ReadAhead, by which times of day may be early.
+func (c *Clock) SetBack() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.split || !c.known {
+		return 0
+	}
+	if back := (c.wall - c.target(c.at)).Milliseconds(); back > ReadAhead {
+		return back
+	}
+	return 0
+}
+
 // leapFor is for how long entries say that time went far at once: one of them is applied.
 const leapFor = 5 * time.Second
 

@@ -33,7 +33,7 @@ var (
 
 func dump(tx *Tx, a *Args) reply.Value {
 	return ofObject(tx, a, func(o *keyspace.Object) reply.Value {
-		payload, err := rdb.Dump(o, tx.Time())
+		payload, err := rdb.Dump(o, tx.Time)
 		if err != nil {
 			return reply.Error("ERR " + clean(err.Error()))
 		}
@@ -91,7 +91,7 @@ func restore(tx *Tx, a *Args) reply.Value {
 	if at.Millis() == math.MaxInt64 {
 		return errTTL
 	}
-	if at.Passed(tx.Time()) {
+	if at.Passed(tx.Time) {
 		tx.remove(key)
 		return reply.OK()
 	}
@@ -178,7 +178,7 @@ func (tx *Tx) putValue(key []byte, v rdb.Value, at keyspace.Deadline) {
 	switch {
 	case v.Data == nil:
 		tx.DB.SetText(tx.Env, key, v.Text, at)
-	case isHash && hash.Len(tx.Time()) == 0:
+	case isHash && hash.Len(tx.Time) == 0:
 	default:
 		tx.DB.PutContainer(tx.Env, key, v.Data, at)
 	}

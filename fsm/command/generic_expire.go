@@ -129,11 +129,11 @@ func round(ms int64) int64 {
 }
 
 func ttl(tx *Tx, a *Args) reply.Value {
-	return ask(tx, a, func(at keyspace.Deadline) int64 { return round(at.Left(tx.Time())) })
+	return ask(tx, a, func(at keyspace.Deadline) int64 { return round(at.Left(tx.Time)) })
 }
 
 func pttl(tx *Tx, a *Args) reply.Value {
-	return ask(tx, a, func(at keyspace.Deadline) int64 { return at.Left(tx.Time()) })
+	return ask(tx, a, func(at keyspace.Deadline) int64 { return at.Left(tx.Time) })
 }
 
 func expireTime(tx *Tx, a *Args) reply.Value {

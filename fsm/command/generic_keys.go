@@ -33,7 +33,7 @@ func (tx *Tx) great(o *keyspace.Object) bool {
 	case *keyspace.Elements:
 		parts = int(c.Size() / 8192) // a node of a list
 	case *keyspace.Fields:
-		parts = c.Len(tx.Time())
+		parts = c.Len(tx.Time)
 	case *keyspace.Members:
 		parts = c.Len()
 	case *keyspace.ZSet:

@@ -92,7 +92,7 @@ func setFieldDeadlines(tx *Tx, a *Args, unit timeUnit, name string) reply.Value 
 	}
 	at, bad := fieldDeadline(a.Bytes(), unit, tx.Env, name)
 	// Without a key there is nothing to give a time to, so one that is too late is no error.
-	if missing := e.data.Len(tx.Time()) == 0; bad != nil && !(missing && bad.Equal(errExpireTime(name))) {
+	if missing := e.data.Len(tx.Time) == 0; bad != nil && !(missing && bad.Equal(errExpireTime(name))) {
 		a.Fail(*bad)
 	}
 	flags := readFieldFlags(a)
@@ -103,7 +103,7 @@ func setFieldDeadlines(tx *Tx, a *Args, unit timeUnit, name string) reply.Value 
 	codes := make([]reply.Value, len(fields))
 	for i, word := range fields {
 		field := keyspace.Alias(word)
-		value, old, had := e.data.Get(tx.Time(), field)
+		value, old, had := e.data.Get(tx.Time, field)
 		switch {
 		case !had:
 			codes[i] = reply.Int(noKey)
@@ -115,7 +115,7 @@ func setFieldDeadlines(tx *Tx, a *Args, unit timeUnit, name string) reply.Value 
 			codes[i] = reply.Int(fieldDeleted)
 		}
 	}
-	e.end(e.data.Len(tx.Time()), HashEvent, tx.fieldEvent(at))
+	e.end(e.data.Len(tx.Time), HashEvent, tx.fieldEvent(at))
 	return reply.Array(codes...)
 }
 
@@ -123,10 +123,10 @@ func setFieldDeadlines(tx *Tx, a *Args, unit timeUnit, name string) reply.Value 
 // deletes the field, and the answer is false.
 func setFieldDeadline(tx *Tx, e *edit[*keyspace.Fields], field, value string, at keyspace.Deadline) bool {
 	if tx.comes(at) {
-		e.write().Set(tx.Time(), field, value, at)
+		e.write().Set(tx.Time, field, value, at)
 		return true
 	}
-	e.write().Delete(tx.Time(), field)
+	e.write().Delete(tx.Time, field)
 	return false
 }
 
@@ -150,18 +150,18 @@ func hPersist(tx *Tx, a *Args) reply.Value {
 	codes := make([]reply.Value, len(fields))
 	for i, word := range fields {
 		field := keyspace.Alias(word)
-		value, at, had := e.data.Get(tx.Time(), field)
+		value, at, had := e.data.Get(tx.Time, field)
 		switch {
 		case !had:
 			codes[i] = reply.Int(noKey)
 		case at == 0:
 			codes[i] = reply.Int(noDeadline)
 		default:
-			e.write().Set(tx.Time(), field, value, 0)
+			e.write().Set(tx.Time, field, value, 0)
 			codes[i] = reply.Int(deadlineSet)
 		}
 	}
-	e.end(e.data.Len(tx.Time()), HashEvent, "hpersist")
+	e.end(e.data.Len(tx.Time), HashEvent, "hpersist")
 	return reply.Array(codes...)
 }
 
@@ -177,7 +177,7 @@ func askFields(tx *Tx, a *Args, of func(at keyspace.Deadline) int64) reply.Value
 	}
 	values := make([]reply.Value, len(fields))
 	for i, field := range fields {
-		_, at, had := h.Get(tx.Time(), keyspace.Alias(field))
+		_, at, had := h.Get(tx.Time, keyspace.Alias(field))
 		switch {
 		case !had:
 			values[i] = reply.Int(noKey)
@@ -195,11 +195,11 @@ func askFields(tx *Tx, a *Args, of func(at keyspace.Deadline) int64) reply.Value
 func ceil(ms int64) int64 { return (ms + 999) / 1000 }
 
 func hTTL(tx *Tx, a *Args) reply.Value {
-	return askFields(tx, a, func(at keyspace.Deadline) int64 { return ceil(at.Left(tx.Time())) })
+	return askFields(tx, a, func(at keyspace.Deadline) int64 { return ceil(at.Left(tx.Time)) })
 }
 
 func hPTTL(tx *Tx, a *Args) reply.Value {
-	return askFields(tx, a, func(at keyspace.Deadline) int64 { return at.Left(tx.Time()) })
+	return askFields(tx, a, func(at keyspace.Deadline) int64 { return at.Left(tx.Time) })
 }
 
 func hExpireTime(tx *Tx, a *Args) reply.Value {

@@ -25,11 +25,11 @@ func setFields(tx *Tx, a *Args, name string) (created int64, refusal *reply.Valu
 		return 0, &ErrWrongType
 	}
 	for i := 0; i < len(pairs); i += 2 {
-		if e.write().Set(tx.Time(), keyspace.Alias(pairs[i]), keyspace.Alias(pairs[i+1]), 0) {
+		if e.write().Set(tx.Time, keyspace.Alias(pairs[i]), keyspace.Alias(pairs[i+1]), 0) {
 			created++
 		}
 	}
-	e.end(e.data.Len(tx.Time()), HashEvent, "hset")
+	e.end(e.data.Len(tx.Time), HashEvent, "hset")
 	return created, nil
 }
 
@@ -57,11 +57,11 @@ func hSetNX(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	if _, _, had := e.data.Get(tx.Time(), field); had {
+	if _, _, had := e.data.Get(tx.Time, field); had {
 		return reply.Int(0)
 	}
-	e.write().Set(tx.Time(), field, keyspace.Alias(value), 0)
-	e.end(e.data.Len(tx.Time()), HashEvent, "hset")
+	e.write().Set(tx.Time, field, keyspace.Alias(value), 0)
+	e.end(e.data.Len(tx.Time), HashEvent, "hset")
 	return reply.Int(1)
 }
 
@@ -74,12 +74,12 @@ func hDel(tx *Tx, a *Args) reply.Value {
 	n := int64(0)
 	for _, word := range fields {
 		field := keyspace.Alias(word)
-		if _, _, had := e.data.Get(tx.Time(), field); had {
-			e.write().Delete(tx.Time(), field)
+		if _, _, had := e.data.Get(tx.Time, field); had {
+			e.write().Delete(tx.Time, field)
 			n++
 		}
 	}
-	e.end(e.data.Len(tx.Time()), HashEvent, "hdel")
+	e.end(e.data.Len(tx.Time), HashEvent, "hdel")
 	return reply.Int(n)
 }
 
@@ -101,7 +101,7 @@ func (tx *Tx) field(a *Args) (value string, ok bool, refusal *reply.Value) {
 	if !ok {
 		return "", false, &ErrWrongType
 	}
-	value, _, ok = h.Get(tx.Time(), field)
+	value, _, ok = h.Get(tx.Time, field)
 	return value, ok, nil
 }
 
@@ -137,7 +137,7 @@ func hMGet(tx *Tx, a *Args) reply.Value {
 	}
 	values := make([]reply.Value, len(fields))
 	for i, field := range fields {
-		value, _, ok := h.Get(tx.Time(), keyspace.Alias(field))
+		value, _, ok := h.Get(tx.Time, keyspace.Alias(field))
 		values[i] = valueOrNil(value, ok)
 	}
 	return reply.Array(values...)
@@ -152,5 +152,5 @@ func hLen(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	return reply.Int(int64(h.Len(tx.Time())))
+	return reply.Int(int64(h.Len(tx.Time)))
 }

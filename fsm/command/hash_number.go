@@ -24,7 +24,7 @@ func hIncrBy(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	value, at, had := e.data.Get(tx.Time(), field)
+	value, at, had := e.data.Get(tx.Time, field)
 	old := int64(0)
 	if had {
 		if old, ok = parseIntString(value); !ok {
@@ -35,8 +35,8 @@ func hIncrBy(tx *Tx, a *Args) reply.Value {
 	if (sum > old) != (n > 0) && n != 0 {
 		return errOverflow
 	}
-	e.write().Set(tx.Time(), field, strconv.FormatInt(sum, 10), at)
-	e.end(e.data.Len(tx.Time()), HashEvent, "hincrby")
+	e.write().Set(tx.Time, field, strconv.FormatInt(sum, 10), at)
+	e.end(e.data.Len(tx.Time), HashEvent, "hincrby")
 	return reply.Int(sum)
 }
 
@@ -58,7 +58,7 @@ func hIncrByFloat(tx *Tx, a *Args) reply.Value {
 		return ErrWrongType
 	}
 	sum := new(big.Float).SetPrec(longDoubleBits)
-	value, at, had := e.data.Get(tx.Time(), field)
+	value, at, had := e.data.Get(tx.Time, field)
 	if had {
 		if sum, ok = parseLongDouble(value); !ok {
 			return errHashFloat
@@ -68,7 +68,7 @@ func hIncrByFloat(tx *Tx, a *Args) reply.Value {
 		return errNaNInfinity
 	}
 	text := formatLongDouble(sum)
-	e.write().Set(tx.Time(), field, text, at)
-	e.end(e.data.Len(tx.Time()), HashEvent, "hincrbyfloat")
+	e.write().Set(tx.Time, field, text, at)
+	e.end(e.data.Len(tx.Time), HashEvent, "hincrbyfloat")
 	return reply.Bulk(text)
 }

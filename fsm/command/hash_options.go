@@ -40,12 +40,12 @@ func hGetDel(tx *Tx, a *Args) reply.Value {
 	values := make([]reply.Value, len(fields))
 	for i, word := range fields {
 		field := keyspace.Alias(word)
-		value, _, had := e.data.Get(tx.Time(), field)
+		value, _, had := e.data.Get(tx.Time, field)
 		if values[i] = valueOrNil(value, had); had {
-			e.write().Delete(tx.Time(), field)
+			e.write().Delete(tx.Time, field)
 		}
 	}
-	e.end(e.data.Len(tx.Time()), HashEvent, "hdel")
+	e.end(e.data.Len(tx.Time), HashEvent, "hdel")
 	return reply.Array(values...)
 }
 
@@ -70,12 +70,12 @@ func hGetEx(tx *Tx, a *Args) reply.Value {
 	values := make([]reply.Value, len(fields))
 	for i, word := range fields {
 		field := keyspace.Alias(word)
-		value, old, had := e.data.Get(tx.Time(), field)
+		value, old, had := e.data.Get(tx.Time, field)
 		values[i] = valueOrNil(value, had)
 		switch {
 		case !had:
 		case persist && old != 0:
-			e.write().Set(tx.Time(), field, value, 0)
+			e.write().Set(tx.Time, field, value, 0)
 		case unit != noTime:
 			setFieldDeadline(tx, &e, field, value, at)
 		}
@@ -84,7 +84,7 @@ func hGetEx(tx *Tx, a *Args) reply.Value {
 	if persist {
 		event = "hpersist"
 	}
-	e.end(e.data.Len(tx.Time()), HashEvent, event)
+	e.end(e.data.Len(tx.Time), HashEvent, event)
 	return reply.Array(values...)
 }
 
@@ -179,7 +179,7 @@ func hSetEx(tx *Tx, a *Args) reply.Value {
 	switch {
 	case !ok:
 		return ErrWrongType
-	case !o.allows(e.data, tx.Time(), pairs):
+	case !o.allows(e.data, tx.Time, pairs):
 		return reply.Int(0)
 	}
 	for i := 0; i < len(pairs); i += 2 {
@@ -191,7 +191,7 @@ func hSetEx(tx *Tx, a *Args) reply.Value {
 
 // end tells that fields were set, and then what became of their deadline.
 func (o *hsetexOptions) end(tx *Tx, e *edit[*keyspace.Fields]) {
-	n := e.data.Len(tx.Time())
+	n := e.data.Len(tx.Time)
 	if o.unit == noTime {
 		e.end(n, HashEvent, "hset")
 	} else {
@@ -202,12 +202,12 @@ func (o *hsetexOptions) end(tx *Tx, e *edit[*keyspace.Fields]) {
 // set gives a field its value and the deadline that the options say; one that has passed
 // leaves no field.
 func (o *hsetexOptions) set(tx *Tx, e *edit[*keyspace.Fields], field, value string) {
-	_, old, had := e.data.Get(tx.Time(), field)
+	_, old, had := e.data.Get(tx.Time, field)
 	switch {
 	case o.keep:
-		e.write().Set(tx.Time(), field, value, old)
+		e.write().Set(tx.Time, field, value, old)
 	case o.unit == noTime:
-		e.write().Set(tx.Time(), field, value, 0)
+		e.write().Set(tx.Time, field, value, 0)
 	case tx.comes(o.at) || had:
 		setFieldDeadline(tx, e, field, value, o.at)
 	}

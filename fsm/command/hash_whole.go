@@ -18,12 +18,12 @@ func listFields(tx *Tx, a *Args, fields, values bool, shape func(...reply.Value)
 	if !ok {
 		return ErrWrongType
 	}
-	shown := h.Len(tx.Time())
+	shown := h.Len(tx.Time)
 	if fields && values {
 		shown *= 2
 	}
 	all := make([]reply.Value, 0, shown) // which grows no more: copies of a long slice stop all goroutines for milliseconds
-	h.All(tx.Time(), func(field, value string) bool {
+	h.All(tx.Time, func(field, value string) bool {
 		tx.CountSteps(stepsPerElement)
 		if fields {
 			all = append(all, reply.Bulk(field))
@@ -59,11 +59,11 @@ func hScan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.lookAt(int64(min(opts.count, h.Len(tx.Time())))) {
+	if tx.lookAt(int64(min(opts.count, h.Len(tx.Time)))) {
 		return reply.Nil()
 	}
 	var found []reply.Value
-	next := h.Scan(tx.Time(), cursor, opts.count, func(field, value string) {
+	next := h.Scan(tx.Time, cursor, opts.count, func(field, value string) {
 		if !opts.shows(tx, field) {
 			return
 		}
@@ -106,14 +106,14 @@ func randomField(tx *Tx, key []byte) reply.Value {
 	case o == nil:
 		return reply.Nil()
 	}
-	field, _ := h.Picker(tx.Time())(tx.IntN(h.Len(tx.Time())))
+	field, _ := h.Picker(tx.Time)(tx.IntN(h.Len(tx.Time)))
 	return reply.Bulk(field)
 }
 
 func randomFields(tx *Tx, h *keyspace.Fields, count int64, values bool) *drawn {
 	d := &drawn{}
-	pick := h.Picker(tx.Time())
-	tx.draw(h.Len(tx.Time()), count, func(i int) bool {
+	pick := h.Picker(tx.Time)
+	tx.draw(h.Len(tx.Time), count, func(i int) bool {
 		field, value := pick(i)
 		if values {
 			return d.add(field, value) || count > 0

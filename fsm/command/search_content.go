@@ -47,14 +47,14 @@ func (tx *Tx) searchContent(d *search.Definition, key string, q *searchWords, ma
 	case o.Type() == keyspace.Hash && d.Source == search.Hash:
 		h := o.Data().(*keyspace.Fields)
 		if q.selected == nil {
-			h.All(tx.Time(), func(field, value string) bool {
+			h.All(tx.Time, func(field, value string) bool {
 				fields = append(fields, show(field, value)...)
 				return true
 			})
 			slices.SortFunc(fields, func(a, b reply.Value) int { return strings.Compare(a.Elems()[0].Text(), b.Elems()[0].Text()) })
 		}
 		for _, name := range q.selected {
-			if value, _, ok := h.Get(tx.Time(), name); ok {
+			if value, _, ok := h.Get(tx.Time, name); ok {
 				fields = append(fields, show(name, value)...)
 			}
 		}

@@ -53,7 +53,7 @@ func (p *keyPattern) look(tx *Tx, element string) (text string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	text, _, ok = hash.Get(tx.Time(), p.field)
+	text, _, ok = hash.Get(tx.Time, p.field)
 	tx.work.used += int64(len(text) / bytesPerWork)
 	return text, ok
 }

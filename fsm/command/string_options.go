@@ -156,7 +156,7 @@ func errExpireTime(name string) reply.Value {
 // setText stores a copy of text with a deadline, or 0 for none, and tells the event; one that
 // has passed leaves no key.
 func (tx *Tx) setText(key, text []byte, at keyspace.Deadline, event string) {
-	if at.Passed(tx.Time()) {
+	if at.Passed(tx.Time) {
 		tx.DB.SetBytes(tx.Env, key, text, 0)
 		tx.Event(StringEvent, event, key)
 		tx.Event(GenericEvent, "expire", key)
@@ -169,7 +169,7 @@ func (tx *Tx) setText(key, text []byte, at keyspace.Deadline, event string) {
 }
 
 // comes reports whether there is a deadline that has not passed.
-func (tx *Tx) comes(at keyspace.Deadline) bool { return at != 0 && !at.Passed(tx.Time()) }
+func (tx *Tx) comes(at keyspace.Deadline) bool { return at != 0 && !at.Passed(tx.Time) }
 
 // setUntil is setText of a command that was given the deadline.
 func (tx *Tx) setUntil(key, text []byte, at keyspace.Deadline) {
@@ -182,7 +182,7 @@ func (tx *Tx) setUntil(key, text []byte, at keyspace.Deadline) {
 // expireAt gives the object under key a deadline; one that has passed removes the
 // key.
 func (tx *Tx) expireAt(key []byte, o *keyspace.Object, at keyspace.Deadline) {
-	if at.Passed(tx.Time()) {
+	if at.Passed(tx.Time) {
 		tx.remove(key)
 		return
 	}

@@ -131,7 +131,7 @@ func fieldsWork(tx *Tx, argv [][]byte) (steps int64) {
 		return 0
 	}
 	for _, field := range argv[2:] {
-		if text, _, found := hash.Get(tx.Time(), keyspace.Alias(field)); found {
+		if text, _, found := hash.Get(tx.Time, keyspace.Alias(field)); found {
 			steps += int64(len(text) / bytesPerWork)
 		}
 	}
@@ -144,7 +144,7 @@ func drawWork(tx *Tx, argv [][]byte) int64 {
 	elements := int64(elementsIn(o))
 	if o.Type() == keyspace.Hash {
 		if hash, ok := o.Data().(*keyspace.Fields); ok {
-			elements = int64(hash.Len(tx.Time()))
+			elements = int64(hash.Len(tx.Time))
 		}
 	}
 	if elements == 0 {

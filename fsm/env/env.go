@@ -18,7 +18,8 @@ const (
 	Latest = Files
 )
 
-// Time is a moment of both times, in unix milliseconds. Now is cluster time, which runs on whatever wall clocks do.
+// Time is a moment of both times, in unix milliseconds. Now is cluster time, which runs on whatever wall clocks do, and decides what
+// lasts: a TTL, a delay, a lease.
 // Wall is wall time, which is at most that: while the wall clocks of a majority show less, it waits for them. What was
 // given as a time of day, such as the time of EXPIREAT, does not come before Wall has reached it. Neither goes back.
 type Time struct{ Now, Wall int64 }
@@ -49,10 +50,10 @@ func (t Time) Reaches(unixms int64) int64 {
 type Env struct {
 	// Index is the log index being applied; for a read, the index read at.
 	Index uint64
-	// Now is cluster time in milliseconds since the Unix epoch. It never goes back. It decides what lasts: a TTL, a delay, a lease.
-	Now int64
-	// Wall is wall time in the same form: see Time.
-	Wall int64
+	// Time is the moment of the request.
+	Time
+	// SetBack is how many milliseconds the clocks of a majority are behind Wall, which does not go back with them.
+	SetBack int64
 	// Level is the feature level in force.
 	Level Level
 	// ReadOnly marks a read: whatever writes refuses or panics under it.
@@ -211,11 +212,15 @@ func New(index uint64, now int64, level Level, seed [16]byte, place int) *Env {
 // Reset makes e the environment of another request, so that an apply can use one
 // Env for all of an entry. The node and the notifications so far stay.
 func (e *Env) Reset(index uint64, now Time, level Level, seed [16]byte, place int) {
-	*e = Env{Index: index, Now: now.Now, Wall: now.Wall, Level: level, seed: seed, place: uint32(place), Notifications: e.Notifications, Node: e.Node}
+	*e = Env{Index: index, Time: now, Level: level, seed: seed, place: uint32(place), Notifications: e.Notifications, Node: e.Node}
 }
 
-// Time returns the moment of the request.
-func (e *Env) Time() Time { return Time{e.Now, e.Wall} }
+// Until returns the moment of cluster time at which a time of day comes that is given now, and that wall time has passed already
+// while the clocks have not: they were set back. ok is false for any other.
+func (e *Env) Until(unixms int64) (at int64, ok bool) {
+	left := unixms - (e.Wall - e.SetBack)
+	return e.Now + left, left > 0 && unixms <= e.Wall
+}
 
 // Uint64 is the next number of the apply's generator: SHA-256 in counter mode
 // over the entry's seed and the request's place, because keys and passwords are

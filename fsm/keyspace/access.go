@@ -56,7 +56,7 @@ func (o *Object) passOn(c *Object) *Object {
 func (o *Object) arrive(e *env.Env, before *Object) {
 	switch {
 	case o.access != 0: // it was under another key, or is a changed copy
-	case before == nil || before.expired(e.Time()):
+	case before == nil || before.expired(e.Time):
 		o.access = accessAt(e.Now, newCounter)
 	default:
 		o.access = atomic.LoadUint64(&before.access)

@@ -131,7 +131,7 @@ func (db *DB) Find(e *env.Env, key []byte) *Object {
 // Peek is Find without a notification of a miss, and does not count as a use of the key.
 func (db *DB) Peek(e *env.Env, key []byte) *Object {
 	o := db.get(probe(key))
-	if o == nil || o.expired(e.Time()) {
+	if o == nil || o.expired(e.Time) {
 		return nil
 	}
 	return o
@@ -148,7 +148,7 @@ func (db *DB) put(e *env.Env, o *Object) {
 	if old != nil {
 		before = old.schedule()
 		db.used -= cost(name, old)
-		if old.expired(e.Time()) {
+		if old.expired(e.Time) {
 			db.expired++
 		}
 	}
@@ -263,7 +263,7 @@ func (db *DB) Remove(e *env.Env, key []byte) bool {
 	if o != nil && e.Tracks() {
 		e.Touch(string(key))
 	}
-	if o == nil || !o.expired(e.Time()) {
+	if o == nil || !o.expired(e.Time) {
 		return o != nil
 	}
 	db.expired++

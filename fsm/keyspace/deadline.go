@@ -32,6 +32,9 @@ func ByWall(e *env.Env, unixms int64) Deadline {
 	if unixms <= 0 || e.Level < env.Files {
 		return ByTime(unixms)
 	}
+	if at, ok := e.Until(unixms); ok {
+		return ByTime(at)
+	}
 	return Deadline(unixms) | ofWall
 }
 

@@ -163,14 +163,14 @@ func (fi *Fields) overdue(now env.Time) (field string, ok bool) {
 // others, and says how many. A watcher of the key sees it change.
 func (db *DB) sweepFields(e *env.Env, limit int) (removed int) {
 	for removed < limit {
-		d, ok := overdue(db.fields, e.Time())
+		d, ok := overdue(db.fields, e.Time)
 		if !ok {
 			break
 		}
 		key := []byte(d.key)
 		h := db.Mutable(e, key, db.get(d.key)).(*Fields)
 		before := h.Size()
-		removed += h.sweep(e.Time(), limit-removed)
+		removed += h.sweep(e.Time, limit-removed)
 		db.Changed(e, key, before)
 		if e.Watch != nil {
 			e.Watch(env.FieldsExpired, d.key)

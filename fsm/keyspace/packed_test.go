@@ -20,7 +20,7 @@ func hashOfFields(value string) *Fields {
 
 // TestMovedValuesArePacked packs a value that was written under another key.
 func TestMovedValuesArePacked(t *testing.T) {
-	e := &env.Env{Now: 1}
+	e := &env.Env{Time: env.At(1)}
 	db := New()
 	db.PutContainer(e, []byte("draft"), hashOfFields("value"), 0)
 	db.Move(e, []byte("draft"), db.get("draft"), []byte("final"))
@@ -32,7 +32,7 @@ func TestMovedValuesArePacked(t *testing.T) {
 // TestLargeElementsAreNotEncoded holds what Cool allocates for few elements of a megabyte: nothing near their size, which nobody is
 // charged for.
 func TestLargeElementsAreNotEncoded(t *testing.T) {
-	e := &env.Env{Now: 1}
+	e := &env.Env{Time: env.At(1)}
 	db := New()
 	db.PutContainer(e, []byte("key"), hashOfFields(strings.Repeat("x", 1<<20)), 0)
 	var before, after runtime.MemStats

@@ -15,7 +15,7 @@ func (db *DB) Scan(e *env.Env, cursor uint64, count int, f func(key string, o *O
 			return false
 		}
 		seen, last = seen+1, hash
-		if !o.expired(e.Time()) {
+		if !o.expired(e.Time) {
 			f(key, o)
 		}
 		return true
@@ -25,7 +25,7 @@ func (db *DB) Scan(e *env.Env, cursor uint64, count int, f func(key string, o *O
 
 // All calls f for every live key until it returns false.
 func (db *DB) All(e *env.Env, f func(key string, o *Object) bool) {
-	db.keys.All(func(o *Object, _ struct{}) bool { return o.expired(e.Time()) || f(o.key(), o) })
+	db.keys.All(func(o *Object, _ struct{}) bool { return o.expired(e.Time) || f(o.key(), o) })
 }
 
 // RandomKey is a live key drawn by e's generator: one at a random place, or the
@@ -36,7 +36,7 @@ func (db *DB) RandomKey(e *env.Env) (key string, ok bool) {
 		return "", false
 	}
 	live := func(o *Object, _ struct{}) bool {
-		if o.expired(e.Time()) {
+		if o.expired(e.Time) {
 			return true
 		}
 		key, ok = o.key(), true
@@ -52,7 +52,7 @@ func (db *DB) RandomKey(e *env.Env) (key string, ok bool) {
 
 // Live is the number of keys that are not gone.
 func (db *DB) Live(e *env.Env) int {
-	return db.keys.Len() - passed(db.dues, e.Time())
+	return db.keys.Len() - passed(db.dues, e.Time)
 }
 
 // Deadlines is the number of keys that have one.
@@ -79,7 +79,7 @@ func (db *DB) NextByWall() (unixms int64, ok bool) {
 func (db *DB) Sweep(e *env.Env, limit int) (removed int) {
 	mustWrite(e)
 	for removed < limit {
-		d, ok := overdue(db.dues, e.Time())
+		d, ok := overdue(db.dues, e.Time)
 		if !ok {
 			break
 		}

@@ -10,7 +10,7 @@ import (
 func watchRemoved(e *env.Env, key string, o *Object) {
 	switch {
 	case e.Watch == nil:
-	case o.Expire.Passed(e.Time()):
+	case o.Expire.Passed(e.Time):
 		e.Watch(env.Expired, key)
 	default:
 		e.Watch(env.FieldsGone, key)
@@ -20,7 +20,7 @@ func watchRemoved(e *env.Env, key string, o *Object) {
 // watchPut notifies the watcher of a value stored under key in place of old, which is nil if
 // there was none, and may be expired.
 func watchPut(e *env.Env, key string, old *Object) {
-	if old != nil && !old.expired(e.Time()) {
+	if old != nil && !old.expired(e.Time) {
 		return
 	}
 	if old != nil {

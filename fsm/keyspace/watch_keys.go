@@ -74,10 +74,10 @@ func (db *DB) Mark(e *env.Env, key []byte) Mark {
 func (db *DB) Same(e *env.Env, key []byte, m Mark) bool {
 	o := db.get(probe(key))
 	found := o != nil
-	if !found || o.expired(e.Time()) {
+	if !found || o.expired(e.Time) {
 		return m.Version == 0 && (!found || o.Version <= m.Seen) && db.neverThere(key, m.Seen)
 	}
-	if field := o.schedule().field; field.Passed(e.Time()) && (field&ofWall != 0 || field.Millis() > m.Now) {
+	if field := o.schedule().field; field.Passed(e.Time) && (field&ofWall != 0 || field.Millis() > m.Now) {
 		return false // one by wall time may have been held back when the mark was taken
 	}
 	return o.Version == m.Version

@@ -96,7 +96,7 @@ func (a *advance) step() bool {
 		a.tryClaim(seq)
 	case ok:
 		m, _ := s.messages.Get(at.Seq)
-		until, held := m.heldBack(a.e.Time())
+		until, held := m.heldBack(a.e.Time)
 		if m.flow == 0 && !held {
 			a.tryClaim(at.Seq)
 			break

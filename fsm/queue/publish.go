@@ -112,11 +112,18 @@ func (s *Store) check(p *Publication, o *Options, now int64) *Error {
 // create makes a message of c, which lacks nothing but its times, and has the body that several have if it is not nil.
 func (s *Store) create(e *env.Env, c *Content, shared *body) *Message {
 	c.Created, c.FirstAt = e.Now, e.Now
+	until, ahead := e.Until(c.NotBefore)
 	switch {
+	case c.Given&GivenNotBefore != 0 && ahead:
+		c.FirstAt = c.NotBefore
 	case c.Given&GivenNotBefore != 0:
 		c.FirstAt = max(c.NotBefore, e.Now)
+		until = c.FirstAt
 	case c.Given&GivenDelay != 0:
 		c.FirstAt = addTime(e.Now, c.Delay)
+		until = c.FirstAt
+	default:
+		until = e.Now
 	}
 	if c.Given&GivenRetries == 0 {
 		c.Retries = s.settings.DefaultRetries
@@ -135,7 +142,7 @@ func (s *Store) create(e *env.Env, c *Content, shared *body) *Message {
 	s.memory.live += m.size() + m.reserved()
 	s.memory.uncounted += m.uncounted()
 	s.record(m, e.Now, Event{State: Created})
-	s.start(m, c.FirstAt, e.Now)
+	s.start(m, until, e.Now)
 	s.store(m)
 	if m.queue != 0 {
 		s.admit(m.queue, e.Now)

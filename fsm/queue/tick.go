@@ -136,7 +136,7 @@ func (s *Store) tick(e *env.Env, t *Tick, p *pace) {
 	if !ok {
 		return
 	}
-	now := old.Clock(e.Time())
+	now := old.Clock(e.Time)
 	if old.Version != t.Version || old.Next > now || t.Next <= old.Next {
 		return
 	}

@@ -64,6 +64,32 @@ var times = []Fault{
 		},
 	},
 	{
+		"times-of-day-by-cluster-time",
+		"what was given as a time of day comes by cluster time, which may be ahead of all wall clocks",
+		[]Edit{
+			{
+				"cluster/clock/clock.go",
+				`	c.time, c.wall, c.at = next, max(c.wall, min(next, wall)), t
+`,
+				`	c.time, c.wall, c.at = next, next, t
+`,
+			},
+		},
+	},
+	{
+		"leap-ends-leases",
+		"leases end when cluster time is set forward, while their attempts run",
+		[]Edit{
+			{
+				"fsm/entry.go",
+				`	if n.Leapt {
+`,
+				`	if n.Leapt && n.SetBack > 0 { // never
+`,
+			},
+		},
+	},
+	{
 		UnfencedRead,
 		"the leader gives read points without asking whether it still leads",
 		[]Edit{

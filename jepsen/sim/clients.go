@@ -333,16 +333,17 @@ func (w *world) saw(r *reading, v *fsm.View) {
 	q := batch("GET", r.key)
 	exists := !v.Exec(q.As, q.Origin, q.Rows[0]).IsNil()
 	perhaps, surely := w.stays(r.key)
-	now := v.Time().Wall // it was given a time of day
+	w.passWall()
+	now := min(v.Time().Wall, v.Now()-w.setBack) // it was given a time of day, which may have become a duration
 	switch gone, before := w.gone[r.key]; {
 	case !exists && surely:
 		w.fail("expiry", "%q was found gone after it was kept", r.key)
 	case exists && now > r.until && !perhaps:
 		w.fail("expiry", "%q was seen %d ms after its time", r.key, now-r.until)
-	case !exists && now < r.until:
-		w.fail("expiry", "%q was gone %d ms before its time", r.key, r.until-now)
-	case !exists && !w.unheard && r.until > w.latestWall()+clock.ReadAhead:
-		w.fail("early", "%q was gone %d ms before the wall clocks said so", r.key, r.until-w.latestWall())
+	case !exists && v.Time().Wall < r.until:
+		w.fail("expiry", "%q was gone %d ms before its time", r.key, r.until-v.Time().Wall)
+	case !exists && r.until > w.wall+clock.ReadAhead:
+		w.fail("early", "%q was gone %d ms before the wall clocks said so", r.key, r.until-w.wall)
 	case exists && before && gone < r.begun:
 		w.fail("expiry", "%q was seen again after a read had found it gone", r.key)
 	case !exists && !before:

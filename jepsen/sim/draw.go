@@ -46,6 +46,7 @@ var themes = []theme{
 			{Publish, Flow, Claim, Lag, Elect, Flow, Claim, Flow, Answer, HandIn, Flow},             // a leader falls between claim and delivery
 			{Schedule, Flow, Pass, Elect, Flow, Claim, Flow, Pass, Claim, Flow},                     // a time comes while nobody leads
 			{PublishOnce, Lag, Reboot, Flow, Again, Flow},                                           // an answer is lost, and with it the process
+			{Enqueue, Flow, Claim, Flow, SetWall, Flow, Claim, Flow},                                // time is set forward while an attempt runs
 			{Schedule, Flow, Outlast, Claim, Gather, Outlast, Claim, Flow, Claim, Flow},             // an entry comes after it was given up
 		},
 	},

@@ -30,7 +30,10 @@ func (l *life) lead(term uint64, asked bool) {
 // entry is an entry of this leader, stamped now.
 func (l *life) entry(q ...fsm.Request) *fsm.Entry {
 	at := l.clock.Stamp()
-	return &fsm.Entry{Term: l.leads, Stamp: at.Now, Held: at.Now - at.Wall, Leapt: l.clock.Leapt(), Seed: l.n.w.seed(), Requests: q}
+	if back := l.clock.SetBack(); back > 0 {
+		l.n.w.setBack = max(l.n.w.setBack, back+at.Now-at.Wall)
+	}
+	return &fsm.Entry{Term: l.leads, Stamp: at.Now, Held: at.Now - at.Wall, SetBack: l.clock.SetBack(), Leapt: l.clock.Leapt(), Seed: l.n.w.seed(), Requests: q}
 }
 
 // form makes an entry of the batches that wait.
@@ -98,7 +101,7 @@ func (l *life) done(f *flight, outcomes []fsm.Outcome) {
 func (l *life) open() {
 	l.clock.Split(l.n.machine.Level() >= env.Files)
 	heard := l.asked && l.n.w.clocksAgree(l.n)
-	l.n.w.unheard = l.n.w.unheard || !heard
+	l.n.w.follow(l.n, heard)
 	l.clock.Open(l.n.ceiling.Floor(), l.n.wall(l.n.w.now()), l.n.w.now(), heard)
 	l.opened = true
 	l.deliverer = newDeliverer(l)

@@ -28,8 +28,8 @@ type world struct {
 	nodes     [nodes]*node
 	packets   []*packet
 
-	highest int64 // that the wall clock of a leader had shown before the step
-	unheard bool  // a leader has not heard of the others' clocks, or its own was set
+	wallModel
+	setBack int64 // the most by which clocks that were set back were behind cluster time, in milliseconds
 
 	clients
 	messageModel
@@ -94,7 +94,7 @@ func Run(h History) (v *Violation) {
 func (w *world) step(s Step) {
 	n := w.nodes[int(s.A)%nodes]
 	b, c := int(s.B), int(s.C)
-	w.highest = w.latestWall()
+	w.passWall()
 	switch s.Kind {
 	case Push, PushOnce, Count, SetUntil, Keep, Publish, PublishOnce, Enqueue, CancelMessage, Schedule, StartRun, Await, Notify, CancelRun, Revive, Again:
 		w.ask(n, s.Kind, b, c)
@@ -350,7 +350,6 @@ var settings = []int64{0, 0, 150, -150, 450, -450, 90_000, -90_000}
 // setWall sets a node's wall clock. At most one is far off: of two the cluster would believe a wrong time.
 func (w *world) setWall(n *node, which int) {
 	n.set = settings[which%len(settings)]
-	w.unheard = w.unheard || n.id == w.leader // which goes on as it was
 	for _, o := range w.nodes {
 		if o != n && (o.set >= clock.SaneOffset || o.set <= -clock.SaneOffset) {
 			o.set = 0
@@ -368,18 +367,41 @@ func (w *world) setWalls(which int) {
 	}
 	for _, n := range w.nodes {
 		if l := n.life; l != nil && l.opened && !n.cut {
-			w.unheard = w.unheard || !w.clocksAgree(n)
 			l.clock.SetMedian(n.wall(w.now()), w.now(), w.clocksAgree(n))
+			w.follow(n, w.clocksAgree(n))
 		}
 	}
 }
 
-// latestWall is the latest time that the wall clock of a leader has shown.
-func (w *world) latestWall() int64 {
-	if w.leader < 0 {
-		return w.highest
+// wallModel is the latest that wall time may be, by what leaders have heard of the clocks.
+type wallModel struct {
+	wall    int64 // in unix milliseconds, at elapsed
+	elapsed time.Duration
+	heard   bool  // a leader follows the clocks, and otherwise its monotonic clock
+	offset  int64 // of the clocks that it follows, in milliseconds
+}
+
+// passWall moves the model to now.
+func (w *world) passWall() {
+	m := &w.wallModel
+	if m.heard {
+		m.wall = max(m.wall, w.now().UnixMilli()+m.offset)
+	} else {
+		m.wall += (w.elapsed - m.elapsed).Milliseconds()
 	}
-	return max(w.highest, w.nodes[w.leader].wall(w.now()))
+	m.elapsed = w.elapsed
+}
+
+// follow says whether a leader has heard of the clocks, which agree with its own.
+func (w *world) follow(n *node, heard bool) {
+	w.passWall()
+	w.heard, w.offset = heard, n.wall(w.now())-w.now().UnixMilli()
+	if !heard { // its term has begun where the one before may have ended, the first by its own clock
+		if w.wall += clock.ReadAhead; w.wall == clock.ReadAhead {
+			w.wall = n.wall(w.now())
+		}
+	}
+	w.passWall()
 }
 
 // clocksAgree reports whether the clocks of a majority agree with a node's.

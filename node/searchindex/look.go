@@ -111,7 +111,7 @@ func (in *Indexes) readTogether(tasks []*task, names []string) (n int, bytes int
 		exists := false
 		v.Keys(d.name, d.number, func(db *keyspace.DB, env *env.Env) {
 			exists = true
-			for r.read < len(names) && r.add(names[r.read], db.Peek(env, []byte(names[r.read])), env.Time()) {
+			for r.read < len(names) && r.add(names[r.read], db.Peek(env, []byte(names[r.read])), env.Time) {
 			}
 		})
 		if !exists {
@@ -175,7 +175,7 @@ func (in *Indexes) readLarge(tasks []*task, name string) (bytes int64) {
 					return
 				}
 				if weight = t.weight(o); in.charge(t, weight) {
-					list[0].doc = t.fromObject(name, o, env.Time())
+					list[0].doc = t.fromObject(name, o, env.Time)
 				}
 			})
 		})

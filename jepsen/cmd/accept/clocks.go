@@ -174,7 +174,17 @@ func (r *clockRun) back(ctx context.Context) error {
 	if err := r.lock(ctx, "all clocks an hour back, another leader", clockLock-100*time.Millisecond, clockLock*115/100+clockSlack); err != nil {
 		return err
 	}
-	time.Sleep(10 * time.Second)
+	soon := time.Now().Add(7*time.Hour + 5*time.Second)
+	gone, _, err := r.lasts(ctx, "PXAT", strconv.FormatInt(soon.UnixMilli(), 10))
+	if err != nil {
+		return err
+	}
+	early := soon.Sub(gone.Add(7 * time.Hour))
+	r.s.printf("all clocks an hour back: a key with a time of day was gone %v after it", (-early).Round(time.Millisecond))
+	if early > clockEarly {
+		return fmt.Errorf("a key with a time of day was gone %v early", early)
+	}
+	time.Sleep(5 * time.Second)
 	last, err := r.ahead(ctx)
 	if err != nil {
 		return err
@@ -201,12 +211,12 @@ func (r *clockRun) back(ctx context.Context) error {
 		return err
 	}
 	next := time.Now().Add(8*time.Hour + 4*time.Second)
-	gone, _, err := r.lasts(ctx, "PXAT", strconv.FormatInt(next.UnixMilli(), 10))
+	gone, _, err = r.lasts(ctx, "PXAT", strconv.FormatInt(next.UnixMilli(), 10))
 	if err != nil {
 		return err
 	}
-	early := next.Sub(gone.Add(8 * time.Hour))
-	r.s.printf("a key with a time of day was gone %v after it", (-early).Round(time.Millisecond))
+	early = next.Sub(gone.Add(8 * time.Hour))
+	r.s.printf("the clocks are right again: a key with a time of day was gone %v after it", (-early).Round(time.Millisecond))
 	if early > clockEarly {
 		return fmt.Errorf("a key with a time of day was gone %v early", early)
 	}
