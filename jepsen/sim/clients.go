@@ -36,16 +36,17 @@ const (
 
 // operation is one request of a client.
 type operation struct {
-	id    int
-	kind  Kind
-	key   string
-	mark  string // the value that it writes: its own id, or that of the request that it repeats
-	until int64  // of SetUntil, unix milliseconds
-	code  uint16
-	body  []byte
-	life  *life
-	call  *session.Call
-	after func(*operation) // called at the end
+	id      int
+	kind    Kind
+	key     string
+	mark    string // the value that it writes: its own id, or that of the request that it repeats
+	until   int64  // of SetUntil, unix milliseconds
+	lasting bool   // the key was given a duration, which ends no earlier
+	code    uint16
+	body    []byte
+	life    *life
+	call    *session.Call
+	after   func(*operation) // called at the end
 
 	state      state
 	begun, end int
@@ -158,8 +159,12 @@ func (w *world) ask(n *node, kind Kind, b, c int) {
 		if c%4 == 0 {
 			until += int64(b % 6000)
 		}
-		key := "until " + id
-		w.submit(n, exec(&operation{kind: kind, key: key, until: until}, batch("SET", key, "v", "PXAT", strconv.FormatInt(until, 10))))
+		o, option, at := &operation{kind: kind, key: "until " + id, until: until}, "PXAT", until
+		if l := w.known(); b%2 == 1 && l != nil && l.life.opened { // otherwise nobody has said what time it is
+			o.lasting, option, at = true, "PX", until-w.clock()
+			o.until = l.machine.Clock() + at // the next leader may begin there
+		}
+		w.submit(n, exec(o, batch("SET", o.key, "v", option, strconv.FormatInt(at, 10))))
 	case Keep:
 		w.keep(n, b)
 	case Again:
@@ -196,11 +201,12 @@ func (w *world) clock() int64 {
 
 // reading is a read that waits for its node to have applied an index.
 type reading struct {
-	key   string
-	until int64
-	index uint64
-	at    env.Time
-	begun int
+	key     string
+	until   int64
+	lasting bool
+	index   uint64
+	at      env.Time
+	begun   int
 }
 
 // view is the result of a read.
@@ -238,7 +244,7 @@ func (w *world) read(n *node, key string) {
 // readUntil begins one of a key that was set for a while.
 func (w *world) readUntil(n *node, which int) {
 	if o := w.chosen(which); o != nil {
-		w.begin(n, &reading{key: o.key, until: o.until})
+		w.begin(n, &reading{key: o.key, until: o.until, lasting: o.lasting})
 	}
 }
 
@@ -334,15 +340,18 @@ func (w *world) saw(r *reading, v *fsm.View) {
 	exists := !v.Exec(q.As, q.Origin, q.Rows[0]).IsNil()
 	perhaps, surely := w.stays(r.key)
 	w.passWall()
-	now := min(v.Time().Wall, v.Now()-w.setBack) // it was given a time of day, which may have become a duration
+	begun, end := v.Time().Wall, min(v.Time().Wall, v.Now()-w.setBack) // it was given a time of day, which may have become a duration
+	if r.lasting {
+		begun, end = v.Now(), 0
+	}
 	switch gone, before := w.gone[r.key]; {
 	case !exists && surely:
 		w.fail("expiry", "%q was found gone after it was kept", r.key)
-	case exists && now > r.until && !perhaps:
-		w.fail("expiry", "%q was seen %d ms after its time", r.key, now-r.until)
-	case !exists && v.Time().Wall < r.until:
-		w.fail("expiry", "%q was gone %d ms before its time", r.key, r.until-v.Time().Wall)
-	case !exists && r.until > w.wall+clock.ReadAhead:
+	case exists && end > r.until && !perhaps:
+		w.fail("expiry", "%q was seen %d ms after its time", r.key, end-r.until)
+	case !exists && begun < r.until:
+		w.fail("expiry", "%q was gone %d ms before its time", r.key, r.until-begun)
+	case !exists && !r.lasting && r.until > w.wall+clock.ReadAhead:
 		w.fail("early", "%q was gone %d ms before the wall clocks said so", r.key, r.until-w.wall)
 	case exists && before && gone < r.begun:
 		w.fail("expiry", "%q was seen again after a read had found it gone", r.key)
