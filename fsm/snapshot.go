@@ -256,5 +256,7 @@ func (s *State) metaFields(c *wire.Codec) {
 	if c.More(held != 0) { // from the level env.Files on
 		c.Varint(&held)
 	}
-	s.wall = s.clock - held
+	if c.Reading() {
+		s.wall = s.clock - held
+	}
 }

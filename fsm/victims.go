@@ -109,8 +109,9 @@ func (m *Machine) Pick(v *Victims, now int64, seed [16]byte, r *Room) Eviction {
 		v.taken, v.of = map[string]bool{}, map[string]int64{}
 	}
 	p := picking{Victims: v, room: r, freed: map[uint64]int64{}}
-	p.e = env.New(m.applied.Load(), max(now, m.Clock()), m.Level(), seed, 0)
-	p.e.ReadOnly, p.e.Wall = true, m.Time().Wall
+	at := m.Time()
+	p.e = env.New(m.applied.Load(), max(now, at.Now), m.Level(), seed, 0)
+	p.e.ReadOnly, p.e.Wall = true, at.Wall
 	for len(r.keys) < maxPicked && m.pickSome(&p) { // the lock is let go between
 	}
 	return p.Eviction

@@ -27,21 +27,19 @@ type Time struct{ Now, Wall int64 }
 // At is the moment at which both times are unixms.
 func At(unixms int64) Time { return Time{unixms, unixms} }
 
-// far is a wait that nobody sees the end of, in milliseconds: products of it do not overflow.
-const far = 1 << 55
+// lookAgain is the longest wait, in milliseconds, until it is looked again whether wall time has come: clocks that were set back are
+// put right sooner than they come up by themselves.
+const lookAgain = 60_000
 
 // Reaches returns the moment of cluster time from which on it is worth looking whether wall time has come to unixms: that
-// moment itself while wall time is not behind. Otherwise nobody knows when the wall clocks will have come up, and it is at
-// most a second late.
+// moment itself while wall time is not behind. Otherwise nobody knows when the wall clocks will have come up: it is at most a second
+// late if they run on as they do, and a minute if they are set.
 func (t Time) Reaches(unixms int64) int64 {
 	behind := t.Now - t.Wall
 	if behind <= 0 || unixms <= t.Wall {
 		return unixms
 	}
-	left := unixms - t.Wall
-	if left > far {
-		return unixms
-	}
+	left := min(unixms-t.Wall, lookAgain)
 	return max(unixms, t.Now+max(left*9/10, min(max(behind/2, 20), 1000)))
 }
 

@@ -171,3 +171,24 @@ func TestTouch(t *testing.T) {
 var frozenNumbers = []uint64{0xa00aa2617bdd6318, 0xe0e36cfe410e4b9c, 0x886c4e507c9ab4f8, 0xde56b2b6cf8e909d, 0x66f29e5395f2a35}
 
 const frozenID = "msg_tWZxyvMYd5gY6NvFR28mxM"
+
+// TestReaches: while wall time is behind it is looked again before it can have come, at most a second late, and within a minute
+// whatever the clocks do.
+func TestReaches(t *testing.T) {
+	const now = 1_000_000_000
+	for behind, waits := range map[int64]map[int64]int64{ // by what is left, for how long nobody looks
+		0:         {-5: -5, 1000: 1000, 1 << 40: 1 << 40},
+		60_000:    {1000: 1000, 10_000: 9000, 50_000: 45_000},
+		3_600_000: {1000: 1000, 3_600_000: 54_000},
+	} {
+		for left, want := range waits {
+			at := env.Time{Now: now, Wall: now - behind}
+			if got := at.Reaches(at.Wall+left) - now; got != want {
+				t.Errorf("%d ms behind, %d ms left: looks again in %d ms, want %d", behind, left, got, want)
+			}
+		}
+	}
+	if got := (env.Time{Now: now, Wall: now - 1000}).Reaches(math.MaxInt64); got != math.MaxInt64 {
+		t.Errorf("never is at %d", got)
+	}
+}

@@ -133,7 +133,7 @@ func (wo *work) resume(old *Run, n *Revival) {
 		if c.Kind == CallEntry && c.State != Delivered {
 			c.Reserved = reserveOfCall(c.Own)
 		}
-		c.Own = ownOptions(from, wo.e.Now)
+		c.Own = ownOptions(from, wo.e)
 		if c.State != Delivered {
 			c.State = Dropped
 		}
@@ -160,15 +160,23 @@ func (s *Store) log(run uint64) (list []*Entry) {
 	return list
 }
 
-// ownOptions returns an entry's own options, without a time of its first delivery that has passed.
-func ownOptions(n *Entry, now int64) *queue.Options {
+// ownOptions returns an entry's own options, without a time of its first delivery that has passed. What is left of a delay stays
+// one, from the level env.Files on.
+func ownOptions(n *Entry, e *env.Env) *queue.Options {
 	const times = queue.GivenDelay | queue.GivenNotBefore
 	if n.Own == nil || n.Own.Given&times == 0 {
 		return n.Own
 	}
 	o := pickOptions(n.Own, n.Own.Given&^times)
-	if n.FirstAt > now {
+	byWall, before := n.Own.Given&queue.GivenNotBefore != 0, n.Own.NotBefore
+	_, ahead := e.Until(before)
+	switch {
+	case n.FirstAt > e.Now && !byWall && e.Level >= env.Files:
+		o.Delay, o.Given = n.FirstAt-e.Now, o.Given|queue.GivenDelay
+	case n.FirstAt > e.Now:
 		o.NotBefore, o.Given = n.FirstAt, o.Given|queue.GivenNotBefore
+	case byWall && n.FirstAt >= before && (before > e.Wall || ahead): // wall time waits for the clocks; RunNow has not set FirstAt
+		o.NotBefore, o.Given = before, o.Given|queue.GivenNotBefore
 	}
 	if o.Given == 0 {
 		return nil
