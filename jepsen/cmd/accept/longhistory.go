@@ -280,7 +280,7 @@ func (r *historyRun) replace(ctx context.Context) error {
 
 // damage flips bits in the middle of a segment of a node, which it must get again from another one.
 func (r *historyRun) damage(ctx context.Context, n *testcluster.Node) error {
-	files, err := filepath.Glob(filepath.Join(n.DataDir, "payloads", "*.seg"))
+	files, err := filepath.Glob(filepath.Join(n.DataDir, "payloads", "*.pay"))
 	if err != nil || len(files) == 0 {
 		return fmt.Errorf("%s has no segment of payloads: %w", n.ID, err)
 	}
