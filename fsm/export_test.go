@@ -15,9 +15,9 @@ func VerifyBackupWith(r io.Reader, table *command.Table) (Backup, error) {
 	return b, err
 }
 
-// TimelessDigest is the digest of the state but for its clock.
+// TimelessDigest is the digest of the state but for its times.
 func (f *Frozen) TimelessDigest() string {
-	f.s.clock = 0
+	f.s.clock, f.s.wall = 0, 0
 	return f.Digest()
 }
 

@@ -145,32 +145,25 @@ func (s *Server) readyz(g *gin.Context) {
 	if since := s.engine.SlowDiskSince(); !since.IsZero() { // it may be why the node has not caught up
 		text += "slow disk: since " + since.UTC().Format(time.RFC3339) + "\n"
 	}
-	if d := s.timeDifference(); d != nil {
-		text += "time: cluster time is " + d.Text + "\n"
+	if difference, _, _ := s.timeDifference(); difference != "" {
+		text += "time: " + difference + "\n"
 	}
 	g.String(status, "%s", text)
 }
 
-// timeDifference is the difference between cluster time and the wall clocks of a majority, as /healthz shows it.
-type timeDifference struct {
-	AheadMs int64  `json:"aheadMs"` // negative if it is behind
-	Since   string `json:"since"`
-	Text    string `json:"text"`
-}
-
-// timeDifference returns nil while there is none of more than a second.
-func (s *Server) timeDifference() *timeDifference {
+// timeDifference says by how much cluster time and the wall clocks of a majority differ, and since when; "" up to a second.
+func (s *Server) timeDifference() (text string, ahead time.Duration, since time.Time) {
 	ahead, lasts := s.engine.TimeDifference()
 	if ahead == 0 {
-		return nil
+		return "", 0, time.Time{}
 	}
-	d := timeDifference{AheadMs: ahead.Milliseconds(), Since: time.Now().Add(-lasts).UTC().Format(time.RFC3339)}
 	where := "ahead of"
 	if ahead < 0 {
 		where = "behind"
 	}
-	d.Text = fmt.Sprintf("%v %s the wall clocks of a majority since %s", ahead.Abs().Round(100*time.Millisecond), where, d.Since)
-	return &d
+	since = time.Now().Add(-lasts)
+	return fmt.Sprintf("cluster time is %v %s the wall clocks of a majority since %s",
+		ahead.Abs().Round(100*time.Millisecond), where, since.UTC().Format(time.RFC3339)), ahead, since
 }
 
 func (s *Server) healthz(g *gin.Context) {
@@ -183,8 +176,8 @@ func (s *Server) healthz(g *gin.Context) {
 	if since := s.engine.SlowDiskSince(); !since.IsZero() {
 		health["slowDiskSince"] = since.UnixMilli()
 	}
-	if d := s.timeDifference(); d != nil {
-		health["time"] = d
+	if _, ahead, since := s.timeDifference(); ahead != 0 {
+		health["timeAheadMs"], health["timeDiffersSince"] = ahead.Milliseconds(), since.UnixMilli()
 	}
 	g.JSON(status, health)
 }

@@ -394,7 +394,7 @@ func TestTimeDifferenceIsTold(t *testing.T) {
 	if a := g.ask(t, "GET", "/readyz", "", "Authorization:"); a.status != 200 || !strings.HasPrefix(a.body, "ok\ntime: cluster time is 4s behind the wall clocks of a majority since ") {
 		t.Errorf("readyz: %+v", a)
 	}
-	if a := g.ask(t, "GET", "/healthz", "", asAdmin); a.status != 200 || !strings.Contains(a.body, `"aheadMs":-4000`) {
+	if a := g.ask(t, "GET", "/healthz", "", asAdmin); a.status != 200 || !strings.Contains(a.body, `"timeAheadMs":-4000,"timeDiffersSince":1`) {
 		t.Errorf("healthz: %+v", a)
 	}
 }
