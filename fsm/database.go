@@ -68,9 +68,8 @@ type database struct {
 	changing                   bool
 	counted                    sums
 	summary                    summary
-	saves                      uint64 // the State's when it was opened last
-	builtins                   [2]*acl.User
-	tokens                     []acl.Token // of builtins, as they are in the index of logins
+	saves                      uint64     // the State's when it was opened last
+	indexed                    *acl.Store // the users whose tokens are in the index of logins, nil before that
 }
 
 // newDatabase is an empty database without credentials. It shares what is blank with all others.
@@ -85,7 +84,7 @@ func (s *State) insert(d *database) {
 	d.summary, d.counted = s.summarize(d), s.count(d)
 	s.sums.add(&d.counted, &sums{})
 	s.index(d)
-	s.put(d)
+	s.settleDown(d)
 }
 
 // used is the logical memory of the database in bytes.
@@ -110,8 +109,7 @@ func (s *State) database(name string) *database {
 	if name == "" || name == DefaultDB {
 		return s.home
 	}
-	d, _ := s.databases.Get(name)
-	return d
+	return s.lookup(name)
 }
 
 // used is the logical memory of all databases and of messages in bytes.
@@ -271,9 +269,9 @@ func (s *State) createDatabase(e *env.Env, n DatabaseTokens) (DatabaseInfo, erro
 // deleteDatabase removes a database with all its data. Numbers of its credentials are
 // not given again, so that a later database of the name knows none of its identities.
 func (s *State) deleteDatabase(e *env.Env, n DatabaseName) (DatabaseInfo, error) {
-	d, found := s.databases.Get(n.Name)
+	d := s.lookup(n.Name)
 	switch {
-	case !found:
+	case d == nil:
 		return DatabaseInfo{}, ErrNoDatabase
 	case n.Name == DefaultDB:
 		return DatabaseInfo{}, ErrKeepDefault
@@ -290,9 +288,9 @@ func (s *State) deleteDatabase(e *env.Env, n DatabaseName) (DatabaseInfo, error)
 // resetTokens replaces both tokens of a database: whatever the old ones proved is
 // nobody's from this entry on.
 func (s *State) resetTokens(_ *env.Env, n DatabaseTokens) (DatabaseInfo, error) {
-	d, found := s.databases.Get(n.Name)
+	d := s.lookup(n.Name)
 	switch {
-	case !found:
+	case d == nil:
 		return DatabaseInfo{}, ErrNoDatabase
 	case !n.usable():
 		return DatabaseInfo{}, ErrTokens

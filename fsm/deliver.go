@@ -110,7 +110,7 @@ func (s *State) advancing(e *env.Env) (list []*database) {
 		}
 		list, homed = append(list, d), homed || d.name == DefaultDB
 	}
-	d, _, _ := s.databases.Next(begin, true, want)
+	d := s.from(begin, true, want)
 	for ; d != nil; d = s.after(d, want) {
 		take(d)
 	}

@@ -119,13 +119,14 @@ type passed []uint64
 // largestEvictable returns the database with most memory in its keys of those that may be evicted from and are not in spent, nil if
 // there is none. Memory in freed, by the database's number, which is about to be released, does not count.
 func (s *State) largestEvictable(spent passed, freed map[uint64]int64) *database {
-	most, _ := s.databases.Best(0, func(n *summary) int64 { return n.evictable }, func(d *database) int64 {
+	most, _ := s.databases.Best(0, func(n *summary) int64 { return n.evictable }, func(p place) int64 {
+		d := s.at(p)
 		if slices.Contains(spent, d.id) {
 			return 0
 		}
 		return d.keys.Used() - freed[d.id]
 	})
-	return most
+	return s.at(most)
 }
 
 // evicts reports whether keys may be evicted from any database for what all of them use.

@@ -185,7 +185,7 @@ func (v *View) Databases() []DatabaseInfo {
 // there are more.
 func (v *View) DatabasesAfter(name string, limit int) (list []DatabaseInfo, more bool) {
 	list = make([]DatabaseInfo, 0, min(limit, v.s.databases.Len()))
-	d, _, _ := v.s.databases.Next(name, false, nil)
+	d := v.s.from(name, false, nil)
 	for ; d != nil && len(list) < limit; d = v.s.after(d, nil) {
 		list = append(list, d.info())
 	}

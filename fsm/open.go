@@ -10,7 +10,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/script"
 	"github.com/trireme-dev/trireme/fsm/search"
-	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
@@ -21,7 +20,7 @@ import (
 
 // directory is the databases of a state.
 type directory struct {
-	databases  *cow.Summed[*database, summary]
+	databases  *cow.Summed[place, summary]
 	home       *database   // the one named default, which is always there
 	changing   []*database // those that the request that is being applied has opened
 	generation *generation // nil in a fork, which is never changed
@@ -57,7 +56,7 @@ func (b *blank) raised(to env.Level) *blank {
 	return &r
 }
 
-func newDatabases() *cow.Summed[*database, summary] { return cow.NewSummed[*database]((*summary).join) }
+func newDatabases() *cow.Summed[place, summary] { return cow.NewSummed[place]((*summary).join) }
 
 // fork copies a database, its messages and runs only if this one may have changed them since generation g began.
 func (d *database) fork(g *generation) *database {
@@ -73,13 +72,13 @@ func (d *database) fork(g *generation) *database {
 
 // open returns a database of the state as it may be changed until the request that is being applied is over.
 func (s *State) open(d *database) *database {
-	if d.generation != s.generation {
-		d, _ = s.databases.Get(d.name) // it may have been opened since it was looked up
+	if s.generation == nil {
+		panic("fsm: a fork is about to be changed")
 	}
 	if d.generation != s.generation {
-		if s.generation == nil {
-			panic("fsm: a fork is about to be changed")
-		}
+		d = s.lookup(d.name) // it may have been opened since it was looked up
+	}
+	if d.generation != s.generation {
 		d = d.fork(nil)
 		d.generation = s.generation
 		s.put(d)
@@ -111,7 +110,7 @@ func (s *State) openWork(d *database) *database {
 
 // put puts a database in its place, with the summary that it has.
 func (s *State) put(d *database) {
-	s.databases.Put(d.name, d, d.summary)
+	s.databases.Put(d.name, place{awake: d}, d.summary)
 	if d.name == DefaultDB {
 		s.home = d
 	}
@@ -123,7 +122,7 @@ func (s *State) settle() {
 		n := s.count(d)
 		s.sums.add(&n, &d.counted)
 		d.counted = n
-		if d.users.Builtins() != d.builtins {
+		if d.users.Builtins() != d.indexed.Builtins() {
 			s.index(d)
 		}
 		if now := s.summarize(d); now != d.summary {
@@ -145,8 +144,12 @@ func (s *State) close() {
 
 // index enters the tokens of a database into the index of logins.
 func (s *State) index(d *database) {
-	d.builtins = d.users.Builtins()
-	s.logins.update(d, d.users.Tokens())
+	var before []acl.Token
+	if d.indexed != nil {
+		before = d.indexed.Tokens()
+	}
+	s.logins.update(d.name, before, d.users.Tokens())
+	d.indexed = d.users.Fork()
 }
 
 // forkDatabases gives f, a copy of s, databases of its own. Those that are open in the middle of a request stay those of s, since the
@@ -176,7 +179,7 @@ func (s *State) changeAll(f func(*database)) {
 // remove takes a database, which is open, out of the state.
 func (s *State) remove(d *database) {
 	s.sums.add(&sums{}, &d.counted)
-	s.logins.update(d, nil)
+	s.logins.update(d.name, d.indexed.Tokens(), nil)
 	s.databases.Delete(d.name)
 	s.changing = slices.DeleteFunc(s.changing, func(o *database) bool { return o == d })
 	d.changing = false
@@ -185,14 +188,12 @@ func (s *State) remove(d *database) {
 // first returns the first database, in the order of the names, whose summary is wanted, nil if there is none. The nil function wants
 // all. Databases that are open are judged as they were when the request began, or as settle has found them.
 func (s *State) first(want func(*summary) bool) *database {
-	d, _, _ := s.databases.Next("", true, want)
-	return d
+	return s.from("", true, want)
 }
 
 // after is first for those behind a database.
 func (s *State) after(d *database, want func(*summary) bool) *database {
-	next, _, _ := s.databases.Next(d.name, false, want)
-	return next
+	return s.from(d.name, false, want)
 }
 
 // queue returns the messages of a database for reading.
@@ -218,34 +219,25 @@ func (s *State) newUsers(id, serial uint64) *acl.Store {
 	return users
 }
 
-// settleLoaded finds the sums and summaries of databases that were read, and has those share what is blank in which nothing was ever
-// stored.
+// settleLoaded finds the sums and summaries of databases that were read, and has those rest in which nothing was ever stored.
 func (s *State) settleLoaded() {
-	runs := saved(s.blank.workflows)
+	entered := s.logins.enter()
 	for d := s.first(nil); d != nil; d = s.after(d, nil) {
-		if m := d.messages; m != nil && d.workUsed() == 0 && saved(d.workflows) == runs && saved(m) == saved(s.blank.messages.WithKeys(m.Keys())) {
-			d.signing, d.messages, d.workflows = m.Keys(), nil, nil
-		}
 		d.generation, d.workGeneration = nil, nil
-		s.insert(d)
+		d.summary, d.counted = s.summarize(d), s.count(d)
+		s.sums.add(&d.counted, &sums{})
+		d.indexed = d.users.Fork()
+		entered.add(d.name, d.indexed.Tokens())
+		s.settleDown(d)
 	}
-}
-
-// saved is what a store saves.
-func saved(store interface {
-	Save(emit func([]byte) error) error
-}) string {
-	var w wire.Writer
-	_ = store.Save(func(record []byte) error { w.Bytes(record); return nil })
-	return string(w.B)
+	entered.done()
 }
 
 // resummarize finds all summaries anew, because settings have changed that they depend on.
 func (s *State) resummarize() {
-	for d := s.first(nil); d != nil; d = s.after(d, nil) {
-		if now := s.summarize(d); now != d.summary {
-			d.summary = now
-			s.put(d)
-		}
+	for p, name, ok := s.databases.Next("", true, nil); ok; p, name, ok = s.databases.Next(name, false, nil) {
+		d := s.at(p)
+		d.summary = s.summarize(d)
+		s.databases.Put(name, p, d.summary)
 	}
 }

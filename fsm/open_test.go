@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
@@ -81,8 +83,8 @@ func TestForkCopiesWhatIsTouched(t *testing.T) {
 	f := te.m.Fork()
 	te.apply(t, setIn(tenantName(3), "key", "value"), setIn(tenantName(5), "key", "value"))
 	copied := 0
-	for d := te.m.state.first(nil); d != nil; d = te.m.state.after(d, nil) {
-		if was := f.s.database(d.name); was != d {
+	for p, name, ok := te.m.state.databases.Next("", true, nil); ok; p, name, ok = te.m.state.databases.Next(name, false, nil) {
+		if was, _ := f.s.databases.Get(name); was != p {
 			copied++
 		}
 	}
@@ -130,6 +132,18 @@ func TestSummariesAreRight(t *testing.T) {
 		}
 		if x, y := a.m.Fork().Digest(), b.m.Fork().Digest(); x != y {
 			t.Fatalf("a machine that was forked has the digest %s, another one %s", x, y)
+		}
+		again := NewMachineWith(table)
+		var snapshot bytes.Buffer
+		if err := a.m.Fork().Write(&snapshot); err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Restore(&snapshot); err != nil {
+			t.Fatal(err)
+		}
+		checkDirectory(t, again.state)
+		if x, y := a.m.Fork().Digest(), again.Fork().Digest(); x != y {
+			t.Fatalf("a machine has the digest %s, and its snapshot %s", x, y)
 		}
 		for _, k := range forks {
 			if now := k.f.Digest(); now != k.digest {
@@ -231,6 +245,15 @@ func checkDirectory(t *rapid.T, s *State) {
 	}
 }
 
+// saved returns what a store saves.
+func saved(store interface {
+	Save(emit func([]byte) error) error
+}) string {
+	var w wire.Writer
+	_ = store.Save(func(record []byte) error { w.Bytes(record); return nil })
+	return string(w.B)
+}
+
 // checkNothingIsMissed sweeps a copy of a database in which nothing is due, by its summary: then nothing changes.
 func checkNothingIsMissed(t *rapid.T, s *State, d *database) {
 	if d.messages == nil || d.quarantined != 0 {
@@ -257,7 +280,7 @@ func checkNothingIsMissed(t *rapid.T, s *State, d *database) {
 
 // TestEmptyDatabaseIsSmall holds the memory of a database that was never used.
 func TestEmptyDatabaseIsSmall(t *testing.T) {
-	const n, most = 20_000, 4000
+	const n, most = 20_000, 800
 	table := command.NewTable()
 	heap := func() uint64 {
 		var m runtime.MemStats

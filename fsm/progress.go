@@ -63,7 +63,7 @@ func (m *Machine) Describe(data []byte, at Progress) (out Passage) {
 	if n == nil {
 		return out
 	}
-	seen := map[*database]bool{}
+	seen := map[string]bool{}
 	for i := range n.Requests {
 		q := &n.Requests[i]
 		one := uint64(i)+1 == at.Request
@@ -81,8 +81,8 @@ func (m *Machine) Describe(data []byte, at Progress) (out Passage) {
 		if one && out.Number == 0 { // it ended before it came to the database
 			out.Database, out.Number = d.name, d.id
 		}
-		if !seen[d] {
-			seen[d] = true
+		if !seen[d.name] {
+			seen[d.name] = true
 			out.Databases = append(out.Databases, d.name)
 		}
 	}

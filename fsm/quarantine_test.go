@@ -135,7 +135,8 @@ func TestOrderOfAnEntryThatWasApplied(t *testing.T) {
 func TestProgressSaysWhere(t *testing.T) {
 	w := newPricing(t, command.NewTable(), 1)
 	with(w, CreateDatabase, DatabaseTokens{Name: "shop", Standard: acl.DigestOf("s"), ReadOnly: acl.DigestOf("r")})
-	shop := w.m.state.database("shop")
+	shop := w.m.state.open(w.m.state.database("shop"))
+	w.m.state.close()
 	as := acl.Trusted(acl.DefaultName)
 	as.DB = "shop"
 	due := func() { // at any time

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/payload"
+	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -137,13 +138,16 @@ func (f *Frozen) sections(out *frames) error {
 			return err
 		}
 	}
-	for d := f.s.first(nil); d != nil; d = f.s.after(d, nil) {
-		if err := d.saveTenant(out, f.s.blank); err != nil {
+	for p, name, ok := f.s.databases.Next("", true, nil); ok; p, name, ok = f.s.databases.Next(name, false, nil) {
+		if err := f.saveTenant(out, name, p); err != nil {
 			return err
 		}
 	}
-	for d := f.s.first(nil); d != nil; d = f.s.after(d, nil) {
-		if err := d.saveSearch(out); err != nil {
+	for p, name, ok := f.s.databases.Next("", true, nil); ok; p, name, ok = f.s.databases.Next(name, false, nil) {
+		if p.resting != nil {
+			continue
+		}
+		if err := p.awake.saveSearch(out); err != nil {
 			return err
 		}
 	}
@@ -182,17 +186,24 @@ func (f *frames) saver(s interface {
 }
 
 // saveTenant writes the messages and runs of a database, unless it is default, whose sections come before.
-func (d *database) saveTenant(out *frames, b *blank) error {
-	if d.name == DefaultDB {
+func (f *Frozen) saveTenant(out *frames, name string, p place) error {
+	if name == DefaultDB {
 		return nil
 	}
-	if err := out.fields(sectionTenant, func(c *wire.Codec) { c.String(&d.name) }); err != nil {
+	var messages *queue.Store
+	runs := f.s.blank.workflows
+	if r := p.resting; r != nil {
+		messages = f.s.blank.messages.WithKeys(r.signing())
+	} else {
+		messages, runs = p.awake.queue(f.s.blank), p.awake.runs(f.s.blank)
+	}
+	if err := out.fields(sectionTenant, func(c *wire.Codec) { c.String(&name) }); err != nil {
 		return err
 	}
-	if err := out.saver(d.queue(b))(func(record []byte) error { return out.record(sectionTenantMessages, record) }); err != nil {
+	if err := out.saver(messages)(func(record []byte) error { return out.record(sectionTenantMessages, record) }); err != nil {
 		return err
 	}
-	return out.saver(d.runs(b))(func(record []byte) error { return out.record(sectionTenantWorkflows, record) })
+	return out.saver(runs)(func(record []byte) error { return out.record(sectionTenantWorkflows, record) })
 }
 
 // saveSearch writes the search indexes of a database, if it ever had any.

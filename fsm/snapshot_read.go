@@ -59,6 +59,7 @@ type loading struct {
 	headless    bool // there are sections only, see backup.go
 	// references are the payloads that the next frame names, nil if the snapshot names none.
 	references *wire.References
+	blankRuns  []byte // the only record of runs of a database that has none
 }
 
 func readSnapshot(r io.Reader, table *command.Table, keeper payload.Keeper) (*State, uint64, uint64, error) {
@@ -304,16 +305,35 @@ func (l *loading) deliveries(section byte, record []byte) error {
 	if section == sectionTenantMessages || section == sectionTenantWorkflows {
 		d = l.tenant
 	}
-	if d != nil && d.messages == nil {
-		d.messages, d.workflows = l.s.newStores()
-	}
 	switch {
 	case d == nil:
 		return errOrder
+	case d.messages == nil && l.blank(d, section, record):
+		return nil
+	case d.messages == nil:
+		d.messages, d.workflows = l.s.newStores()
+		d.messages.SetKeys(d.signing)
+	}
+	switch {
 	case section == sectionMessages || section == sectionTenantMessages:
 		return d.messages.LoadReferences(record, l.references)
 	}
 	return d.workflows.LoadReferences(record, l.references)
+}
+
+// blank reports whether a record says only what is so of a database without messages and runs, and takes in the keys of messages.
+func (l *loading) blank(d *database, section byte, record []byte) bool {
+	if section == sectionMessages || section == sectionTenantMessages {
+		keys, is := l.s.blank.messages.IsHead(record)
+		if is {
+			d.signing = keys
+		}
+		return is
+	}
+	if l.blankRuns == nil {
+		_ = l.s.blank.workflows.Save(func(record []byte) error { l.blankRuns = bytes.Clone(record); return nil })
+	}
+	return bytes.Equal(record, l.blankRuns)
 }
 
 func (l *loading) content(section byte, record []byte) (err error) {

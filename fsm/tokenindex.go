@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
@@ -11,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/cow"
 )
 
-// tokenIndex finds the database of a credential that names none by the digests of the tokens of the built-in users, so that a sign-in
+// tokenIndex finds the database of a credential that names none by the beginnings of the digests of the tokens of the built-in users, so that a sign-in
 // costs the same however many databases there are. What is found is only where to look: Authenticate and Bearer judge. See
 // docs/design/databases.md.
 type tokenIndex struct {
@@ -19,10 +18,19 @@ type tokenIndex struct {
 	salts     []usedSalt // replaced with every change: forks share it
 }
 
-// tokenRef says that a digest is that of a token of a database, as it is stored or as the proof of its REST token.
+// tokenRef says that a database has a token whose digest, as it is stored or as the proof of its REST token, begins like that. All
+// databases together have so few tokens that the beginnings hardly ever meet, and if they do, both databases are looked at.
 type tokenRef struct {
-	digest   acl.Digest
-	database string
+	beginning uint64
+	database  string
+}
+
+func beginningOf(d *acl.Digest) uint64 { return binary.BigEndian.Uint64(d[:]) }
+
+func (tr tokenRef) head() uint64 { return tr.beginning }
+
+func (tr tokenRef) compare(o tokenRef) int {
+	return cmp.Or(cmp.Compare(tr.beginning, o.beginning), strings.Compare(tr.database, o.database))
 }
 
 // usedSalt is a salt and the number of digests that are stored under it.
@@ -32,30 +40,52 @@ type usedSalt struct {
 }
 
 func newTokenIndex() tokenIndex {
-	return tokenIndex{databases: cow.NewBTree[tokenRef, struct{}](func(r tokenRef) uint64 { return binary.BigEndian.Uint64(r.digest[:]) }, func(a, b tokenRef) int {
-		return cmp.Or(bytes.Compare(a.digest[:], b.digest[:]), strings.Compare(a.database, b.database))
-	})}
+	return tokenIndex{databases: cow.NewBTree[tokenRef, struct{}](tokenRef.head, tokenRef.compare)}
 }
 
 func (ti *tokenIndex) fork() tokenIndex { return tokenIndex{ti.databases.Snapshot(), ti.salts} }
 
-// update enters the tokens of a database that are in force now, and takes out those that it had entered before. Nil has none.
-func (ti *tokenIndex) update(d *database, now []acl.Token) {
-	for _, t := range d.tokens {
-		ti.databases.Delete(tokenRef{t.Digest, d.name})
-		ti.count(t.Salt, -1)
+// update takes the tokens that a database had out, and enters those that it has now.
+func (ti *tokenIndex) update(database string, before, now []acl.Token) {
+	ti.salts = slices.Clone(ti.salts)
+	for i := range before {
+		ti.databases.Delete(tokenRef{beginningOf(&before[i].Digest), database})
+		ti.count(before[i].Salt, -1)
 	}
-	for _, t := range now {
-		ti.databases.Set(tokenRef{t.Digest, d.name}, struct{}{})
-		ti.count(t.Salt, 1)
+	for i := range now {
+		ti.databases.Set(tokenRef{beginningOf(&now[i].Digest), database}, struct{}{})
+		ti.count(now[i].Salt, 1)
 	}
-	d.tokens = now
 }
 
-// count counts a digest under a salt.
+// entering enters tokens of many databases into an index that is empty.
+type entering struct {
+	index *tokenIndex
+	all   []tokenRef
+}
+
+func (ti *tokenIndex) enter() *entering { return &entering{index: ti} }
+
+func (e *entering) add(database string, tokens []acl.Token) {
+	for i := range tokens {
+		e.all = append(e.all, tokenRef{beginningOf(&tokens[i].Digest), database})
+		e.index.count(tokens[i].Salt, 1)
+	}
+}
+
+// done puts all tokens in their places.
+func (e *entering) done() {
+	slices.SortFunc(e.all, tokenRef.compare)
+	b := cow.NewBuilder[tokenRef, struct{}](tokenRef.head, tokenRef.compare)
+	for _, r := range e.all {
+		b.Add(r, struct{}{}) // refuses what is there
+	}
+	e.index.databases = b.Tree()
+}
+
+// count counts a digest under a salt, in a list that no fork has.
 func (ti *tokenIndex) count(salt acl.Salt, by int) {
 	i := slices.IndexFunc(ti.salts, func(u usedSalt) bool { return u.salt == salt })
-	ti.salts = slices.Clone(ti.salts)
 	if i < 0 {
 		ti.salts = append(ti.salts, usedSalt{salt, by})
 		return
@@ -67,9 +97,10 @@ func (ti *tokenIndex) count(salt acl.Salt, by int) {
 
 // find returns the names of the databases that have one of some digests, in their order.
 func (ti *tokenIndex) find(digests []acl.Digest) (names []string) {
-	for _, digest := range digests {
-		ti.databases.Ascend(tokenRef{digest: digest}, func(r tokenRef, _ struct{}) bool {
-			if r.digest != digest {
+	for i := range digests {
+		beginning := beginningOf(&digests[i])
+		ti.databases.Ascend(tokenRef{beginning: beginning}, func(r tokenRef, _ struct{}) bool {
+			if r.beginning != beginning {
 				return false
 			}
 			names = append(names, r.database)

@@ -203,12 +203,12 @@ func (s *State) rotateClusterTokens(tokens *acl.Tokens, until int64) error {
 }
 
 func (s *State) rotateDatabaseTokens(n *TokenRotation, until int64) error {
-	d, found := s.databases.Get(n.Database)
+	d := s.lookup(n.Database)
 	pair := DatabaseTokens{Standard: n.Tokens[acl.Standard], ReadOnly: n.Tokens[acl.ReadOnly]}
 	rest := n.Tokens
 	rest[acl.Standard], rest[acl.ReadOnly] = acl.Digest{}, acl.Digest{}
 	switch {
-	case !found:
+	case d == nil:
 		return ErrNoDatabase
 	case rest != acl.Tokens{}:
 		return ErrTokenRoles

@@ -147,7 +147,7 @@ func (p *picking) over(s *State) *database {
 	}
 	var found *database
 	for _, name := range p.names {
-		if d, is := s.databases.Get(name); is && passes(d) {
+		if d := s.lookup(name); d != nil && passes(d) {
 			found = d
 			break
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"container/list"
 	"math"
 	"sync"
 	"time"
@@ -27,8 +28,6 @@ const (
 	// meanwhile. A database with small requests gets its whole share, one with large requests a third of it.
 	largeWork   = 10_000
 	largeCharge = 3
-	// countEvery is the least time between two counts of the active databases.
-	countEvery = 50 * time.Millisecond
 	// forgetAfter is the time without requests after which a database is forgotten.
 	forgetAfter = 10 * time.Second
 )
@@ -39,18 +38,22 @@ const (
 type Ledger struct {
 	mu       sync.Mutex
 	accounts map[string]*account
-	busy     float64 // the part of the time that applies take
-	busyAt   time.Time
-	active   int
-	counted  time.Time
-	costly   time.Time // when any debt was above the allowance last
+	// active and quiet are the accounts in the order of their last requests: those that were seen within activeFor, and the others.
+	// So what has become quiet, or is to be forgotten, is at the front, and is found without a look at the rest.
+	active, quiet list.List
+	busy          float64 // the part of the time that applies take
+	busyAt        time.Time
+	costly        time.Time // when any debt was above the allowance last
 }
 
 type account struct {
-	debt time.Duration
-	paid time.Time // up to when
-	seen time.Time // when a request of it was applied last
-	over time.Time // when its debt was above the allowance last
+	db     string
+	place  *list.Element
+	active bool // place is in active, not in quiet
+	debt   time.Duration
+	paid   time.Time // up to when
+	seen   time.Time // when a request of it was applied last
+	over   time.Time // when its debt was above the allowance last
 }
 
 // NewLedger returns a ledger without entries.
@@ -78,7 +81,6 @@ func (l *Ledger) Note(now time.Time, took time.Duration, outcomes []fsm.Outcome)
 		}
 		if i == 0 || a == nil || o.Database != outcomes[i-1].Database {
 			a = l.account(now, o.Database)
-			a.seen = now // before accounts that are not used are forgotten
 			l.pay(now, a)
 		}
 		share := time.Duration(each * float64(o.Work))
@@ -107,8 +109,8 @@ func (l *Ledger) Held(now time.Time, db string) bool {
 func (l *Ledger) Others(now time.Time, db string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.others(now) // counts them
-	n := l.active
+	l.age(now)
+	n := l.active.Len()
 	if a := l.accounts[db]; a != nil && now.Sub(a.seen) < activeFor {
 		n--
 	}
@@ -127,14 +129,19 @@ func (l *Ledger) Costly(now time.Time, db string) bool {
 	return a != nil && now.Sub(a.over) <= costlyFor && l.others(now) > 0
 }
 
-// account returns the account of a database, a new one if it has none.
+// account returns the account of a database, which is seen now: a new one if it has none.
 func (l *Ledger) account(now time.Time, db string) *account {
 	a := l.accounts[db]
-	if a == nil {
-		a = &account{paid: now, seen: now}
+	switch {
+	case a == nil:
+		a = &account{db: db, paid: now}
 		l.accounts[db] = a
-		l.active++ // counting all anew would cost as much as there are, for each request of another database
+	case a.active:
+		l.active.Remove(a.place)
+	default:
+		l.quiet.Remove(a.place)
 	}
+	a.seen, a.active, a.place = now, true, l.active.PushBack(a)
 	return a
 }
 
@@ -153,16 +160,17 @@ func (l *Ledger) pay(now time.Time, a *account) {
 
 // others returns the number of active databases, one of them not counted.
 func (l *Ledger) others(now time.Time) int {
-	if now.Sub(l.counted) >= countEvery {
-		l.counted, l.active = now, 0
-		for db, a := range l.accounts { // unordered: they are counted
-			switch quiet := now.Sub(a.seen); {
-			case quiet < activeFor:
-				l.active++
-			case quiet > forgetAfter:
-				delete(l.accounts, db)
-			}
-		}
+	l.age(now)
+	return max(0, l.active.Len()-1)
+}
+
+// age moves accounts that have become quiet, and forgets those that have been for long.
+func (l *Ledger) age(now time.Time) {
+	for e := l.active.Front(); e != nil && now.Sub(e.Value.(*account).seen) >= activeFor; e = l.active.Front() {
+		a := l.active.Remove(e).(*account)
+		a.active, a.place = false, l.quiet.PushBack(a)
 	}
-	return max(0, l.active-1)
+	for e := l.quiet.Front(); e != nil && now.Sub(e.Value.(*account).seen) > forgetAfter; e = l.quiet.Front() {
+		delete(l.accounts, l.quiet.Remove(e).(*account).db)
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/trireme-dev/trireme/fsm"
 )
 
@@ -131,7 +133,6 @@ func TestDebtIsBounded(t *testing.T) {
 		b.entry(time.Second, "hog")
 	}
 	b.Note(b.at, time.Millisecond, []fsm.Outcome{{Database: "other", Work: 10_000}})
-	b.at = b.at.Add(countEvery)
 	waited := time.Duration(0)
 	for b.Held(b.at, "hog") {
 		if waited > 2*mostDebt {
@@ -172,7 +173,7 @@ func TestOthers(t *testing.T) {
 	b := newBooks()
 	want := func(db string, others bool) {
 		t.Helper()
-		b.at = b.at.Add(countEvery)
+		b.at = b.at.Add(50 * time.Millisecond)
 		if got := b.Others(b.at, db); got != others {
 			t.Errorf("others beside %s: %v, want %v", db, got, others)
 		}
@@ -185,4 +186,29 @@ func TestOthers(t *testing.T) {
 	want("writer", true)
 	b.at = b.at.Add(activeFor)
 	want("reader", false)
+}
+
+// TestAccountsInOrder holds that active databases are counted, and quiet ones forgotten, whatever the order in which they come again.
+func TestAccountsInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b, seen := newBooks(), map[string]time.Time{}
+		for range rapid.IntRange(1, 60).Draw(t, "entries") {
+			b.at = b.at.Add(rapid.SampledFrom([]time.Duration{0, 300 * time.Millisecond, time.Second, 4 * time.Second, 11 * time.Second}).Draw(t, "after"))
+			db := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "database")
+			seen[db] = b.at
+			b.Note(b.at, time.Millisecond, []fsm.Outcome{{Database: db, Work: 10}})
+			active, known := 0, 0
+			for _, at := range seen {
+				if b.at.Sub(at) < activeFor {
+					active++
+				}
+				if b.at.Sub(at) <= forgetAfter {
+					known++
+				}
+			}
+			if got := b.others(b.at); got != active-1 || len(b.accounts) != known {
+				t.Fatalf("%d others of %d accounts, want %d of %d", got, len(b.accounts), active-1, known)
+			}
+		}
+	})
 }

@@ -29,14 +29,15 @@ func (s *selector) count() int { return len(s.keys) + len(s.channels) + s.liveRu
 
 // The logical memory of a user without its texts, in bytes.
 const (
-	selectorCost = 384
-	patternCost  = 64
-	ruleCost     = 32
+	credentialCost = 48
+	selectorCost   = 384
+	patternCost    = 64
+	ruleCost       = 32
 )
 
 // footprint is the logical memory of the user in bytes. Of a builtin user only its texts count.
 func (u *User) footprint() int64 {
-	texts, more := int64(userCost+len(u.Name)+48*len(u.credentials)), int64(0)
+	texts, more := int64(userCost+len(u.Name)+credentialCost*len(u.credentials)), int64(0)
 	for i := range u.selectors() {
 		s := u.selector(i)
 		texts += int64(len(s.text()))

@@ -141,7 +141,7 @@ func (s *Store) store(u *User) {
 func (s *Store) setCredentials(old *User, credentials []credential) {
 	u := *old
 	u.credentials = credentials
-	u.size = u.footprint()
+	u.size += credentialCost * int64(len(credentials)-len(old.credentials))
 	s.store(&u)
 }
 

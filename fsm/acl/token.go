@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"hash"
 )
 
 // A token of an ACL user names its user, so that one look-up finds who it is. In base64:
@@ -40,7 +41,10 @@ func (s *Store) SetKey(secret [32]byte, database uint64) {
 }
 
 func (s *Store) proof(user string, password *Digest) (d Digest) {
-	h := hmac.New(sha256.New, s.key[:])
+	return proof(hmac.New(sha256.New, s.key[:]), user, password)
+}
+
+func proof(h hash.Hash, user string, password *Digest) (d Digest) {
 	h.Write(password[:])
 	h.Write([]byte(user))
 	copy(d[:], h.Sum(nil))
@@ -136,10 +140,12 @@ func (s *Store) Builtins() [2]*User { return s.builtins }
 
 // Tokens returns what the tokens of the built-in users are found by.
 func (s *Store) Tokens() (all []Token) {
+	h := hmac.New(sha256.New, s.key[:])
 	for _, u := range s.builtins {
 		for i := range u.credentials {
 			c := &u.credentials[i]
-			all = append(all, Token{c.digest, c.salt}, Token{Digest: s.proof(u.Name, &c.digest)})
+			h.Reset()
+			all = append(all, Token{c.digest, c.salt}, Token{Digest: proof(h, u.Name, &c.digest)})
 		}
 	}
 	return all

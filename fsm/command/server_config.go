@@ -13,6 +13,9 @@ type Config struct {
 	differs [settingsCount]int64
 }
 
+// Initial reports whether all settings are what they are at first.
+func (c *Config) Initial() bool { return *c == Config{} }
+
 // notifyName is the one parameter that is no number.
 const notifyName = "notify-keyspace-events"
 

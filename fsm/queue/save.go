@@ -48,13 +48,7 @@ func (s *Store) save(out *saving.Saver) error {
 	saving.Put(out, kindHead, func(w *wire.Writer) {
 		w.PutRecord(&s.settings)
 		w.PutRecord(&s.keys)
-		w.Uvarint(s.serial)
-		w.Uvarint(s.events.newest)
-		w.Uvarint(s.sender.Epoch)
-		w.Uvarint(s.sender.Term)
-		if s.schedules.ticksFrom != 0 {
-			w.Varint(s.schedules.ticksFrom)
-		}
+		s.putCounters(w)
 	})
 	saving.Each(out, kindQueue, s.queues.byNo, func(_ uint64, q *Queue, w *wire.Writer) {
 		_, doomed := s.queues.deleted.Get(q.no)
@@ -94,6 +88,17 @@ func (s *Store) save(out *saving.Saver) error {
 		return saving.Put(out, kindVolume, func(w *wire.Writer) { w.Put(v) })
 	})
 	return out.Err
+}
+
+// putCounters writes the part of the head that comes after settings and keys.
+func (s *Store) putCounters(w *wire.Writer) {
+	w.Uvarint(s.serial)
+	w.Uvarint(s.events.newest)
+	w.Uvarint(s.sender.Epoch)
+	w.Uvarint(s.sender.Term)
+	if s.schedules.ticksFrom != 0 {
+		w.Varint(s.schedules.ticksFrom)
+	}
 }
 
 // Load takes in a record of Save, in a store that is new but for the records before it. It copies what it keeps.
@@ -158,6 +163,29 @@ func (s *Store) loadHead(r *wire.Reader) {
 	if r.Len() > 0 {
 		s.schedules.ticksFrom = r.Varint()
 	}
+}
+
+// IsHead reports whether a record of Save begins a store that is like this one, which is empty, but for the keys, and returns those.
+func (s *Store) IsHead(record []byte) (keys Keys, is bool) {
+	if len(record) == 0 || kind(record[0]) != kindHead {
+		return keys, false
+	}
+	r := wire.NewReader(record[1:])
+	settings := r.Bytes()
+	r.GetRecord(&keys)
+	rest := r.Rest()
+	if r.Err() != nil {
+		return keys, false
+	}
+	var own wire.Writer
+	own.PutRecord(&s.settings)
+	mine := wire.NewReader(own.B)
+	if !bytes.Equal(settings, mine.Bytes()) {
+		return keys, false
+	}
+	own.B = own.B[:0]
+	s.putCounters(&own)
+	return keys, bytes.Equal(rest, own.B)
 }
 
 func (s *Store) loadQueue(r *wire.Reader) {

@@ -25,8 +25,8 @@ const (
 	manyCreators       = 64
 	manyLoad           = 8 * time.Second // of each measurement, three of which are made; the median counts
 	manyCreationRate   = 1000            // databases a second
-	manyEmpty          = 4 << 10         // bytes of an empty database
-	manyRestart        = 20 * time.Second
+	manyEmpty          = 1 << 10         // bytes of an empty database
+	manyRestart        = 5 * time.Second
 	manySlower         = 1.25   // the most processor time of a SET, as a part of what it takes with one database
 	ticksPerSecond     = 100    // of /proc/PID/stat
 	manyEmptyPerFigure = 50_000 // databases below which the memory of one can't be told
