@@ -25,18 +25,30 @@ func (c *conn) block(row *command.Command, argv [][]byte) bool {
 		c.emit(beyond)
 		return true
 	}
-	if !c.admit(memoryOf(argv, blockedMemory)) {
+	c.wait.bytes = memoryOf(argv, blockedMemory)
+	if !c.admit(0) {
+		c.wait.bytes = 0
 		return true
 	}
 	c.s.metrics.commands.Inc()
 	w := &waiter{as: c.as, db: c.database(), row: row, argv: copyWords(argv), keys: row.Sources(argv), done: make(chan reply.Value, 1), tracked: c.tracked}
 	c.enterQueues(w)
-	v := c.await(w, ms)
+	select {
+	case v := <-w.done:
+		c.unblock(w, v)
+	default:
+		c.wait.w, c.wait.ms = w, ms // serve goes on when it is answered
+	}
+	return true
+}
+
+// unblock answers the call of a connection that was blocked.
+func (c *conn) unblock(w *waiter, v reply.Value) {
+	c.wait = wait{loopState: c.wait.loopState}
 	c.emit(v)
 	c.countCalls([][][]byte{w.argv}, []reply.Value{v}, 0) // waiting time is not processing time
 	c.monitorRows([][][]byte{w.argv}, []reply.Value{v})
 	c.flushDone(true)
-	return true
 }
 
 // enterQueues puts a call into the queues of its keys and checks whether there is an
@@ -83,38 +95,15 @@ func (bc *blockedClients) prepare(w *waiter, before [][]byte) error {
 // errUnblocked is the answer to a call that CLIENT UNBLOCK ended.
 var errUnblocked = reply.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")
 
-// await waits for the call's answer: at most ms milliseconds if that is not 0, and not
-// beyond the end of the connection or the server.
-func (c *conn) await(w *waiter, ms int64) reply.Value {
-	select {
-	case v := <-w.done:
-		return v
-	default:
-	}
-	if c.flush() != nil {
-		c.ending = true
-		c.s.blocked.release(w, reply.NilArray())
-		return <-w.done
-	}
-	defer c.suspendIntake()()
-	c.info.sizes.words.Store(int64(lengthOf(w.argv)))
-	defer c.info.sizes.words.Store(0)
-	c.info.blocked.Store(w)
-	c.s.metrics.blocked.Inc()
-	defer c.s.metrics.blocked.Dec()
-	defer c.info.blocked.Store(nil)
-	ahead := c.readAhead(memoryOf(w.argv, blockedMemory))
+// await waits for the answer to the call of a connection that can't be parked: not beyond its timeout, nor the end of the
+// connection or the server.
+func (c *conn) await() reply.Value {
+	w := c.wait.w
+	ahead := c.readAhead()
 	defer c.stopReading(ahead)
-	var late <-chan time.Time
-	if ms > 0 {
-		timer := time.NewTimer(time.Duration(min(ms, maxPause)) * time.Millisecond)
-		defer timer.Stop()
-		late = timer.C
-	}
 	select {
 	case v := <-w.done:
 		return v
-	case <-late:
 	case <-c.s.stopping:
 		c.ending = true
 		c.holdReplies()
@@ -136,12 +125,12 @@ type ahead struct {
 const maxReadAhead = 1 << 20
 
 // readAhead reads the client's input while its call is blocked, as long as the memory budgets allow it or the buffer has room.
-// blocked is the memory of the blocked call, in bytes. Until stopReading returns, only the new goroutine may use the input.
-func (c *conn) readAhead(blocked int64) *ahead {
+// Until stopReading returns, only the new goroutine may use the input.
+func (c *conn) readAhead() *ahead {
 	a := &ahead{left: make(chan struct{}), ended: make(chan struct{})}
 	go func() { // ends with stopReading, or with the connection
 		defer close(a.ended)
-		for len(c.in.rest()) < maxReadAhead && (c.charge(blocked) == nil || c.in.next(c.parser.Need()) <= cap(c.in.buf)) {
+		for c.mayReadAhead() {
 			if err := c.in.fill(c.parser.Need()); interrupted(err) {
 				return
 			} else if err != nil {
@@ -151,6 +140,11 @@ func (c *conn) readAhead(blocked int64) *ahead {
 		}
 	}()
 	return a
+}
+
+// mayReadAhead reports whether a connection that is blocked may read on.
+func (c *conn) mayReadAhead() bool {
+	return len(c.in.rest()) < maxReadAhead && (c.charge(0) == nil || c.in.next(c.parser.Need()) <= cap(c.in.buf))
 }
 
 // stopReading ends the goroutine of readAhead. The connection's own goroutine may use the input again.

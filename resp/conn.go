@@ -39,6 +39,7 @@ type conn struct {
 
 	pipeline pipeline
 	tx       transaction
+	wait     wait
 	following
 
 	intake      intake
@@ -127,11 +128,14 @@ func (c *conn) serveToEnd() {
 }
 
 // serve answers until the client disconnects, breaks the protocol, or is closed. It returns true
-// if the event loop has taken the connection over: the caller must not touch it any more.
+// if an event loop has taken the connection over: the caller must not touch it any more.
 func (c *conn) serve() (attached bool) {
 	for !c.ending {
 		if c.leaves() {
 			c.holdReplies()
+		}
+		if c.answered = 0; c.wait.w != nil && c.awaitAnswer() {
+			return true
 		}
 		err := c.round()
 		c.parser.Release()
@@ -147,6 +151,8 @@ func (c *conn) serve() (attached bool) {
 			c.emit(reply.Error(err.Error()))
 			_ = c.flush() // the connection ends either way
 			return false
+		case c.wait.w != nil:
+			continue
 		case c.ending || c.s.isStopping() || c.corked && c.mayLeave():
 			return false
 		case c.s.loop.attach(c):
@@ -169,8 +175,7 @@ func (c *conn) round() error {
 	defer c.awaitSubscribed()
 	defer c.runPipeline()
 	c.quietRounds++
-	c.answered = 0
-	for c.roundAt = c.in.at; !c.ending; {
+	for c.roundAt = c.in.at; !c.ending && c.wait.w == nil; {
 		if c.in.at-c.roundAt > maxQuietBytes {
 			c.quietRounds = 0
 		}
@@ -236,13 +241,17 @@ func (c *conn) kill() {
 	c.s.loop.socketClosed(c)
 }
 
-// closeSocket closes the socket; reads and writes under way fail.
+// closeSocket closes the socket; reads and writes under way fail, and a blocked call ends.
 func (c *conn) closeSocket() {
 	c.closing.Do(func() { c.nc.Close() })
+	if w := c.info.blocked.Load(); w != nil {
+		c.s.blocked.release(w, reply.NilArray())
+	}
 }
 
 // close ends the connection after sending what is written, if the client takes it.
 func (c *conn) close() {
+	c.abandonWait()
 	c.closeSubscriber()
 	c.untrack()
 	c.s.clients.remove(c)

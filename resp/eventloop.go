@@ -78,7 +78,7 @@ func (c *conn) detached() {
 // nothing for it any more.
 func (l *eventLoop) socketClosed(c *conn) {
 	if l.loop != nil {
-		l.loop.Closed(c)
+		l.loop.Reclaim(c)
 	}
 }
 

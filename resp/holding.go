@@ -19,7 +19,7 @@ const (
 
 // heldBytes returns the bytes that the connection holds, including the buffer that its next read will need.
 func (c *conn) heldBytes() int64 {
-	return int64(max(0, c.in.next(c.parser.Need())-busyBuffer)+c.parser.Held()) + c.tx.memory + c.tx.watchMemory
+	return int64(max(0, c.in.next(c.parser.Need())-busyBuffer)+c.parser.Held()) + c.tx.memory + c.tx.watchMemory + c.wait.bytes
 }
 
 // charge charges the connection for the bytes that it holds and more bytes. If they exceed a budget it returns a

@@ -82,6 +82,7 @@ type Server struct {
 	clients              *clients
 	pauses               pauses
 	blocked              *blockedClients
+	parked               *parkedClients
 	loop                 *eventLoop
 	tracker              *tracker
 	intakes              *intakes
@@ -133,7 +134,7 @@ func New(o Options) (*Server, error) {
 	s.stats.SetThresholds(s.thresholds)
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.own = ownCommands(s.table)
-	s.blocked, s.tracker, s.loop = newBlockedClients(s), newTracker(s), newEventLoop(s)
+	s.blocked, s.parked, s.tracker, s.loop = newBlockedClients(s), newParkedClients(s), newTracker(s), newEventLoop(s)
 	var err error
 	if s.metrics, err = newMetrics(o.Metrics); err != nil {
 		return nil, err
@@ -144,6 +145,9 @@ func New(o Options) (*Server, error) {
 	}
 	go s.blocked.run(s.life) // ends with Shutdown
 	go s.tracker.run(s.life) // the same
+	if s.parked.loop != nil {
+		go s.parked.run(s) // the same
+	}
 	if s.loop.loop != nil {
 		go s.loop.run() // the same
 	}
@@ -282,6 +286,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		}
 		s.mu.Unlock()
 		s.clients.each(func(c *conn) { c.wakeToStop() })
+		s.parked.stop()
 		s.loop.stop()
 	})
 	ended := make(chan struct{})

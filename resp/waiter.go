@@ -24,6 +24,8 @@ type waiter struct {
 	arrived  bool         // its call has seen the state, and waits for what comes
 	proposed bool         // its call is under way in the log
 	answered bool         // done has received the answer
+	parked   *conn        // that waits for the answer without a goroutine, nil if it has one
+	turn     uint64       // counts the goroutines that its connection had
 	fallback *reply.Value // the answer if the proposed call takes nothing
 }
 
@@ -120,6 +122,32 @@ func (bc *blockedClients) answer(w *waiter, v reply.Value) {
 	w.answered, w.proposed = true, false
 	bc.dequeue(w)
 	w.done <- v
+	if w.parked != nil {
+		bc.s.parked.loop.Reclaim(parked{w.parked})
+	}
+}
+
+// park has the answer to a waiter give its connection a goroutine. It does nothing if the connection has had another one since
+// the turn began.
+func (bc *blockedClients) park(w *waiter, c *conn, turn uint64) {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
+	switch {
+	case w.turn != turn:
+	case w.answered:
+		bc.s.parked.loop.Reclaim(parked{c})
+	default:
+		w.parked = c
+	}
+}
+
+// unpark is called by a connection that has a goroutine again, and returns the number of its turn.
+func (bc *blockedClients) unpark(w *waiter) uint64 {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
+	w.parked = nil
+	w.turn++
+	return w.turn
 }
 
 // release ends a wait with v, unless the waiter's call is under way in the log and takes an

@@ -25,7 +25,7 @@ type Conn interface {
 type State struct {
 	busy    bool
 	pending bool // the socket became readable while the connection was busy
-	closed  bool // the socket was closed while the connection was busy
+	wanted  bool // Reclaim was called while the connection was busy
 }
 
 // Loop serves the connections that are attached to it. Its methods are safe for concurrent use.
@@ -124,12 +124,13 @@ func (l *Loop[C]) DetachIdle(why func(C) bool) {
 	}
 }
 
-// Closed is called when a connection was closed from outside: the poller reports nothing for it any more.
-func (l *Loop[C]) Closed(c C) {
+// Reclaim gives a connection back: at once if it is idle, otherwise when it is rearmed. Code that closes a socket from outside calls
+// it, because the poller reports nothing for a closed one.
+func (l *Loop[C]) Reclaim(c C) {
 	s := c.LoopState()
 	l.mu.Lock()
 	idle := l.conns[c.Number()] == c && !s.busy
-	s.busy, s.closed = s.busy || idle, true
+	s.busy, s.wanted = s.busy || idle, true
 	l.mu.Unlock()
 	if idle {
 		l.Detach(c)
@@ -163,7 +164,7 @@ func (l *Loop[C]) Rearm(list []C) (again []C) {
 	for _, c := range list {
 		s := c.LoopState()
 		switch {
-		case l.closed || s.closed || c.Leaves():
+		case l.closed || s.wanted || c.Leaves():
 			leaving = append(leaving, c)
 		case s.pending || c.HasInput():
 			s.pending = false
