@@ -28,9 +28,12 @@
 // starts the next batch. Anything that is not simple detaches the connection, which then has
 // a goroutine again: there is one implementation of everything else.
 //
+// A connection whose blocking command waits is parked (parked.go): a second loop watches its socket, and the answer gives
+// it a goroutine again.
+//
 // Invariants:
-//   - A connection has one owner: its goroutine, or the batch that holds its commands, or
-//     nobody (attached and idle). Only the owner touches fields outside info and output. An
+//   - A connection has one owner: its goroutine, or the batch that holds its commands, or the loop that reads from a parked one, or
+//     nobody (attached or parked, and idle). Only the owner touches fields outside info and output. An
 //     idle connection is claimed by package eventloop.
 //   - One request of a connection is under way at a time, so its replies are in order.
 //   - A readiness event for a busy connection is noted, and Rearm reads it again:

@@ -5,3 +5,6 @@ func (s *Server) Attached() int { return s.loop.loop.Attached() }
 
 // AttachRounds exports attachRounds: the rounds of simple commands after which a connection attaches.
 const AttachRounds = attachRounds
+
+// Parked returns the number of blocked connections that have no goroutine.
+func (s *Server) Parked() int { return s.parked.loop.Attached() }
