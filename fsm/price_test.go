@@ -494,7 +494,7 @@ func TestCommandWakesAllWaiters(t *testing.T) {
 	}
 	with(w, NotifyEvent, workflow.Notification{EventID: "few", Body: []byte("1")})
 	with(w, Exec, Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{{[]byte("WF.NOTIFY"), []byte("many"), []byte("2")}}})
-	if left := len(w.m.state.home.workflows.Waiters("many")); left != 0 {
+	if left := len(w.m.state.home.workflows.Waiters("many", queue.NamePage{Limit: 1000}).Elements); left != 0 {
 		t.Errorf("%d of %d runs still wait, want none", left, runs-1)
 	}
 }

@@ -118,7 +118,7 @@ func TestWaitersWakeOnce(t *testing.T) {
 	for range 2 {
 		apply(w, func(e *env.Env, p pair) (workflow.Receipt, error) { return p.s.Await(e, p.q, wait) })
 	}
-	if n := len(w.pairs[0].s.Waiters("approve")); n != 1 {
+	if n := len(w.pairs[0].s.Waiters("approve", queue.NamePage{Limit: 1000}).Elements); n != 1 {
 		t.Fatalf("%d waiters", n)
 	}
 	notify := func() int {
@@ -274,7 +274,7 @@ func TestCancelledWaitsStayInTheLog(t *testing.T) {
 	w.restore(0)
 	w.same()
 	r, s := w.run("r"), w.pairs[0].s
-	if n := len(s.WaitersOf(r.No)) + len(s.Waiters("e")); n != 0 || r.Entries != 3 {
+	if n := len(s.WaitersOf(r.No)) + len(s.Waiters("e", queue.NamePage{Limit: 1000}).Elements); n != 0 || r.Entries != 3 {
 		t.Fatalf("%d waiters and %d entries", n, r.Entries)
 	}
 	for pos := uint32(1); pos <= 2; pos++ {
@@ -424,7 +424,20 @@ func TestWebhookCalls(t *testing.T) {
 	call("three", 0, true)
 	plain("r", 6) // is no wait for a webhook
 	results("r", "2 kept first", "3 kept second", "4 one", "5 two")
-	if n := len(w.pairs[0].s.Waiters("hook")); n != 3 {
+	paged := []uint64{}
+	for p := (queue.NamePage{Limit: 2}); ; {
+		list := w.pairs[0].s.Waiters("hook", p)
+		for _, waiter := range list.Elements {
+			paged = append(paged, waiter.No)
+		}
+		if p.After = list.Last; !list.More {
+			break
+		}
+	}
+	if !slices.IsSorted(paged) || len(paged) != 3 {
+		t.Fatalf("in pages: %v", paged)
+	}
+	if n := len(w.pairs[0].s.Waiters("hook", queue.NamePage{Limit: 1000}).Elements); n != 3 {
 		t.Errorf("%d wait still", n)
 	}
 	w.same()

@@ -3,6 +3,7 @@ package workflow
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -228,9 +229,30 @@ func (s *Store) marked(run uint64, c class, step uint32) (*Entry, bool) {
 	return s.Entry(run, uint32(pos))
 }
 
-// Waiters returns the waiters of an event, in the order in which they began to wait.
-func (s *Store) Waiters(event string) []*Waiter {
-	return elementsFrom(s.events, name{text: event}, func(n name) bool { return n.text == event }, func(n name, _ struct{}) *Waiter { return s.waiter(n.no) })
+// Waiters returns a page of the waiters of an event, in the order in which they began to wait. In the place of names it has their
+// numbers, in decimal.
+func (s *Store) Waiters(event string, p queue.NamePage) (list queue.NameList[*Waiter]) {
+	from := name{text: event}
+	if after, ok := WaiterNumber(p.After); ok {
+		from.no = after + 1
+	}
+	s.events.Ascend(from, func(n name, _ struct{}) bool {
+		if n.text != event {
+			return false
+		}
+		if list.More = len(list.Elements) == p.Limit; list.More {
+			return false
+		}
+		list.Elements, list.Last = append(list.Elements, s.waiter(n.no)), strconv.FormatUint(n.no, 10)
+		return true
+	})
+	return list
+}
+
+// WaiterNumber reads the number up to which a page of waiters goes, and reports whether it is one.
+func WaiterNumber(text string) (no uint64, ok bool) {
+	no, err := strconv.ParseUint(text, 10, 63)
+	return no, err == nil
 }
 
 // WaitersOf returns the waiters of a run, in the order in which they began to wait.

@@ -43,13 +43,24 @@ func namePage(values url.Values) (p queue.NamePage, whole bool, err error) {
 	return p, !values.Has(countParameter) && !values.Has(cursorParameter), nil
 }
 
-// answerAll answers with the elements that list returns, each as show renders it: with the page that the request asks for, or, if it asks
-// for none, with all of them. These are read a page at a time, so that no read is long, and are sent as they are read.
+// answerAll is AnswerAll for a list by names, any of which may be that of a cursor.
 func answerAll[E, T any](re *request, values url.Values, list func(*fsm.View, queue.NamePage) queue.NameList[E], show func(*fsm.View, *E) T) error {
+	return AnswerAll(re.API, re.w, re.r, values, func(string) bool { return true }, list, show)
+}
+
+// AnswerAll answers with the elements that list returns, each as show renders it: with the page that the request asks for, or, if it asks
+// for none, with all of them. These are read a page at a time, so that no read is long, and are sent as they are read. A cursor with a name
+// that is not valid is refused.
+func AnswerAll[E, T any](a *API, w http.ResponseWriter, r *http.Request, values url.Values, valid func(name string) bool,
+	list func(*fsm.View, queue.NamePage) queue.NameList[E], show func(*fsm.View, *E) T) error {
 	page, whole, err := namePage(values)
+	if err == nil && page.After != "" && !valid(page.After) {
+		err = Invalid("invalid cursor %q", values.Get(cursorParameter))
+	}
 	if err != nil {
 		return err
 	}
+	re := &request{API: a, w: w, r: r}
 	for begun := false; ; begun = true {
 		all, more, last := []T{}, false, ""
 		_, err := re.Engine.Read(re.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {

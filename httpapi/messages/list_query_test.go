@@ -201,3 +201,63 @@ func calls(call *ast.CallExpr, names map[string]bool) bool {
 	method, ok := call.Fun.(*ast.SelectorExpr)
 	return ok && names[method.Sel.Name]
 }
+
+// TestListsHavePages: every list that the description knows, and so every one of the table of routes, is read a page at a time: it takes
+// count and cursor, and a page has a cursor, in the body or in a header.
+func TestListsHavePages(t *testing.T) {
+	var described map[string]any
+	if err := yaml.Unmarshal(openAPI, &described); err != nil {
+		t.Fatal(err)
+	}
+	var resolve func(any) map[string]any
+	resolve = func(v any) map[string]any {
+		object, _ := v.(map[string]any)
+		name, ok := object["$ref"].(string)
+		if !ok {
+			return object
+		}
+		at := any(described)
+		for _, word := range strings.Split(strings.TrimPrefix(name, "#/"), "/") {
+			at = at.(map[string]any)[word]
+		}
+		return resolve(at)
+	}
+	lists := 0
+	for path, item := range resolve(described["paths"]) {
+		object := resolve(item)
+		get := resolve(object["get"])
+		if get == nil {
+			continue
+		}
+		id := get["operationId"].(string)
+		ok := resolve(resolve(get["responses"])["200"])
+		schema := resolve(resolve(resolve(resolve(ok["content"])["application/json"]))["schema"])
+		properties := resolve(schema["properties"])
+		isArray := schema["type"] == "array" && id != "fetchRun" // an array of one run
+		if !strings.HasPrefix(id, "list") {
+			if isArray {
+				t.Errorf("%s answers an array, and is no list by its name", path)
+			}
+			continue
+		}
+		lists++
+		has := map[any]bool{}
+		for _, list := range []any{object["parameters"], get["parameters"]} {
+			all, _ := list.([]any)
+			for _, p := range all {
+				has[resolve(p)["name"]] = true
+			}
+		}
+		cursor := properties["cursor"] != nil || resolve(ok["headers"])["Svc-Cursor"] != nil
+		options, _ := schema["oneOf"].([]any)
+		for _, one := range options {
+			cursor = cursor || resolve(resolve(one)["properties"])["cursor"] != nil
+		}
+		if !has["count"] || !has["cursor"] || !cursor {
+			t.Errorf("GET %s takes count: %v, cursor: %v; its answer has a cursor: %v", path, has["count"], has["cursor"], cursor)
+		}
+	}
+	if lists < 12 {
+		t.Errorf("%d lists", lists)
+	}
+}

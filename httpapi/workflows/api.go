@@ -44,7 +44,7 @@ func (a *API) Routes() []messages.Route {
 	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
 	trigger := func(q *request) error { return q.trigger(q.Rest()) }
 	wait := func(q *request) error { return q.wait(q.Plain(1)) }
-	waiters := show((*request).waiters)
+	waiters := (*request).waiters
 	revive := func(restart bool) func(*request) error {
 		return func(q *request) error { return q.revive(restart, q.Plain(3)) }
 	}

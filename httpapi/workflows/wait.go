@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/messages"
@@ -79,19 +80,19 @@ func (re *request) wait(event string) error {
 // defaultWait is the timeout of a wait that names none.
 const defaultWait = "7d"
 
-// waiters answers with the waiters for an event, in the order in which they began. It is exact: a listed waiter has not
-// been woken, and the next notify wakes it.
-func (re *request) waiters() ([]waiter, error) {
+// waiters answers with the waiters for an event, in the order in which they began. It is exact up to a page: a waiter that is listed had not
+// been woken when its page was read, and the next notify after that wakes it.
+func (re *request) waiters() error {
 	event := re.Plain(1)
-	list := []waiter{}
-	err := re.view(func(v *fsm.View) {
-		for _, w := range v.Workflows().Waiters(event) {
-			n := re.renderWaiter(w)
-			if r, ok := v.Workflows().Run(w.Run); ok && r.Redact != nil {
-				n.Headers, n.TimeoutHeaders = view.Redactor{Hide: r.Redact}.Redact(n.Headers), view.Redactor{Hide: r.Redact}.Redact(n.TimeoutHeaders)
-			}
-			list = append(list, n)
+	isNumber := func(text string) bool { _, ok := workflow.WaiterNumber(text); return ok }
+	list := func(v *fsm.View, p queue.NamePage) queue.NameList[*workflow.Waiter] {
+		return v.Workflows().Waiters(event, p)
+	}
+	return messages.AnswerAll(re.API.API, re.w, re.r, re.parameters(), isNumber, list, func(v *fsm.View, w **workflow.Waiter) waiter {
+		n := re.renderWaiter(*w)
+		if r, ok := v.Workflows().Run((*w).Run); ok && r.Redact != nil {
+			n.Headers, n.TimeoutHeaders = view.Redactor{Hide: r.Redact}.Redact(n.Headers), view.Redactor{Hide: r.Redact}.Redact(n.TimeoutHeaders)
 		}
+		return n
 	})
-	return list, err
 }

@@ -26,7 +26,7 @@ var runs = []Fault{
 				"fsm/workflow/notify.go",
 				`		return s.wakeSome(e, q, &n), nil
 `,
-				`		if len(s.Waiters(n.EventID)) > 0 {
+				`		if len(s.Waiters(n.EventID, queue.NamePage{Limit: 1}).Elements) > 0 {
 			return s.wakeSome(e, q, &n), nil
 		}
 		list, _, _ := s.Runs(&Filter{}, Page{Limit: 1000})
