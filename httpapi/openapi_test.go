@@ -179,6 +179,7 @@ POST /v2/schedules/{scheduleId}/pause
 PATCH /v2/schedules/{scheduleId}/resume
 POST /v2/schedules/{scheduleId}/resume
 GET /v2/keys
+GET /v2/history
 POST /v2/keys/rotate
 GET /v2/keys/rotate
 GET /v2/flowControl

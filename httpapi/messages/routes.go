@@ -156,6 +156,7 @@ func routes() []Route {
 		{Method: http.MethodGet, Path: "/v2/dlq/:dlqId", serve: func(q *request) error { return q.getDead(q.Plain(1)) }},
 		{Method: http.MethodDelete, Path: "/v2/dlq/:dlqId", serve: func(q *request) error { return q.deleteOne(q.Plain(1)) }},
 		{Method: http.MethodPost, Path: "/v2/dlq/retry/:dlqId", serve: func(q *request) error { return q.retryOne(q.Plain(2)) }},
+		{Method: http.MethodGet, Path: "/v2/history", serve: (*request).history},
 		{Method: http.MethodGet, Path: "/v2/events", serve: func(q *request) error { return q.events(false) }},
 		{Method: http.MethodGet, Path: "/v2/logs", serve: func(q *request) error { return q.events(true) }},
 		{Method: http.MethodGet, Path: "/v2/flowControl", serve: (*request).listFlowControl},

@@ -12,6 +12,7 @@ import { type Event, mayWrite, states, tone } from "./event";
 import { chosen, Filters } from "./filters";
 import { Message } from "./message";
 import { Publish } from "./publish";
+import { ReachOf } from "./reach";
 
 const filters: [string, string, string?][] = [
   ["messageId", "Message id"],
@@ -66,6 +67,7 @@ function List() {
       }
     >
       <Filters of={filters} stateNames={states} at="/messages" />
+      <ReachOf kind="events" />
       {histogram.data && histogram.data.events.length > 1 && <Histogram of={histogram.data.events} />}
       <Loaded
         of={first}

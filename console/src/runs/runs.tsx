@@ -4,6 +4,7 @@ import { json, plain } from "../api";
 import { count, msSpan } from "../format";
 import { mayWrite, tone } from "../messages/event";
 import { chosen, Filters } from "../messages/filters";
+import { ReachOf } from "../messages/reach";
 import { query, set } from "../router";
 import { Area, Button, Field, Text } from "../ui/controls";
 import { Dialog } from "../ui/dialogs";
@@ -87,6 +88,7 @@ function All() {
       }
     >
       <Filters of={filters} stateNames={states} at="/runs" />
+      <ReachOf kind="runs" />
       <form class="filters" onSubmit={(e) => e.preventDefault()}>
         <Field label="Waits longer than, in minutes">
           <Text
