@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/trireme-dev/trireme/bench/internal/peer"
@@ -120,10 +121,13 @@ func (b *Bench) ourShape(ctx context.Context, s shape, n int) (bytes [2]float64,
 	b.noteVersion(ctx, t)
 	node := t.Nodes[0]
 	var before, after [2]float64
-	if before[0], err = node.LiveHeap(ctx); err != nil {
+	if before[1], err = node.Resident(); err != nil {
 		return bytes, err
 	}
-	if before[1], err = node.Resident(); err != nil {
+	if err := b.onClient(node, fillNewest); err != nil {
+		return bytes, err
+	}
+	if before[0], err = node.LiveHeap(ctx); err != nil {
 		return bytes, err
 	}
 	if err := b.onClient(node, func(c *peer.Client) error { return s.fill(ctx, c, n) }); err != nil {
@@ -142,6 +146,18 @@ func (b *Bench) ourShape(ctx context.Context, s shape, n int) (bytes [2]float64,
 		return bytes, err
 	}
 	return perUnit(before, after, n), nil
+}
+
+// fillNewest writes as many bytes as a node keeps of the newest log entries, and more, and no key: they are not what a unit takes.
+func fillNewest(c *peer.Client) error {
+	const values, size = 24, 512 << 10
+	value := strings.Repeat("v", size)
+	for range values {
+		if err := c.RunAll([][]string{{"SET", "newest", value}}); err != nil {
+			return err
+		}
+	}
+	return c.RunAll([][]string{{"DEL", "newest"}})
 }
 
 // redisShape does the same for redis-server.
