@@ -122,7 +122,7 @@ func verifyFile(file *os.File) (b fsm.Backup, err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return b, err
 	}
-	b, _, err = fsm.VerifyBackup(file, BackupRoom())
+	b, _, err = fsm.VerifyBackup(file, BackupRoom(), nil)
 	return b, err
 }
 

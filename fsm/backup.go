@@ -17,6 +17,9 @@ import (
 //	trailer   one frame with the SHA-256 of the sections before they were compressed, which is the state's digest
 //	sum       SHA-256 of everything before it
 //
+// The sections of a backup that is one file have the bytes of all payloads. Those of one that names them
+// (BackupHeader.Named) are in the form of referringFormat; internal/archive keeps the payloads in other files.
+//
 // Nothing follows the sum. So a file that was cut short anywhere, or of which any bit is another one, is noticed, by
 // those who don't look inside as well: see docs/design/backup.md.
 const (
@@ -31,6 +34,8 @@ var (
 	ErrBackup = errors.New("fsm: backup is damaged, or is none")
 	// ErrBackupLarge says that a backup unpacks to more than there is room for in memory.
 	ErrBackupLarge = errors.New("fsm: backup is larger than the memory that is free")
+	// ErrBackupNamed says that a backup names payloads that are in other files, which the reader was not given.
+	ErrBackupNamed = errors.New("fsm: backup names payloads that are in other files: restore it from its folder or bucket")
 	// ErrBackupNewer says that a backup is whole as far as it was read, but made by a version that knows more than
 	// this one.
 	ErrBackupNewer = errors.New("fsm: backup is of a newer version")
@@ -47,25 +52,31 @@ type BackupHeader struct {
 	Clock int64
 	// Level is the feature level of the state.
 	Level env.Level
+	// Named reports whether the file has the names of large payloads in the place of their bytes.
+	Named bool
 }
 
 // Fields are those of the format, after the formats of the file and of the sections. A header of
 // what this version can't read fails.
 func (h *BackupHeader) Fields(c *wire.Codec) {
 	format, sections := uint64(backupFormat), uint64(snapshotFormat)
+	if h.Named {
+		sections = referringFormat
+	}
 	c.Uvarint(&format)
 	c.Uvarint(&sections)
 	wire.Uint(c, &h.Level)
 	if c.Reading() && c.Reader().Err() == nil {
 		switch {
-		case format != backupFormat || sections != snapshotFormat:
-			c.Fail(fmt.Errorf("%w: format %d.%d, this one reads %d.%d", ErrBackupNewer, format, sections, backupFormat, snapshotFormat))
+		case format != backupFormat || sections != snapshotFormat && sections != referringFormat:
+			c.Fail(fmt.Errorf("%w: format %d.%d, this one reads %d.%d", ErrBackupNewer, format, sections, backupFormat, referringFormat))
 		case h.Level > MaxLevel:
 			c.Fail(fmt.Errorf("%w: feature level %d, this one knows levels up to %d", ErrBackupNewer, h.Level, MaxLevel))
 		case h.Level < env.Base:
 			c.Fail(FormerLevel(h.Level))
 		}
 	}
+	h.Named = sections == referringFormat
 	c.String(&h.Version)
 	c.String(&h.ClusterID)
 	c.Uvarint(&h.Index)

@@ -17,10 +17,10 @@ import (
 
 // VerifyBackup reads a backup as a restore does and checks everything: the frames, the sections, the sums, and that
 // the state that they give has the digest that it was written with. It takes the memory of the state. room limits the
-// sections before they were compressed, in bytes (0 = unlimited). The errors are ErrBackup, ErrBackupNewer,
-// ErrBackupLarge and those of r.
-func VerifyBackup(r io.Reader, room int64) (Backup, Contents, error) {
-	b, s, err := verifyBackup(r, command.NewTable(), room)
+// sections before they were compressed, in bytes (0 = unlimited). find finds the payloads that the backup names; nil refuses one
+// that names some. The errors are ErrBackup, ErrBackupNewer, ErrBackupLarge, ErrBackupNamed, and those of r and find.
+func VerifyBackup(r io.Reader, room int64, find Finder) (Backup, Contents, error) {
+	b, s, err := verifyBackup(r, command.NewTable(), room, find)
 	if err != nil {
 		return b, Contents{}, err
 	}
@@ -28,15 +28,25 @@ func VerifyBackup(r io.Reader, room int64) (Backup, Contents, error) {
 }
 
 // verifyBackup is readBackup that also compares the digest of the state that was read.
-func verifyBackup(r io.Reader, table *command.Table, room int64) (Backup, *State, error) {
-	b, s, err := readBackup(r, table, room, nil)
+func verifyBackup(r io.Reader, table *command.Table, room int64, find Finder) (Backup, *State, error) {
+	b, s, err := readBackup(r, table, room, nil, find)
 	if err != nil {
 		return b, nil, err
 	}
-	if digest := (&Frozen{s: s}).contentDigest(); digest != b.Digest {
+	if digest := (&Frozen{s: s}).contentDigest(b.Named); digest != b.Digest {
 		return b, nil, fmt.Errorf("%w: the state that was read has the digest %s, not %s", ErrBackup, digest, b.Digest)
 	}
 	return b, s, nil
+}
+
+// ExpandBackup verifies a backup that names its payloads, which find finds, and writes the one that has their bytes instead.
+// The errors are those of VerifyBackup, and w's.
+func ExpandBackup(w io.Writer, r io.Reader, room int64, find Finder) (Backup, error) {
+	b, s, err := verifyBackup(r, command.NewTable(), room, find)
+	if err != nil {
+		return b, err
+	}
+	return (&Frozen{s: s, index: b.Index, term: b.Term}).Backup(w, b.Version)
 }
 
 // CheckBackup reads a backup and looks at its form and its sum, not at what is in it: that takes no memory. The errors
@@ -53,12 +63,15 @@ func CheckBackup(r io.Reader) (Backup, error) {
 }
 
 // readBackup reads a backup into a state of its own.
-func readBackup(r io.Reader, table *command.Table, room int64, keeper payload.Keeper) (Backup, *State, error) {
+func readBackup(r io.Reader, table *command.Table, room int64, keeper payload.Keeper, find Finder) (Backup, *State, error) {
 	f, err := openBackup(r)
 	if err != nil {
 		return f.Backup, nil, err
 	}
-	s, digest, err := f.load(table, room, keeper)
+	if f.Named && find == nil {
+		return f.Backup, nil, ErrBackupNamed
+	}
+	s, digest, err := f.load(table, room, keeper, find)
 	if err == nil {
 		err = f.close()
 	}
@@ -119,7 +132,7 @@ func (f *backupFile) record(want byte) ([]byte, error) {
 }
 
 // load reads the sections, and returns the state and their digest.
-func (f *backupFile) load(table *command.Table, room int64, keeper payload.Keeper) (*State, string, error) {
+func (f *backupFile) load(table *command.Table, room int64, keeper payload.Keeper, find Finder) (*State, string, error) {
 	unpacked, err := newUnpacker(f.pieces)
 	if err != nil {
 		return nil, "", err
@@ -127,6 +140,9 @@ func (f *backupFile) load(table *command.Table, room int64, keeper payload.Keepe
 	defer unpacked.Close()
 	h := sha256.New()
 	l := &loading{s: newState(table, keeper), headless: true}
+	if f.Named {
+		l.refer(find)
+	}
 	var sections io.Reader = unpacked
 	if room > 0 {
 		sections = &roomReader{r: unpacked, room: room, left: room}

@@ -78,7 +78,7 @@ func TestBackupsAreReadAsWritten(t *testing.T) {
 func TestVerifyTellsWhatIsInABackup(t *testing.T) {
 	m := randomState(t, 5, 60)
 	file, made := backup(t, m)
-	b, c, err := fsm.VerifyBackup(bytes.NewReader(file), 0)
+	b, c, err := fsm.VerifyBackup(bytes.NewReader(file), 0, nil)
 	if err != nil || b != made {
 		t.Fatalf("%+v, %v", b, err)
 	}

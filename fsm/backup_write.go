@@ -5,18 +5,51 @@ import (
 	"encoding/hex"
 	"io"
 
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Backup writes the state as a backup; version is that of this binary. A backup that is being restored at this moment is
 // no part of it. An error is the writer's.
 func (f *Frozen) Backup(w io.Writer, version string) (Backup, error) {
+	return f.backup(w, version, false)
+}
+
+// BackupNames writes the state as a backup that names its large payloads: those that Payloads calls with.
+func (f *Frozen) BackupNames(w io.Writer, version string) (Backup, error) {
+	return f.backup(w, version, true)
+}
+
+// Payloads calls each with every large payload of the state, with some more than once. The order is the same each time. It
+// returns the first error of each.
+func (f *Frozen) Payloads(each func(payload.Kept) error) error {
+	refs := &wire.References{All: true}
+	emit := func([]byte) error {
+		for _, k := range refs.Take() {
+			if err := each(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for d := f.s.first(nil); d != nil; d = f.s.after(d, nil) {
+		if err := d.queue(f.s.blank).SaveReferences(emit, refs); err != nil {
+			return err
+		}
+		if err := d.runs(f.s.blank).SaveReferences(emit, refs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Frozen) backup(w io.Writer, version string, named bool) (Backup, error) {
 	s := *f.s
 	s.stage.incoming = nil
 	s.ended, s.fragments = nil, fragments{}
 	f = &Frozen{s: &s, index: f.index, term: f.term}
 	b := Backup{BackupHeader: BackupHeader{
-		Version: version, ClusterID: f.s.clusterID, Index: f.index, Term: f.term, Clock: f.s.clock, Level: f.s.level,
+		Version: version, ClusterID: f.s.clusterID, Index: f.index, Term: f.term, Clock: f.s.clock, Level: f.s.level, Named: named,
 	}}
 	whole, counted := sha256.New(), &counter{w: w}
 	out := io.MultiWriter(counted, whole)
@@ -26,7 +59,7 @@ func (f *Frozen) Backup(w io.Writer, version string) (Backup, error) {
 	if err := writeFrame(out, sectionHeader, b.Fields); err != nil {
 		return b, err
 	}
-	digest, err := f.writePacked(out)
+	digest, err := f.writePacked(out, named)
 	if err != nil {
 		return b, err
 	}
@@ -42,14 +75,14 @@ func (f *Frozen) Backup(w io.Writer, version string) (Backup, error) {
 }
 
 // writePacked writes the sections compressed, in pieces, and returns their digest.
-func (f *Frozen) writePacked(w io.Writer) (digest []byte, err error) {
+func (f *Frozen) writePacked(w io.Writer, named bool) (digest []byte, err error) {
 	pieces := newPieceWriter(w)
 	packer, err := newPacker(pieces)
 	if err != nil {
 		return nil, err
 	}
 	h := sha256.New()
-	if err := f.writeSections(io.MultiWriter(packer, h)); err != nil {
+	if err := f.writeSections(io.MultiWriter(packer, h), named); err != nil {
 		return nil, err
 	}
 	if err := packer.Close(); err != nil {

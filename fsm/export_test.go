@@ -11,7 +11,7 @@ import (
 
 // VerifyBackupWith is VerifyBackup with a table of commands, of which a test needs one only.
 func VerifyBackupWith(r io.Reader, table *command.Table) (Backup, error) {
-	b, _, err := verifyBackup(r, table, 0)
+	b, _, err := verifyBackup(r, table, 0, nil)
 	return b, err
 }
 

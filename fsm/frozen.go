@@ -32,15 +32,19 @@ func (m *Machine) freeze() *Frozen { return &Frozen{s: m.state.fork(), index: m.
 // states give equal digests, however they came to them.
 //
 // The digests of large payloads stand for their bytes, so that what is on the disk need not be read.
-func (f *Frozen) Digest() string { return f.hash(true) }
+func (f *Frozen) Digest() string {
+	return f.hash(func(out *frames) { out.digests = true })
+}
 
-// contentDigest is a hash of what Write and Backup write, whole.
-func (f *Frozen) contentDigest() string { return f.hash(false) }
+// contentDigest is a hash of what a backup has: the whole state, or, with named, the state with the names of its large payloads.
+func (f *Frozen) contentDigest(named bool) string {
+	return f.hash(func(out *frames) { out.nameAll(named) })
+}
 
-func (f *Frozen) hash(digests bool) string {
+func (f *Frozen) hash(form func(*frames)) string {
 	h := sha256.New()
 	out := newFrames(h)
-	out.digests = digests
+	form(out)
 	err := f.sections(out)
 	if err == nil {
 		err = out.end()

@@ -124,7 +124,7 @@ func TestFormerLevelsAreRefused(t *testing.T) {
 	if err := into.Restore(bytes.NewReader(snapshot.Bytes())); !refusesFormer(err) {
 		t.Errorf("a snapshot: %v", err)
 	}
-	if _, _, err := VerifyBackup(bytes.NewReader(file.Bytes()), 0); !refusesFormer(err) {
+	if _, _, err := VerifyBackup(bytes.NewReader(file.Bytes()), 0, nil); !refusesFormer(err) {
 		t.Errorf("a backup: %v", err)
 	}
 	if into.Fork().Digest() != before {

@@ -94,12 +94,12 @@ func TestBackupBomb(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, _, err := fsm.VerifyBackup(bytes.NewReader(file), 8<<20)
+	_, _, err := fsm.VerifyBackup(bytes.NewReader(file), 8<<20, nil)
 	runtime.ReadMemStats(&after)
 	if grown := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, fsm.ErrBackupLarge) || grown > 100<<20 {
 		t.Errorf("%v, after %d MiB", err, grown>>20)
 	}
-	if b, _, err := fsm.VerifyBackup(bytes.NewReader(file), 1<<30); err != nil || b != made {
+	if b, _, err := fsm.VerifyBackup(bytes.NewReader(file), 1<<30, nil); err != nil || b != made {
 		t.Errorf("with room: %v", err)
 	}
 }

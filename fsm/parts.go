@@ -58,9 +58,9 @@ func (d *database) part(name string, save func(emit func([]byte) error) error) P
 	return Part{Database: d.name, Name: name, Records: n, Digest: hex.EncodeToString(h.Sum(nil))}
 }
 
-// InspectBackup is VerifyBackup that tells the parts too.
+// InspectBackup is VerifyBackup of a backup that is one file, and returns its parts too.
 func InspectBackup(r io.Reader, room int64) (Backup, Contents, []Part, error) {
-	b, s, err := verifyBackup(r, command.NewTable(), room)
+	b, s, err := verifyBackup(r, command.NewTable(), room, nil)
 	if err != nil {
 		return b, Contents{}, nil, err
 	}

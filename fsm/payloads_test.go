@@ -167,7 +167,8 @@ func (tk twoKeepers) named(d *disk) {
 	d.files = nil
 }
 
-// backedUp compares the machines' backups, and verifies them as a restore would.
+// backedUp compares the machines' backups, and verifies them as a restore would; also those that name payloads, and what they become
+// with the payloads.
 func (tk twoKeepers) backedUp() {
 	tk.t.Helper()
 	p, made := backup(tk.t, tk.a)
@@ -178,6 +179,42 @@ func (tk twoKeepers) backedUp() {
 	if verified, err := fsm.VerifyBackupWith(bytes.NewReader(p), table); err != nil || verified != made {
 		tk.t.Errorf("verified %+v, %v; made %+v", verified, err, made)
 	}
+	one, payloads := tk.namingBackup(tk.a)
+	two, same := tk.namingBackup(tk.b)
+	if !bytes.Equal(one, two) || len(payloads) != len(same) {
+		tk.t.Errorf("the backups that name payloads differ, or their %d and %d payloads", len(payloads), len(same))
+	}
+	find := func(list []payload.Reference) (found []payload.Kept, err error) {
+		for _, v := range list {
+			if payloads[v.Digest] == nil {
+				return nil, errors.New("not a payload of the state")
+			}
+			found = append(found, payloads[v.Digest])
+		}
+		return found, nil
+	}
+	var whole bytes.Buffer
+	if expanded, err := fsm.ExpandBackup(&whole, bytes.NewReader(one), 0, find); err != nil || expanded != made || !bytes.Equal(whole.Bytes(), p) {
+		tk.t.Errorf("expanded %+v, %v; made %+v", expanded, err, made)
+	}
+	if _, _, err := fsm.VerifyBackup(bytes.NewReader(one), 0, nil); !errors.Is(err, fsm.ErrBackupNamed) {
+		tk.t.Errorf("without the payloads: %v", err)
+	}
+}
+
+// namingBackup is a machine's backup that names payloads, and the payloads.
+func (tk twoKeepers) namingBackup(m *fsm.Machine) ([]byte, map[payload.Digest]payload.Kept) {
+	tk.t.Helper()
+	f, all := m.Fork(), map[payload.Digest]payload.Kept{}
+	err := f.Payloads(func(k payload.Kept) error {
+		all[k.Digest()] = k
+		return nil
+	})
+	var b bytes.Buffer
+	if made, failed := f.BackupNames(&b, "test"); errors.Join(err, failed) != nil || !made.Named {
+		tk.t.Fatal(made, err, failed)
+	}
+	return b.Bytes(), all
 }
 
 func usedBytes(m *fsm.Machine) (bytes int64) {

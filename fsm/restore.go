@@ -185,7 +185,7 @@ func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
 	for i, part := range in.parts {
 		readers[i] = bytes.NewReader(part)
 	}
-	_, from, err := readBackup(io.MultiReader(readers...), s.applier.table, 0, s.keeper)
+	_, from, err := readBackup(io.MultiReader(readers...), s.applier.table, 0, s.keeper, nil)
 	switch {
 	case errors.Is(err, ErrBackupNewer):
 		return Restoration{}, fmt.Errorf("%w: %w", ErrUnknownLevel, err)

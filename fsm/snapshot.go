@@ -93,9 +93,10 @@ func (f *Frozen) writeSnapshot(w io.Writer, files payload.Files) error {
 	return out.end()
 }
 
-// writeSections writes what a digest covers: the sections, without the header.
-func (f *Frozen) writeSections(w io.Writer) error {
+// writeSections writes what a backup has: the sections, without the header. With named, they name their large payloads.
+func (f *Frozen) writeSections(w io.Writer, named bool) error {
 	out := newFrames(w)
+	out.nameAll(named)
 	if err := f.sections(out); err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ type frames struct {
 	count   uint64
 	digests bool // of large payloads, in the place of their bytes: what is written is for a hash
 
-	// files is where payloads that are named are, nil if none are. references has those that the next record names, named those
-	// of the records in buf.
+	// references has the payloads that the next record names, nil if none are named; named has those of the records in buf. files
+	// is where they are to be before they are named, nil if whoever reads the names knows.
 	files      payload.Files
 	references *wire.References
 	named      []wire.Referable
@@ -26,6 +26,13 @@ type frames struct {
 
 func newFrames(w io.Writer) *frames {
 	return &frames{w: w, buf: make([]byte, frameHead, frameSize+frameHead)}
+}
+
+// nameAll has the frames name large payloads, if named, and whoever keeps them.
+func (f *frames) nameAll(named bool) {
+	if named {
+		f.references = &wire.References{All: true}
+	}
 }
 
 // record adds one record to the section.
@@ -61,7 +68,7 @@ func (f *frames) flush() error {
 	return err
 }
 
-// flushReferences puts the payloads that the frame names into files, and writes the frame with their names.
+// flushReferences puts the payloads that the frame names into files, if there are some, and writes the frame with their names.
 func (f *frames) flushReferences() error {
 	if len(f.named) == 0 {
 		return nil
@@ -70,8 +77,10 @@ func (f *frames) flushReferences() error {
 	for i, k := range f.named {
 		list[i] = k
 	}
-	if err := f.files.Place(list); err != nil {
-		return err
+	if f.files != nil {
+		if err := f.files.Place(list); err != nil {
+			return err
+		}
 	}
 	names := newFrames(f.w)
 	var w wire.Writer

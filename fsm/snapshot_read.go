@@ -57,10 +57,17 @@ type loading struct {
 	count       uint64
 	ended       bool
 	headless    bool // there are sections only, see backup.go
-	// references are the payloads that the next frame names, nil if the snapshot names none.
+	// references are the payloads that the next frame names, nil if the snapshot names none. find finds them.
 	references *wire.References
+	find       Finder
 	blankRuns  []byte // the only record of runs of a database that has none
 }
+
+// Finder returns the payloads that are named, in the same order.
+type Finder func([]payload.Reference) ([]payload.Kept, error)
+
+// refer has the frames that follow name payloads, which find finds.
+func (l *loading) refer(find Finder) { l.references, l.find = &wire.References{}, find }
 
 func readSnapshot(r io.Reader, table *command.Table, keeper payload.Keeper) (*State, uint64, uint64, error) {
 	magic := make([]byte, len(snapshotMagic))
@@ -174,7 +181,11 @@ func (l *loading) names(data []byte) error {
 	if l.references.Len() > 0 {
 		return errReferences
 	}
-	for _, k := range l.s.keeper.(payload.Files).Named(list) {
+	found, err := l.find(list)
+	if err != nil {
+		return err
+	}
+	for _, k := range found {
 		l.references.Add(k)
 	}
 	return nil
@@ -186,10 +197,12 @@ func (l *loading) record(section byte, record []byte) error {
 	case sectionHeader:
 		format, level := r.Uvarint(), r.Uvarint()
 		if format == referringFormat && level >= uint64(env.Files) {
-			if _, can := l.s.keeper.(payload.Files); !can {
+			files, can := l.s.keeper.(payload.Files)
+			if !can {
 				return errNoFiles
 			}
-			format, l.references = snapshotFormat, &wire.References{}
+			format = snapshotFormat
+			l.refer(func(list []payload.Reference) ([]payload.Kept, error) { return files.Named(list), nil })
 		}
 		if l.index, l.term = r.Uvarint(), r.Uvarint(); format != snapshotFormat || level > uint64(MaxLevel) {
 			return fmt.Errorf("%w: format %d, feature level %d", errSection, format, level)
