@@ -288,6 +288,12 @@ func (g *Gathering) fetch(ctx context.Context, list []payload.Reference) (left [
 	return left, nil
 }
 
+// Put writes payloads to segments that nothing refers to yet. It does not sync them.
+func (s *Store) Put(list [][]byte) error { return s.put(list) }
+
+// Has reports whether a payload is in a segment.
+func (s *Store) Has(d payload.Digest) bool { return s.has(&d) }
+
 // put writes payloads to segments that nothing refers to yet.
 func (s *Store) put(list [][]byte) error {
 	if len(list) == 0 {

@@ -8,19 +8,29 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"filippo.io/age"
 	"github.com/spf13/cobra"
 
 	"github.com/trireme-dev/trireme/cli"
+	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/archive"
 )
 
+// openedBackup is a backup that is read: one file, or one that names payloads.
+type openedBackup struct {
+	io.ReadCloser
+	// find finds the payloads that it names. It is nil for a backup in one file.
+	find fsm.Finder
+}
+
 // openBackup opens a backup: standard input, a file, or an object in a bucket. It decrypts an encrypted one with the keys in
-// keyFile.
-func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string) (io.ReadCloser, error) {
+// keyFile. What is damaged of an incremental one is written to warnings.
+func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string, warnings io.Writer) (*openedBackup, error) {
 	var file io.ReadCloser
 	switch {
 	case name == standardStream:
@@ -32,16 +42,28 @@ func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string) (io.
 		if err != nil {
 			return nil, cli.Usagef("%w", err)
 		}
-		if file, err = kept.Get(ctx, location[at+1:]); err != nil {
+		base := location[at+1:]
+		if b, ok := archive.ParseName(base); ok && b.Packed {
+			return openArchived(ctx, kept, b, keyFile, warnings)
+		}
+		if file, err = kept.Get(ctx, base); err != nil {
 			return nil, err
 		}
 	default:
+		if b, ok := archive.ParseName(filepath.Base(name)); ok && b.Packed {
+			kept, err := archive.Open(filepath.Dir(name))
+			if err != nil {
+				return nil, cli.Usagef("%w", err)
+			}
+			return openArchived(ctx, kept, b, keyFile, warnings)
+		}
 		var err error
 		if file, err = os.Open(name); err != nil {
 			return nil, cli.Usagef("can't open the backup: %w", err)
 		}
 	}
-	return decrypted(file, name, keyFile)
+	file, err := decrypted(file, name, keyFile)
+	return &openedBackup{ReadCloser: file}, err
 }
 
 // decrypted decrypts a backup if its name or a given key says that it is encrypted.
@@ -62,6 +84,15 @@ func decrypted(file io.ReadCloser, name, keyFile string) (io.ReadCloser, error) 
 }
 
 func openEncrypted(file io.Reader, keyFile string) (io.Reader, error) {
+	keys, err := identities(keyFile)
+	if err != nil {
+		return nil, err
+	}
+	return archive.Unseal(file, keys)
+}
+
+// identities reads the keys that open encrypted backups.
+func identities(keyFile string) ([]age.Identity, error) {
 	if keyFile == "" {
 		return nil, cli.Usagef("the backup is encrypted: --key-file names the file with its key")
 	}
@@ -69,11 +100,11 @@ func openEncrypted(file io.Reader, keyFile string) (io.Reader, error) {
 	if err != nil {
 		return nil, cli.Usagef("%w", err)
 	}
-	return archive.Unseal(file, keys)
+	return keys, nil
 }
 
 // openNewest opens the newest backup at a location and returns its name.
-func openNewest(ctx context.Context, location, keyFile string) (file io.ReadCloser, name string, err error) {
+func openNewest(ctx context.Context, location, keyFile string, warnings io.Writer) (file *openedBackup, name string, err error) {
 	kept, err := archive.Open(location)
 	if err != nil {
 		return nil, "", cli.Usagef("%w", err)
@@ -85,10 +116,7 @@ func openNewest(ctx context.Context, location, keyFile string) (file io.ReadClos
 	if len(all) == 0 {
 		return nil, "", fmt.Errorf("there are no backups in %s", kept)
 	}
-	if file, err = kept.Get(ctx, all[0].Name); err != nil {
-		return nil, "", err
-	}
-	file, err = decrypted(file, all[0].Name, keyFile)
+	file, err = openArchived(ctx, kept, all[0], keyFile, warnings)
 	return file, all[0].Name, err
 }
 
@@ -98,6 +126,7 @@ type archivedView struct {
 	Cluster string `json:"cluster"`
 	Time    string `json:"time"`
 	Sealed  bool   `json:"encrypted"`
+	Packed  bool   `json:"incremental"`
 }
 
 func listBackupsCommand() *cobra.Command {
@@ -134,15 +163,15 @@ func listBackupsCommand() *cobra.Command {
 func printArchived(out io.Writer, all []archive.Backup, asJSON bool) error {
 	views := []archivedView{}
 	for _, b := range all {
-		views = append(views, archivedView{Name: b.Name, Cluster: b.Cluster, Time: b.Time.Format(time.RFC3339), Sealed: b.Sealed})
+		views = append(views, archivedView{Name: b.Name, Cluster: b.Cluster, Time: b.Time.Format(time.RFC3339), Sealed: b.Sealed, Packed: b.Packed})
 	}
 	if asJSON {
 		return json.NewEncoder(out).Encode(views)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TIME\tCLUSTER\tENCRYPTED\tNAME")
+	fmt.Fprintln(w, "TIME\tCLUSTER\tENCRYPTED\tINCREMENTAL\tNAME")
 	for _, v := range views {
-		fmt.Fprintf(w, "%s\t%s\t%t\t%s\n", v.Time, v.Cluster, v.Sealed, v.Name)
+		fmt.Fprintf(w, "%s\t%s\t%t\t%t\t%s\n", v.Time, v.Cluster, v.Sealed, v.Packed, v.Name)
 	}
 	return w.Flush()
 }

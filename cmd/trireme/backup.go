@@ -98,24 +98,36 @@ func syncFolder(dir string) error {
 }
 
 func verifyCommand() *cobra.Command {
-	var asJSON bool
-	var keyFile string
+	var asJSON, discard bool
+	var keyFile, all string
 	cmd := &cobra.Command{
-		Use:   "verify FILE",
+		Use:   "verify {FILE | --all LOCATION}",
 		Short: "Verify a backup and print its contents",
 		Long: "Verifies a backup without a node: every checksum, every section and the digest of the state. FILE may be - for standard\n" +
-			"input, or s3://BUCKET/PREFIX/NAME. Needs as much memory as the state.\n" +
+			"input, or s3://BUCKET/PREFIX/NAME. Needs as much memory as the state, and for an incremental backup room for its\n" +
+			"bodies in TMPDIR. --all reads every file of a folder or bucket instead, without a key and without much memory, and\n" +
+			"names the backups that need what is damaged; --discard removes damaged packs, so that the next backup writes again\n" +
+			"what it needs of them.\n" +
 			"Exit codes: 0 whole, 1 damaged or of a newer version, 2 wrong usage.",
-		Example: "  trireme backup verify monday.backup\n  trireme backup verify s3://backups/trireme/monday.backup.age --key-file backup.key",
-		Args:    cli.UsageArgs(cobra.ExactArgs(1)),
+		Example: "  trireme backup verify monday.backup\n  trireme backup verify s3://backups/trireme/monday.backup.age --key-file backup.key\n" +
+			"  trireme backup verify --all s3://backups/trireme",
+		Args: cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := openBackup(cmd.Context(), cmd.InOrStdin(), args[0], keyFile)
+			switch {
+			case (len(args) == 0) == (all == ""):
+				return cli.Usagef("verify needs a FILE or --all LOCATION")
+			case all != "":
+				return verifyAll(cmd, all, keyFile, discard, asJSON)
+			case discard:
+				return cli.Usagef("--discard goes with --all")
+			}
+			file, err := openBackup(cmd.Context(), cmd.InOrStdin(), args[0], keyFile, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
 			defer file.Close()
 			limitMemory(slog.New(slog.DiscardHandler))
-			b, c, err := fsm.VerifyBackup(file, cluster.BackupRoom())
+			b, c, err := fsm.VerifyBackup(file, cluster.BackupRoom(), file.find)
 			if err != nil {
 				return err
 			}
@@ -123,6 +135,8 @@ func verifyCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&all, "all", "", "`LOCATION` of which every file is read: a folder or s3://BUCKET/PREFIX")
+	cmd.Flags().BoolVar(&discard, "discard", false, "with --all, remove damaged packs")
 	keyFileFlag(cmd, &keyFile)
 	return cmd
 }

@@ -87,7 +87,7 @@ func (o *drillOptions) run(ctx context.Context, cmd *cobra.Command, args []strin
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	limitMemory(slog.New(slog.DiscardHandler))
 	d := &drill{}
-	file, err := o.fetch(ctx, cmd.InOrStdin(), args, dir, d)
+	file, err := o.fetch(ctx, cmd, args, dir, d)
 	if err != nil {
 		return err
 	}
@@ -117,18 +117,19 @@ func (o *drillOptions) run(ctx context.Context, cmd *cobra.Command, args []strin
 }
 
 // fetch copies the backup, decrypted, into a file in dir, because it is read twice.
-func (o *drillOptions) fetch(ctx context.Context, stdin io.Reader, args []string, dir string, d *drill) (*os.File, error) {
-	var in io.ReadCloser
+func (o *drillOptions) fetch(ctx context.Context, cmd *cobra.Command, args []string, dir string, d *drill) (*os.File, error) {
+	var opened *openedBackup
 	var err error
 	if o.from != "" {
-		in, d.Name, err = openNewest(ctx, o.from, o.keyFile)
+		opened, d.Name, err = openNewest(ctx, o.from, o.keyFile, cmd.ErrOrStderr())
 	} else {
 		d.Name = args[0]
-		in, err = openBackup(ctx, stdin, d.Name, o.keyFile)
+		opened, err = openBackup(ctx, cmd.InOrStdin(), d.Name, o.keyFile, cmd.ErrOrStderr())
 	}
 	if err != nil {
 		return nil, err
 	}
+	in := opened.whole()
 	defer in.Close()
 	file, err := os.CreateTemp(dir, "backup-*")
 	if err != nil {

@@ -35,20 +35,21 @@ func restoreCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var file io.ReadCloser
+			var file *openedBackup
 			if from != "" {
 				var name string
-				if file, name, err = openNewest(cmd.Context(), from, keyFile); err == nil {
+				if file, name, err = openNewest(cmd.Context(), from, keyFile, cmd.ErrOrStderr()); err == nil {
 					fmt.Fprintf(cmd.ErrOrStderr(), "restoring %s\n", name)
 				}
 			} else {
-				file, err = openBackup(cmd.Context(), cmd.InOrStdin(), args[0], keyFile)
+				file, err = openBackup(cmd.Context(), cmd.InOrStdin(), args[0], keyFile, cmd.ErrOrStderr())
 			}
 			if err != nil {
 				return err
 			}
-			defer file.Close()
-			return r.restore(cmd, file, asJSON)
+			in := file.whole()
+			defer in.Close()
+			return r.restore(cmd, in, asJSON)
 		},
 	}
 	connection.Flags(cmd.Flags())

@@ -10,6 +10,8 @@ import (
 	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/internal/archive"
 	"github.com/trireme-dev/trireme/scheduler/cron"
 )
@@ -69,15 +71,34 @@ func (pr *process) runBackups(ctx context.Context, node *cluster.Node) {
 		node.Machine().View(0, [16]byte{}, func(v *fsm.View) { id = v.ClusterID() })
 		return id
 	}
-	s.Take = func(ctx context.Context) (string, func(io.Writer) error, error) {
+	s.Take = func(ctx context.Context) (src archive.Source, err error) {
 		frozen, err := node.Freeze(ctx)
 		if err != nil {
-			return "", nil, err
+			return src, err
 		}
-		return s.Cluster(), func(w io.Writer) error {
-			_, err := frozen.Backup(w, version)
-			return err
-		}, nil
+		node.Machine().View(0, [16]byte{}, func(v *fsm.View) {
+			src.Cluster, src.Key = v.ClusterID(), v.Derive(archiveKey)
+		})
+		return archiveSource(src, frozen), nil
 	}
 	s.Run(ctx)
+}
+
+// archiveKey is the purpose of the key by which payloads are found in an archive.
+const archiveKey = "payloads in an archive"
+
+// archiveSource completes what an archive keeps: an incremental backup, unless the binary of a former level has to be able to restore it.
+func archiveSource(src archive.Source, frozen *fsm.Frozen) archive.Source {
+	write := frozen.Backup
+	if frozen.Level() >= env.Files {
+		write = frozen.BackupNames
+		src.Payloads = func(each func(archive.Payload) error) error {
+			return frozen.Payloads(func(k payload.Kept) error { return each(k) })
+		}
+	}
+	src.Write = func(w io.Writer) error {
+		_, err := write(w, version)
+		return err
+	}
+	return src
 }

@@ -55,38 +55,8 @@ type Backup struct {
 	Time time.Time
 	// Sealed reports whether it is encrypted.
 	Sealed bool
-}
-
-const (
-	namePrefix   = "trireme-"
-	nameSuffix   = ".backup"
-	sealedSuffix = ".age"
-	nameTime     = "20060102T150405Z"
-)
-
-// NameOf is the name of a backup, by which backups of one cluster sort as they were taken.
-func NameOf(cluster string, at time.Time, sealed bool) string {
-	name := namePrefix + cluster + "-" + at.UTC().Format(nameTime) + nameSuffix
-	if sealed {
-		name += sealedSuffix
-	}
-	return name
-}
-
-// ParseName reads what a name says; ok is false for files that are no backups.
-func ParseName(name string) (b Backup, ok bool) {
-	b.Name = name
-	rest, sealed := strings.CutSuffix(name, sealedSuffix)
-	rest, isBackup := strings.CutSuffix(rest, nameSuffix)
-	rest, isOurs := strings.CutPrefix(rest, namePrefix)
-	at := strings.LastIndexByte(rest, '-')
-	if !isBackup || !isOurs || at < 1 {
-		return b, false
-	}
-	var err error
-	b.Cluster, b.Sealed = rest[:at], sealed
-	b.Time, err = time.Parse(nameTime, rest[at+1:])
-	return b, err == nil
+	// Packed reports whether it is incremental: its large payloads are in packs.
+	Packed bool
 }
 
 // List are the backups in an archive, of one cluster or of all, the newest first.

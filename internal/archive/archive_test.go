@@ -122,8 +122,16 @@ func TestNames(t *testing.T) {
 		if !ok || b.Cluster != "a-b-c" || !b.Time.Equal(at) || b.Sealed != sealed {
 			t.Errorf("%+v", b)
 		}
+		m, ok := ParseName(manifestName("a-b-c", at, sealed))
+		if !ok || m.Cluster != "a-b-c" || !m.Time.Equal(at) || m.Sealed != sealed || !m.Packed || b.Packed {
+			t.Errorf("%+v", m)
+		}
+		p, ok := parsePack(packNameOf("a-b-c", at, strings.Repeat("0f", 32), sealed))
+		if !ok || p.cluster != "a-b-c" || !p.at.Equal(at) || p.sealed != sealed || p.digest != strings.Repeat("0f", 32) {
+			t.Errorf("%+v", p)
+		}
 	}
-	for _, name := range []string{"", "x", "trireme-.backup", "trireme-c.backup", "trireme-c-20260304T050607Z.backup.partial-1", "trireme--20260304T050607Z.backup", "trireme-c-20261304T050607Z.backup"} {
+	for _, name := range []string{"", "x", "trireme-.backup", "trireme-c.backup", "trireme-c-20260304T050607Z.backup.partial-1", "trireme--20260304T050607Z.backup", "trireme-c-20261304T050607Z.backup", packNameOf("c", at, strings.Repeat("0", 64), false), condemnedName("c", at)} {
 		if _, ok := ParseName(name); ok {
 			t.Errorf("%q is a backup", name)
 		}
@@ -149,13 +157,13 @@ func scheduleOf(a Archive, w *world) *Schedule {
 		Next:    func(after time.Time) time.Time { return after.Truncate(time.Hour).Add(time.Hour) },
 		Leads:   func() bool { return w.leads },
 		Cluster: func() string { return "c" },
-		Take: func(context.Context) (string, func(io.Writer) error, error) {
+		Take: func(context.Context) (Source, error) {
 			w.taken++
 			text := fmt.Sprint("backup ", w.taken)
-			return "c", func(out io.Writer) error {
+			return Source{Cluster: "c", Write: func(out io.Writer) error {
 				_, err := io.WriteString(out, text)
 				return errors.Join(err, w.err)
-			}, nil
+			}}, nil
 		},
 	}
 	s.Register(prometheus.NewRegistry())

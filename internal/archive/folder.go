@@ -20,7 +20,7 @@ func (f folder) String() string { return string(f) }
 const partial = ".partial-*"
 
 // Put writes beside, and renames what is on the disk.
-func (f folder) Put(_ context.Context, name string, r io.Reader) (err error) {
+func (f folder) Put(ctx context.Context, name string, r io.Reader) (err error) {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return fmt.Errorf("archive: make the folder: %w", err)
 	}
@@ -43,6 +43,9 @@ func (f folder) Put(_ context.Context, name string, r io.Reader) (err error) {
 	}
 	if err := errors.Join(file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("archive: write a backup: %w", err)
+	}
+	if err := ctx.Err(); err != nil { // too late: what it names may be gone
+		return err
 	}
 	if err := os.Rename(file.Name(), filepath.Join(string(f), name)); err != nil {
 		return fmt.Errorf("archive: name a backup: %w", err)

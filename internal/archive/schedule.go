@@ -23,11 +23,14 @@ type Schedule struct {
 	Recipients []age.Recipient
 	// Leads reports whether this node makes backups now.
 	Leads func() bool
-	// Take freezes the state, and names the cluster and what writes the state as a backup.
-	Take func(ctx context.Context) (cluster string, write func(io.Writer) error, err error)
+	// Take freezes the state.
+	Take func(ctx context.Context) (Source, error)
 	// Cluster is the id of the cluster.
 	Cluster func() string
 	Log     *slog.Logger
+
+	// packSize and leastUsed replace the constants in tests.
+	packSize, leastUsed int
 
 	metrics *metrics
 	led     bool      // at the last look
@@ -57,7 +60,7 @@ func (s *Schedule) Register(registry prometheus.Registerer) {
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "trireme_scheduled_backups_total",
 			Help: "Scheduled backups that this node made or failed to make."}, []string{"outcome"}),
 		bytes: prometheus.NewGauge(prometheus.GaugeOpts{Name: "trireme_scheduled_backup_bytes",
-			Help: "Size of the last scheduled backup that this node made."}),
+			Help: "Bytes that the last scheduled backup of this node wrote, the packs it added included."}),
 	}
 	registry.MustRegister(s.metrics.newest, s.metrics.attempts, s.metrics.bytes)
 	for _, outcome := range []string{"done", "failed"} {
@@ -107,7 +110,7 @@ func (s *Schedule) Look(ctx context.Context, now time.Time) {
 	s.metrics.newest.Set(float64(now.Unix()))
 	s.metrics.bytes.Set(float64(bytes))
 	s.Log.Info("scheduled backup", "name", name, "bytes", bytes, "to", s.Archive.String())
-	if err := s.prune(ctx); err != nil {
+	if err := s.prune(ctx, now); err != nil {
 		s.Log.Warn("old backups are kept", "error", err)
 	}
 }
@@ -134,45 +137,41 @@ func (s *Schedule) refresh(ctx context.Context) error {
 	return nil
 }
 
-// make makes one backup.
+// make makes one backup, and returns how many bytes it has written.
 func (s *Schedule) make(ctx context.Context, now time.Time) (bytes int64, name string, err error) {
-	cluster, write, err := s.Take(ctx)
+	src, err := s.Take(ctx)
 	if err != nil {
 		return 0, "", err
 	}
-	name = NameOf(cluster, now, len(s.Recipients) > 0)
-	r, w := io.Pipe()
-	count := &counter{w: w}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		w.CloseWithError(seal(count, s.Recipients, write))
-	}()
-	err = s.Archive.Put(ctx, name, r)
-	r.CloseWithError(err) // ends the writer when the archive has given up
-	<-done
-	if err != nil {
-		return 0, name, fmt.Errorf("archive: keep %s in %s: %w", name, s.Archive, err)
+	if src.Payloads != nil {
+		return s.writeIncremental(ctx, src, now)
 	}
-	return count.n, name, nil
+	name = NameOf(src.Cluster, now, len(s.Recipients) > 0)
+	bytes, err = put(ctx, s.Archive, name, func(w io.Writer) error { return seal(w, s.Recipients, src.Write) })
+	return bytes, name, err
 }
 
-// prune removes what is beyond Keep.
-func (s *Schedule) prune(ctx context.Context) error {
-	if s.Keep == 0 {
-		return nil
-	}
+// prune removes what is beyond Keep, and then the packs that no backup needs any more.
+func (s *Schedule) prune(ctx context.Context, now time.Time) error {
 	all, err := List(ctx, s.Archive, s.Cluster())
 	if err != nil {
 		return err
 	}
-	for _, b := range all[min(s.Keep, len(all)):] {
+	keep := len(all)
+	if s.Keep > 0 {
+		keep = min(keep, s.Keep)
+	}
+	for _, b := range all[keep:] {
 		if err := s.Archive.Remove(ctx, b.Name); err != nil {
 			return fmt.Errorf("archive: remove %s: %w", b.Name, err)
 		}
 		s.Log.Info("removed an old backup", "name", b.Name)
 	}
-	return nil
+	removed, err := prunePacks(ctx, s.Archive, s.Cluster(), now)
+	if removed > 0 {
+		s.Log.Info("removed packs that no backup needs", "packs", removed)
+	}
+	return err
 }
 
 // counter counts what is written through it.

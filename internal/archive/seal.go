@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,10 +45,13 @@ func seal(w io.Writer, to []age.Recipient, write func(io.Writer) error) error {
 	return sealed.Close()
 }
 
+// errNoKey says that an encrypted backup is read without a key.
+var errNoKey = errors.New("archive: the backup is encrypted: --key-file names the key that opens it")
+
 // Unseal reads what was sealed. The error says so if none of the identities can open it, or there are none.
 func Unseal(r io.Reader, by []age.Identity) (io.Reader, error) {
 	if len(by) == 0 {
-		return nil, fmt.Errorf("archive: the backup is encrypted: --key-file names the key that opens it")
+		return nil, errNoKey
 	}
 	opened, err := age.Decrypt(r, by...)
 	if err != nil {
