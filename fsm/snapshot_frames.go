@@ -17,8 +17,8 @@ type frames struct {
 	count   uint64
 	digests bool // of large payloads, in the place of their bytes: what is written is for a hash
 
-	// references has the payloads that the next record names, nil if none are named; named has those of the records in buf. files
-	// is where they are to be before they are named, nil if whoever reads the names knows.
+	// files has the payloads that are named, nil if whoever reads the names knows where they are. references has those that the
+	// next record names, nil if none are named; named has those of the records in buf.
 	files      payload.Files
 	references *wire.References
 	named      []wire.Referable

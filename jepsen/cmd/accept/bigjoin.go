@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -76,7 +77,11 @@ func bigJoin(ctx context.Context, s *session) error {
 			return err
 		}
 		share := float64(written) / float64(sent)
-		s.printf("%s has written %d MB, %.2f times what clients sent", n.ID, written/1e6, share)
+		segments, log, err := writtenTo(ctx, n)
+		if err != nil {
+			return err
+		}
+		s.printf("%s has written %d MB, %.2f times what clients sent: %d MB to segments of payloads; the log's files have %d MB", n.ID, written/1e6, share, segments/1e6, log/1e6)
 		if share > bigWritten && sent >= bigLeast {
 			failed = append(failed, fmt.Errorf("%s has written %.2f times what clients sent, at most %.1f is allowed", n.ID, share, bigWritten))
 		}
@@ -133,6 +138,33 @@ func (r *waitingRun) restart(ctx context.Context) (time.Duration, error) {
 	}
 	err = r.c.WaitNodeReady(ctx, n)
 	return time.Since(began), err
+}
+
+// writtenTo returns the bytes that a node has written to segments of payloads, and the size in bytes of the log's files, which were filled
+// once before they were used.
+func writtenTo(ctx context.Context, n *testcluster.Node) (segments, log int64, err error) {
+	status, body, err := n.Admin().Get(ctx, "/metrics")
+	if err != nil || status != http.StatusOK {
+		return 0, 0, fmt.Errorf("metrics of %s: status %d: %w", n.ID, status, err)
+	}
+	_, rest, _ := strings.Cut(string(body), "\ntrireme_payload_written_bytes_total ")
+	value, _, _ := strings.Cut(rest, "\n")
+	counted, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return 0, 0, fmt.Errorf("metrics of %s: bytes of payloads: %w", n.ID, err)
+	}
+	files, err := os.ReadDir(filepath.Join(n.DataDir, "log"))
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			continue // it was used again meanwhile
+		}
+		log += info.Size()
+	}
+	return int64(counted), log, nil
 }
 
 // writtenBy returns the bytes that a process has written, to connections too: a follower writes little to these. What the kernel counts
