@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,6 +43,13 @@ func (ts *testState) add(random *rand.ChaCha8, n, size int) {
 		_, _ = random.Read(b)
 		ts.all = append(ts.all, b)
 	}
+}
+
+// set replaces the payloads.
+func (ts *testState) set(all [][]byte) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.all = all
 }
 
 // drop removes the oldest n.
@@ -202,7 +210,7 @@ var errDead = errors.New("the node has ended")
 func (ta *testArchive) wait(ctx context.Context) error {
 	ta.mu.Lock()
 	pause := time.Duration(ta.random.Int64N(int64(4 * time.Minute)))
-	if ta.random.IntN(200) == 0 {
+	if ta.random.IntN(60) == 0 {
 		pause = time.Duration(ta.random.Int64N(int64(12 * time.Hour)))
 	}
 	ta.dead = ta.dead || ta.dies && ta.random.IntN(40) == 0
@@ -277,12 +285,13 @@ func TestBackupsAtOnce(t *testing.T) {
 func backupsAtOnce(t *testing.T, seed uint64) {
 	var all sync.WaitGroup
 	mu, files, ts := &sync.Mutex{}, map[string][]byte{}, &testState{}
-	bytes, random := rand.NewChaCha8([32]byte{byte(seed)}), rand.New(rand.NewPCG(seed, 1))
+	pool, random := &testState{}, rand.New(rand.NewPCG(seed, 1))
+	pool.add(rand.NewChaCha8([32]byte{byte(seed)}), 64, 1<<10) // the state has some of these, which come and go
+	var stop atomic.Bool
 	for node := range uint64(3) {
 		all.Go(func() {
 			a := &testArchive{mu: mu, files: files, random: rand.New(rand.NewPCG(seed, 2+node)), dies: true}
-			until := time.Now().Add(20 * 24 * time.Hour)
-			for time.Now().Before(until) {
+			for !stop.Load() {
 				a.dead = false
 				s := incremental(a, ts)
 				s.packSize, s.leastUsed = 16<<10, 4<<10
@@ -297,26 +306,24 @@ func backupsAtOnce(t *testing.T, seed uint64) {
 			}
 		})
 	}
-	still := &testArchive{mu: &sync.Mutex{}, random: random}
-	made, removed, before := 0, 0, map[string]bool{}
-	for range 20 * 12 {
+	made, removed, first, before := 0, 0, 0, map[string]bool{}
+	for range 40 * 12 {
 		time.Sleep(2 * time.Hour)
-		ts.add(bytes, random.IntN(6), 1<<10)
-		if random.IntN(3) == 0 {
-			ts.drop(random.IntN(16))
-		}
+		first = max(0, min(len(pool.all)-24, first+random.IntN(25)-12))
+		ts.set(pool.all[first : first+24])
 		mu.Lock()
 		now := maps.Clone(files)
 		mu.Unlock()
 		made, removed = made+checkAtOnce(t, now, before), removed+gone(before, now)
-		still.files, before = now, map[string]bool{}
+		before = map[string]bool{}
 		for name := range now {
 			before[name] = true
 		}
 		if t.Failed() {
-			return
+			break
 		}
 	}
+	stop.Store(true)
 	all.Wait()
 	if made < 40 || removed < 20 {
 		t.Errorf("%d backups were made, and %d packs removed", made, removed)

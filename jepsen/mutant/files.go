@@ -5,9 +5,15 @@ const (
 	SnapshotBeforePayloads = "snapshot-before-payloads"
 	PinIgnored             = "pin-ignored"
 	InstalledBeforeFetched = "installed-before-fetched"
+	NameMissing            = "name-missing"
+	PinShort               = "pin-short"
+	SegmentEarly           = "segment-early"
+	PackRemovedAtOnce      = "pack-removed-at-once"
+	CondemnedUsed          = "condemned-used"
+	ManifestEarly          = "manifest-early"
 )
 
-// files are the faults of payloads in files and of the snapshots that name them.
+// files are the faults of payloads in files, and of the snapshots and backups that name them.
 var files = []Fault{
 	{
 		SnapshotBeforePayloads,
@@ -48,6 +54,90 @@ var files = []Fault{
 `,
 				`		ar.end = io.EOF
 `,
+			},
+		},
+	},
+	{
+		NameMissing,
+		"a snapshot names one payload less than its records need",
+		[]Edit{
+			{
+				"fsm/snapshot_frames.go",
+				`	for _, k := range list {
+		d := k.Digest()
+`,
+				`	for _, k := range list[1:] {
+		d := k.Digest()
+`,
+			},
+		},
+	},
+	{
+		PinShort,
+		"what a snapshot names is kept until the snapshot is on the disk, and no longer",
+		[]Edit{
+			{
+				"cluster/payloads/pins.go",
+				`		p.waits = append([]string{}, names...)
+	}
+}
+`,
+				`		p.waits = names[:0:0]
+	}
+}
+`,
+			},
+		},
+	},
+	{
+		SegmentEarly,
+		"a segment is removed although a snapshot that began before it was empty is there",
+		[]Edit{
+			{
+				"cluster/payloads/pins.go",
+				`	return func(emptied uint64) bool { return emptied < oldest }
+`,
+				`	return func(emptied uint64) bool { return emptied <= oldest }
+`,
+			},
+		},
+	},
+	{
+		PackRemovedAtOnce,
+		"a pack of an archive is removed when no backup names it, although one that is under way may be about to",
+		[]Edit{
+			{
+				"internal/archive/prune.go",
+				`		if now.Sub(l.at) < condemnedFor {
+			continue
+		}
+`,
+				"",
+			},
+		},
+	},
+	{
+		CondemnedUsed,
+		"a backup names a pack that is about to be removed",
+		[]Edit{
+			{
+				"internal/archive/incremental.go",
+				" || condemned.has(p)",
+				" || condemned == nil",
+			},
+		},
+	},
+	{
+		ManifestEarly,
+		"a backup is listed before the last of its packs is there",
+		[]Edit{
+			{
+				"internal/archive/incremental.go",
+				`	if err == nil {
+		err = w.flush(ctx)
+	}
+`,
+				"",
 			},
 		},
 	},

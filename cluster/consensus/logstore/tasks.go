@@ -79,8 +79,13 @@ func (s *Store) probe(calls *gauge) {
 	}
 }
 
+// checkSpace looks at the free space of the disk. Spare segments are given up before writes are refused.
 func (s *Store) checkSpace() {
-	if err := s.space.check(); err != nil {
+	err := s.space.check()
+	if err == nil && s.space.low.Load() && s.wal != nil && s.wal.DropSpares() {
+		err = s.space.check()
+	}
+	if err != nil {
 		s.opts.Logger.Warn("free space is not known", "dir", s.opts.Dir, "error", err)
 	}
 }

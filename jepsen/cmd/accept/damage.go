@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,7 +71,7 @@ func damage(ctx context.Context, s *session, i int) (r damageRound, err error) {
 	}
 	n := c.Nodes[2]
 	rng := rand.New(rand.NewPCG(uint64(i), 7))
-	if r.Damage, err = corruptFile(n.DataDir, rng); err != nil {
+	if r.Damage, err = corruptRound(n.DataDir, rng, i); err != nil {
 		return r, err
 	}
 	before := len(n.Tail(1 << 20))
@@ -138,7 +140,19 @@ func (s *session) prepared(ctx context.Context) (*testcluster.Cluster, error) {
 	if err := loadDamageKeys(ctx, c, damageKeys/2, damageKeys); err != nil {
 		return nil, err
 	}
+	if err := n3Again(ctx, c); err != nil {
+		return nil, err
+	}
 	return c, keepFiles(c)
+}
+
+// n3Again restarts the third node, so that its segments of payloads end with a list.
+func n3Again(ctx context.Context, c *testcluster.Cluster) error {
+	n := c.Nodes[2]
+	if err := errors.Join(n.Kill(), n.Start()); err != nil {
+		return err
+	}
+	return c.WaitNodeReady(ctx, n)
 }
 
 func loadDamageKeys(ctx context.Context, c *testcluster.Cluster, from, to int) error {
@@ -156,6 +170,63 @@ func loadDamageKeys(ctx context.Context, c *testcluster.Cluster, from, to int) e
 
 func damageKey(i int) string   { return fmt.Sprintf("damage:%d", i) }
 func damageValue(i int) string { return strings.Repeat(strconv.Itoa(i)+".", 20) }
+
+// corruptRound damages a file. Every second round it is a certain part of a file of payloads, or of the snapshot that names them.
+func corruptRound(dir string, rng *rand.Rand, i int) (string, error) {
+	parts := []string{"salt", "head", "bytes", "list", "snapshot"}
+	if i%2 == 0 {
+		return corruptFile(dir, rng)
+	}
+	part := parts[i/2%len(parts)]
+	pattern := "payloads/*.pay"
+	if part == "snapshot" {
+		pattern = "snapshots/*/state.bin"
+	}
+	found, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil || len(found) == 0 {
+		return "", fmt.Errorf("no file %s: %w", pattern, err)
+	}
+	path := found[rng.IntN(len(found))]
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	at, err := partOf(b, part, rng)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	bit := rng.IntN(8)
+	return fmt.Sprintf("%s of %d bytes: bit %d of byte %d flipped, in the %s", filepath.Base(path), len(b), bit, at, part), flip(path, at, bit)
+}
+
+// partOf chooses a byte in a part of a segment of payloads (cluster/payloads/format.go), or anywhere in a snapshot.
+func partOf(b []byte, part string, rng *rand.Rand) (int64, error) {
+	const salts, head, item, listEnd = 40, 48, 40, 16
+	var heads []int
+	for at := 0; ; {
+		next := bytes.Index(b[at:], []byte("TPH1"))
+		if next < 0 {
+			break
+		}
+		at += next + 4
+		heads = append(heads, at-4)
+	}
+	if part != "snapshot" && (len(heads) == 0 || !bytes.HasSuffix(b, []byte("TPLIST01"))) {
+		return 0, errors.New("a segment without payloads, or without a list")
+	}
+	switch part {
+	case "salt":
+		return rng.Int64N(salts), nil
+	case "head":
+		return int64(heads[rng.IntN(len(heads))] + rng.IntN(head)), nil
+	case "bytes":
+		return int64(heads[rng.IntN(len(heads))] + head + rng.IntN(1<<10)), nil
+	case "list":
+		n := int(binary.LittleEndian.Uint32(b[len(b)-listEnd:]))*item + listEnd
+		return int64(len(b) - 1 - rng.IntN(n)), nil
+	}
+	return rng.Int64N(int64(len(b))), nil
+}
 
 // corruptFile flips one bit of a random file of the node, cuts the file short, or
 // empties it, and says what it did. Larger files are hit more often.

@@ -44,6 +44,8 @@ type waitingRun struct {
 	c     *testcluster.Cluster
 	count int
 	body  int // bytes
+	// to is the node that messages are published to, nil for all in turn.
+	to *testcluster.Node
 	// sample is the number of messages of which one is read back; 0 means waitingSample.
 	sample int
 
@@ -144,7 +146,11 @@ func (r *waitingRun) publishBatch(ctx context.Context, at, from, to int) error {
 	}
 	return testcluster.Poll(ctx, 100*time.Millisecond, func() error {
 		at++
-		status, _, reply, err := r.c.Nodes[at%r.c.Size()].Messages().Call(ctx, http.MethodPost, "/v2/batch", nil, body)
+		n := r.to
+		if n == nil {
+			n = r.c.Nodes[at%r.c.Size()]
+		}
+		status, _, reply, err := n.Messages().Call(ctx, http.MethodPost, "/v2/batch", nil, body)
 		var receipts []struct{ MessageID string }
 		if err == nil && status == http.StatusOK {
 			err = json.Unmarshal(reply, &receipts)

@@ -22,6 +22,12 @@ var tests = map[string]test{
 	mutant.SnapshotBeforePayloads: {"./fsm", "TestPayloadsOfMessages"},
 	mutant.PinIgnored:             {"./cluster/payloads", "TestSnapshotsSurviveCrashes"},
 	mutant.InstalledBeforeFetched: {"./cluster", "TestJoinFetchesPayloads"},
+	mutant.NameMissing:            {"./fsm", "TestPayloadsOfMessages"},
+	mutant.PinShort:               {"./cluster/payloads", "TestSnapshotsSurviveCrashes"},
+	mutant.SegmentEarly:           {"./cluster/payloads", "TestSnapshotsSurviveCrashes"},
+	mutant.PackRemovedAtOnce:      {"./internal/archive", "TestBackupsAtOnce"},
+	mutant.CondemnedUsed:          {"./internal/archive", "TestBackupsAtOnce"},
+	mutant.ManifestEarly:          {"./internal/archive", "TestIncremental"},
 }
 
 // tested has a test look for a fault. It has to pass without the fault.

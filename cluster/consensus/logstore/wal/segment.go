@@ -118,14 +118,15 @@ func (w *WAL) takeSpare(size int64) string {
 	return path
 }
 
-// retire closes segments that no log needs, the oldest first. Some stay as spare files. The folder is synced after each, so that a
-// crash leaves no gap.
+// retire closes segments that no log needs, the oldest first. Some stay as spare files: as many as were needed since the log was
+// shortened last. The folder is synced after each, so that a crash leaves no gap.
 func (w *WAL) retire(segments []*segment) error {
+	most := max(w.opts.Spares, min(len(segments), mostSpares*w.opts.Spares))
 	for _, s := range segments {
 		s.f.Close()
 		spare := strings.TrimSuffix(s.path, segmentSuffix) + spareSuffix
 		w.mu.Lock()
-		keep := s.size == w.opts.SegmentSize && len(w.spares) < w.opts.Spares
+		keep := s.size == w.opts.SegmentSize && len(w.spares) < most
 		w.mu.Unlock()
 		var err error
 		if keep {
@@ -140,6 +141,15 @@ func (w *WAL) retire(segments []*segment) error {
 			w.mu.Lock()
 			w.spares = append(w.spares, spare)
 			w.mu.Unlock()
+		}
+	}
+	w.mu.Lock()
+	extra := w.spares[:max(0, len(w.spares)-most)]
+	w.spares = w.spares[len(extra):]
+	w.mu.Unlock()
+	for _, path := range extra {
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("wal: drop a spare file: %w", err)
 		}
 	}
 	return nil

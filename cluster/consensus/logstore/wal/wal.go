@@ -15,8 +15,11 @@ import (
 const (
 	// segmentSize is the default size of a segment in bytes.
 	segmentSize = 8 << 20
-	// spares is the default number of unused segments that are kept for reuse: as much as a log keeps behind a snapshot.
+	// spares is the default number of unused segments that are kept for reuse at least: as much as a log keeps behind a snapshot.
 	spares = 32
+	// mostSpares is the number that are kept at most, as a multiple of those: where a log is shortened by more at a time, as many as
+	// it was shortened by. It needs as many before it is shortened again, and each new one is written twice.
+	mostSpares = 8
 	// controlRoom is the space in bytes that stays free after the entries of a segment, so that a log can be shortened on a full disk.
 	controlRoom = 4 << 10
 	// mostRecord bounds a record: places and lengths have 32 bits.
@@ -36,7 +39,8 @@ type Options struct {
 	Dir string
 	// SegmentSize is the size of a segment in bytes. 0 is the default, segmentSize. A larger record gets a larger segment.
 	SegmentSize int64
-	// Spares is the number of unused segments that are kept for reuse. 0 is the default, spares; negative keeps none.
+	// Spares is the number of unused segments that are kept for reuse at least; see mostSpares. 0 is the default, spares; negative
+	// keeps none.
 	Spares int
 	// Wrap comes between a segment and its file, for tests.
 	Wrap func(File) File

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -503,6 +504,58 @@ func TestSegmentsAreUsedAgain(t *testing.T) {
 	}
 	if !w.DropSpares() || len(w.spares) != 0 {
 		t.Error("spare files are not given up")
+	}
+	shut(t, w, true)
+}
+
+// writes counts the bytes that are written to a file.
+type writes struct {
+	File
+	n *atomic.Int64
+}
+
+func (w writes) WriteParts(parts [][]byte, at int64) error {
+	for _, p := range parts {
+		w.n.Add(int64(len(p)))
+	}
+	return w.File.WriteParts(parts, at)
+}
+
+// TestLongCyclesWriteOnce: a log that is shortened by more than Spares segments at a time has files for the next time, so each entry
+// is written once; when it is shortened by less, it gives files back.
+func TestLongCyclesWriteOnce(t *testing.T) {
+	var n atomic.Int64
+	dir := t.TempDir()
+	w, err := Open(Options{Dir: dir, SegmentSize: small, Spares: 4, Wrap: func(f File) File { return writes{f, &n} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, next := w.Log(0), uint64(1)
+	cycle := func(entries int) float64 {
+		t.Helper()
+		before := n.Load()
+		for range entries {
+			if err := l.Append([]*raft.Log{{Index: next, Term: 1, Data: bytes.Repeat([]byte{byte(next)}, 2000)}}); err != nil {
+				t.Fatal(err)
+			}
+			next++
+		}
+		if err := l.Trim(next - 3); err != nil {
+			t.Fatal(err)
+		}
+		return float64(n.Load()-before) / float64(entries*2000)
+	}
+	cycle(300)
+	for range 4 {
+		if share := cycle(300); share > 1.5 {
+			t.Errorf("%.2f bytes were written for each of an entry", share)
+		}
+	}
+	for range 2 {
+		cycle(40)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 10 {
+		t.Errorf("%d files are left: %v", len(files), err)
 	}
 	shut(t, w, true)
 }
