@@ -122,6 +122,7 @@ func (s *session) prepared(ctx context.Context) (*testcluster.Cluster, error) {
 	if s.cluster != nil {
 		return s.cluster, nil
 	}
+	s.flags = deliveryFlags // the bodies have destinations on loopback
 	c, err := s.nodes(ctx)
 	if err != nil {
 		return nil, err

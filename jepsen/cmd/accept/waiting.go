@@ -144,7 +144,8 @@ func (r *waitingRun) publishBatch(ctx context.Context, at, from, to int) error {
 	if err != nil {
 		return err
 	}
-	return testcluster.Poll(ctx, 100*time.Millisecond, func() error {
+	var refused error
+	err = testcluster.Poll(ctx, 100*time.Millisecond, func() error {
 		at++
 		n := r.to
 		if n == nil {
@@ -154,6 +155,10 @@ func (r *waitingRun) publishBatch(ctx context.Context, at, from, to int) error {
 		var receipts []struct{ MessageID string }
 		if err == nil && status == http.StatusOK {
 			err = json.Unmarshal(reply, &receipts)
+		}
+		if status == http.StatusBadRequest {
+			refused = fmt.Errorf("publish messages from %d: %.200s", from, reply)
+			return nil
 		}
 		if err != nil || len(receipts) != to-from {
 			return fmt.Errorf("publish messages from %d: status %d, %.200s: %w", from, status, reply, err)
@@ -167,6 +172,7 @@ func (r *waitingRun) publishBatch(ctx context.Context, at, from, to int) error {
 		}
 		return nil
 	})
+	return errors.Join(err, refused)
 }
 
 // loseLeader kills the leader and starts it again.
