@@ -25,39 +25,39 @@ type unpackedBackup struct {
 	store *payloads.Store
 }
 
-// openArchived opens a backup of an archive. The payloads of an incremental one are unpacked into a temporary directory (TMPDIR).
-func openArchived(ctx context.Context, kept archive.Archive, b archive.Backup, keyFile string, warnings io.Writer) (*openedBackup, error) {
+// archived opens a backup of an archive. The payloads of an incremental one are unpacked into a temporary directory.
+func (o *opener) archived(ctx context.Context, kept archive.Archive, b archive.Backup) (*openedBackup, error) {
 	if !b.Packed {
 		file, err := kept.Get(ctx, b.Name)
 		if err != nil {
 			return nil, err
 		}
-		file, err = decrypted(file, b.Name, keyFile)
+		file, err = decrypted(file, b.Name, o.keyFile)
 		return &openedBackup{ReadCloser: file}, err
 	}
 	var keys []age.Identity
 	var err error
-	if b.Sealed || keyFile != "" {
-		if keys, err = identities(keyFile); err != nil {
+	if b.Sealed || o.keyFile != "" {
+		if keys, err = identities(o.keyFile); err != nil {
 			return nil, err
 		}
 	}
 	u := &unpackedBackup{}
-	if err := u.begin(); err != nil {
+	if err := u.begin(o.dir); err != nil {
 		return nil, errors.Join(err, u.remove())
 	}
 	if u.Opened, err = archive.Read(ctx, kept, b, keys, u.put); err != nil {
 		return nil, errors.Join(err, u.remove())
 	}
 	for _, d := range u.Damaged {
-		fmt.Fprintf(warnings, "damaged: %s\n", d)
+		fmt.Fprintf(o.warnings, "damaged: %s\n", d)
 	}
 	return &openedBackup{ReadCloser: u, find: u.find}, nil
 }
 
-// begin makes the directory.
-func (ub *unpackedBackup) begin() (err error) {
-	if ub.dir, err = os.MkdirTemp("", "trireme-backup-"); err != nil {
+// begin makes the directory, in dir.
+func (ub *unpackedBackup) begin(dir string) (err error) {
+	if ub.dir, err = os.MkdirTemp(dir, "trireme-backup-"); err != nil {
 		return fmt.Errorf("make a directory for the payloads of the backup: %w", err)
 	}
 	ub.store, err = payloads.Open(payloads.Options{DataDir: ub.dir, Fatal: func(err error) {

@@ -28,13 +28,28 @@ type openedBackup struct {
 	find fsm.Finder
 }
 
-// openBackup opens a backup: standard input, a file, or an object in a bucket. It decrypts an encrypted one with the keys in
-// keyFile. What is damaged of an incremental one is written to warnings.
-func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string, warnings io.Writer) (*openedBackup, error) {
+// opener opens backups.
+type opener struct {
+	// keyFile has the keys that decrypt encrypted backups, empty without one.
+	keyFile string
+	// dir is where the payloads of incremental backups are unpacked, empty for TMPDIR.
+	dir string
+	// stdin is standard input. What is damaged of an incremental backup is written to warnings.
+	stdin    io.Reader
+	warnings io.Writer
+}
+
+// newOpener returns an opener with the streams of a command.
+func newOpener(cmd *cobra.Command, keyFile, dir string) *opener {
+	return &opener{keyFile: keyFile, dir: dir, stdin: cmd.InOrStdin(), warnings: cmd.ErrOrStderr()}
+}
+
+// open opens a backup: standard input, a file, or an object in a bucket. It decrypts an encrypted one.
+func (o *opener) open(ctx context.Context, name string) (*openedBackup, error) {
 	var file io.ReadCloser
 	switch {
 	case name == standardStream:
-		file = io.NopCloser(stdin)
+		file = io.NopCloser(o.stdin)
 	case strings.HasPrefix(name, "s3://"):
 		location, query, _ := strings.Cut(name, "?")
 		at := strings.LastIndexByte(location, '/')
@@ -44,7 +59,7 @@ func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string, warn
 		}
 		base := location[at+1:]
 		if b, ok := archive.ParseName(base); ok && b.Packed {
-			return openArchived(ctx, kept, b, keyFile, warnings)
+			return o.archived(ctx, kept, b)
 		}
 		if file, err = kept.Get(ctx, base); err != nil {
 			return nil, err
@@ -55,14 +70,14 @@ func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string, warn
 			if err != nil {
 				return nil, cli.Usagef("%w", err)
 			}
-			return openArchived(ctx, kept, b, keyFile, warnings)
+			return o.archived(ctx, kept, b)
 		}
 		var err error
 		if file, err = os.Open(name); err != nil {
 			return nil, cli.Usagef("can't open the backup: %w", err)
 		}
 	}
-	file, err := decrypted(file, name, keyFile)
+	file, err := decrypted(file, name, o.keyFile)
 	return &openedBackup{ReadCloser: file}, err
 }
 
@@ -103,8 +118,8 @@ func identities(keyFile string) ([]age.Identity, error) {
 	return keys, nil
 }
 
-// openNewest opens the newest backup at a location and returns its name.
-func openNewest(ctx context.Context, location, keyFile string, warnings io.Writer) (file *openedBackup, name string, err error) {
+// newest opens the newest backup at a location and returns its name.
+func (o *opener) newest(ctx context.Context, location string) (file *openedBackup, name string, err error) {
 	kept, err := archive.Open(location)
 	if err != nil {
 		return nil, "", cli.Usagef("%w", err)
@@ -116,7 +131,7 @@ func openNewest(ctx context.Context, location, keyFile string, warnings io.Write
 	if len(all) == 0 {
 		return nil, "", fmt.Errorf("there are no backups in %s", kept)
 	}
-	file, err = openArchived(ctx, kept, all[0], keyFile, warnings)
+	file, err = o.archived(ctx, kept, all[0])
 	return file, all[0].Name, err
 }
 

@@ -121,7 +121,7 @@ func verifyCommand() *cobra.Command {
 			case discard:
 				return cli.Usagef("--discard goes with --all")
 			}
-			file, err := openBackup(cmd.Context(), cmd.InOrStdin(), args[0], keyFile, cmd.ErrOrStderr())
+			file, err := newOpener(cmd, keyFile, "").open(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

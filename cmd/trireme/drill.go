@@ -121,10 +121,10 @@ func (o *drillOptions) fetch(ctx context.Context, cmd *cobra.Command, args []str
 	var opened *openedBackup
 	var err error
 	if o.from != "" {
-		opened, d.Name, err = openNewest(ctx, o.from, o.keyFile, cmd.ErrOrStderr())
+		opened, d.Name, err = newOpener(cmd, o.keyFile, dir).newest(ctx, o.from)
 	} else {
 		d.Name = args[0]
-		opened, err = openBackup(ctx, cmd.InOrStdin(), d.Name, o.keyFile, cmd.ErrOrStderr())
+		opened, err = newOpener(cmd, o.keyFile, dir).open(ctx, d.Name)
 	}
 	if err != nil {
 		return nil, err

@@ -38,11 +38,11 @@ func restoreCommand() *cobra.Command {
 			var file *openedBackup
 			if from != "" {
 				var name string
-				if file, name, err = openNewest(cmd.Context(), from, keyFile, cmd.ErrOrStderr()); err == nil {
+				if file, name, err = newOpener(cmd, keyFile, "").newest(cmd.Context(), from); err == nil {
 					fmt.Fprintf(cmd.ErrOrStderr(), "restoring %s\n", name)
 				}
 			} else {
-				file, err = openBackup(cmd.Context(), cmd.InOrStdin(), args[0], keyFile, cmd.ErrOrStderr())
+				file, err = newOpener(cmd, keyFile, "").open(cmd.Context(), args[0])
 			}
 			if err != nil {
 				return err

@@ -68,9 +68,10 @@ func (s *Schedule) writeIncremental(ctx context.Context, src Source, now time.Ti
 		a: s.Archive, src: src, to: s.Recipients, now: now, log: s.Log, left: map[payloadID]bool{},
 		packSize: cmp.Or(s.packSize, packSize), leastUsed: cmp.Or(s.leastUsed, leastUsed),
 	}
+	w.src.Key = keyFor(src.Key, s.Recipients)
 	name = manifestName(src.Cluster, now, len(s.Recipients) > 0)
 	if err := src.Payloads(func(p Payload) error {
-		w.left[idOf(&src.Key, p.Digest())] = true
+		w.left[idOf(&w.src.Key, p.Digest())] = true
 		return ctx.Err()
 	}); err != nil {
 		return 0, name, err
@@ -79,7 +80,7 @@ func (s *Schedule) writeIncremental(ctx context.Context, src Source, now time.Ti
 		return 0, name, fmt.Errorf("archive: read the packs in %s: %w", w.a, err)
 	}
 	err = src.Payloads(func(p Payload) error {
-		id := idOf(&src.Key, p.Digest())
+		id := idOf(&w.src.Key, p.Digest())
 		if !w.left[id] {
 			return ctx.Err()
 		}

@@ -177,6 +177,23 @@ func TestIncremental(t *testing.T) {
 					t.Errorf("%+v without a key: %v", all[0], err)
 				}
 			}
+			if c.sealed {
+				other, err := age.GenerateX25519Identity()
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Recipients = []age.Recipient{other.Recipient()}
+				at = at.Add(time.Hour)
+				_, name, err := s.make(ctx, at)
+				b, _ := ParseName(name)
+				if _, missing, failed := restored(a, b, []age.Identity{other}); errors.Join(err, failed) != nil || missing > 0 {
+					t.Errorf("with another key, %d payloads are missing: %v, %v", missing, err, failed)
+				}
+				s.Recipients = []age.Recipient{key.Recipient()}
+				if err := a.Remove(ctx, name); err != nil {
+					t.Fatal(err)
+				}
+			}
 			ts.drop(1 << 20)
 			for range 100 {
 				at = at.Add(time.Hour)

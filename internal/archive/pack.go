@@ -69,6 +69,16 @@ func idOf(key *[32]byte, digest [sha256.Size]byte) (id payloadID) {
 	return id
 }
 
+// keyFor returns the key of the ids in packs that are encrypted for recipients: whoever can read a backup has to be able to read its
+// packs, so those for other recipients have nothing that it may name.
+func keyFor(key [32]byte, to []age.Recipient) [32]byte {
+	h := hmac.New(sha256.New, key[:])
+	for _, r := range to {
+		fmt.Fprintln(h, r) // a public key
+	}
+	return [32]byte(h.Sum(nil))
+}
+
 // packItems lists the payloads of a pack.
 type packItems []struct {
 	id     payloadID
