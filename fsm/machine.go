@@ -196,10 +196,28 @@ func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
 
 // ViewBriefly is View for a caller that calls ViewFork itself: it reports whether the commands stayed within
 // env.MaxInlineCost. If not, what fn has seen means nothing.
+//
+// If they need strings on the disk, these are read without the lock, and fn is called again.
 func (m *Machine) ViewBriefly(now env.Time, seed [16]byte, fn func(*View)) bool {
+	for range briefViews {
+		tooLong, lacks := m.showLocked(now, seed, fn)
+		if tooLong || len(lacks) == 0 {
+			return !tooLong
+		}
+		for _, l := range lacks {
+			l.Hold()
+		}
+	}
+	return false
+}
+
+// briefViews is how often a bounded view is tried: what it reads from the disk may say what else it needs.
+const briefViews = 3
+
+func (m *Machine) showLocked(now env.Time, seed [16]byte, fn func(*View)) (tooLong bool, lacks []env.Lack) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return !m.show(m.state, m.index, now, seed, true, fn)
+	return m.show(m.state, m.index, now, seed, true, fn)
 }
 
 // ViewFork is View for a read that takes long: fn reads a fork of the state, and no lock is held
@@ -211,7 +229,7 @@ func (m *Machine) ViewFork(now env.Time, seed [16]byte, fn func(*View)) {
 
 // show calls fn with a view of s. A time without Wall is one for which no leader has said more than that wall time is what the
 // state has, or all of it while that is not behind.
-func (m *Machine) show(s *State, index uint64, now env.Time, seed [16]byte, brief bool, fn func(*View)) (tooLong bool) {
+func (m *Machine) show(s *State, index uint64, now env.Time, seed [16]byte, brief bool, fn func(*View)) (tooLong bool, lacks []env.Lack) {
 	if now.Wall == 0 && s.wall == s.clock {
 		now.Wall = now.Now
 	}
@@ -221,10 +239,10 @@ func (m *Machine) show(s *State, index uint64, now env.Time, seed [16]byte, brie
 	v.e.Reset(index, now, s.level, seed, 0)
 	v.e.ReadOnly, v.e.Bounded, v.e.Node = true, brief, local{m}
 	fn(v)
-	tooLong = v.e.OverBudget
+	tooLong, lacks = v.e.OverBudget, v.e.Lacks
 	*v = View{}
 	views.Put(v)
-	return tooLong
+	return tooLong, lacks
 }
 
 // views are reused: none is kept after fn has returned.

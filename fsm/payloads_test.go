@@ -24,11 +24,12 @@ type disk struct {
 }
 
 type onDisk struct {
-	d *disk
-	b []byte // every bit the other way round
+	d    *disk
+	b    []byte // every bit the other way round
+	held []byte // the bytes, once they were held
 }
 
-func (d *disk) Keep(b []byte) payload.Kept { return &onDisk{d, turned(b)} }
+func (d *disk) Keep(b []byte) payload.Kept { return &onDisk{d: d, b: turned(b)} }
 
 func (d *disk) Place(list []payload.Kept) error {
 	if d.files == nil {
@@ -39,6 +40,20 @@ func (d *disk) Place(list []payload.Kept) error {
 		d.files[k.Digest()] = k
 	}
 	return nil
+}
+
+func (d *disk) Put(list [][]byte) (put []payload.Cold, err error) {
+	for _, b := range list {
+		put = append(put, d.Keep(b).(payload.Cold))
+	}
+	return put, d.Place(kept(put))
+}
+
+func kept(list []payload.Cold) (all []payload.Kept) {
+	for _, k := range list {
+		all = append(all, k)
+	}
+	return all
 }
 
 func (d *disk) Sync() error {
@@ -57,6 +72,17 @@ func (od *onDisk) Bytes() []byte {
 	od.d.reads++
 	return turned(od.b)
 }
+
+// Near has the bytes in memory once they were held.
+func (od *onDisk) Near() ([]byte, bool) { return od.held, od.held != nil }
+
+func (od *onDisk) Hold() []byte {
+	if od.held == nil {
+		od.held = od.Bytes()
+	}
+	return od.held
+}
+
 func (od *onDisk) Len() int               { return len(od.b) }
 func (od *onDisk) Digest() payload.Digest { return payload.DigestOf(turned(od.b)) }
 

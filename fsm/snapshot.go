@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
@@ -113,7 +114,7 @@ func (f *Frozen) sections(out *frames) error {
 		}
 	}
 	for d := f.s.first(nil); d != nil; d = f.s.after(d, nil) {
-		if err := d.save(out); err != nil {
+		if err := d.save(out, f.s.level); err != nil {
 			return err
 		}
 	}
@@ -170,7 +171,7 @@ func (f *Frozen) sections(out *frames) error {
 	return nil
 }
 
-// saver returns the function that saves a store of messages or workflows: whole, with digests in place of large payloads, or
+// saver returns the function that saves a store of keys, messages or workflows: whole, with digests in place of large payloads, or
 // with the names of payloads.
 func (f *frames) saver(s interface {
 	Save(emit func([]byte) error) error
@@ -219,7 +220,7 @@ func (d *database) saveSearch(out *frames) error {
 }
 
 // save writes the sections of a database.
-func (d *database) save(out *frames) error {
+func (d *database) save(out *frames, level env.Level) error {
 	if err := out.flush(); err != nil { // every head begins a frame
 		return err
 	}
@@ -229,7 +230,11 @@ func (d *database) save(out *frames) error {
 	if err := d.users.Save(func(record []byte) error { return out.record(sectionUsers, record) }); err != nil {
 		return err
 	}
-	if err := d.keys.Save(func(record []byte) error { return out.record(sectionKeys, record) }); err != nil {
+	keys := d.keys.Save
+	if level >= env.Files {
+		keys = out.saver(d.keys)
+	}
+	if err := keys(func(record []byte) error { return out.record(sectionKeys, record) }); err != nil {
 		return err
 	}
 	return d.scripts.Save(func(record []byte) error { return out.record(sectionScripts, record) })

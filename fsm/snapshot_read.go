@@ -365,7 +365,7 @@ func (l *loading) content(section byte, record []byte) (err error) {
 	if l.keys == nil {
 		l.keys = keyspace.NewLoader()
 	}
-	return l.keys.Add(record)
+	return l.keys.AddReferences(record, l.references)
 }
 
 func (l *loading) finish() (err error) {

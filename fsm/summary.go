@@ -130,21 +130,24 @@ func (s *State) summarize(d *database) summary {
 
 // sums are what a database counts for in Totals, and what all databases come to.
 type sums struct {
-	used      int64 // logical memory, see State.usedBy
-	keyBytes  int64 // of that, keys that are not in quarantine
-	evicted   uint64
-	claimed   int // deliveries under way that are not in quarantine
-	keys      int
-	users     int
-	libraries int
-	messages  queue.Counts
-	workflows workflow.Counts
+	used     int64 // logical memory, see State.usedBy
+	keyBytes int64 // of that, keys that are not in quarantine
+	evicted  uint64
+	// cold counts strings on the disk of this node, coldBytes their bytes.
+	cold, coldBytes int64
+	claimed         int // deliveries under way that are not in quarantine
+	keys            int
+	users           int
+	libraries       int
+	messages        queue.Counts
+	workflows       workflow.Counts
 }
 
 // count returns what a database counts for as it is now.
 func (s *State) count(d *database) sums {
 	n := sums{used: s.usedBy(d), evicted: d.keys.Evicted(), keys: d.keys.Len(), users: d.users.Len()}
 	n.libraries, _ = d.scripts.Counts()
+	n.cold, n.coldBytes = d.keys.ColdValues()
 	if d.messages != nil {
 		n.messages, n.workflows = d.messages.Counts(), d.workflows.Counts()
 	}
@@ -161,6 +164,8 @@ func (s *sums) add(now, before *sums) {
 	s.evicted += now.evicted - before.evicted
 	s.claimed += now.claimed - before.claimed
 	s.keys += now.keys - before.keys
+	s.cold += now.cold - before.cold
+	s.coldBytes += now.coldBytes - before.coldBytes
 	s.users += now.users - before.users
 	s.libraries += now.libraries - before.libraries
 	s.messages.Add(now.messages)

@@ -112,7 +112,7 @@ func (s *Store) Place(list []payload.Kept) error {
 		switch {
 		case !ok || p.s != s:
 			return errForeign
-		case p.memory.Load() != nil:
+		case !p.onDisk():
 			young = append(young, p)
 		case place(p.at.Load()) == nowhere:
 			return errMissing
@@ -123,7 +123,7 @@ func (s *Store) Place(list []payload.Kept) error {
 	}
 	s.moving.Lock()
 	defer s.moving.Unlock()
-	young = slices.DeleteFunc(young, func(p *Body) bool { return p.memory.Load() == nil }) // moved meanwhile
+	young = slices.DeleteFunc(young, (*Body).onDisk) // moved meanwhile
 	return s.writeAll(young, nil)
 }
 

@@ -57,7 +57,7 @@ type segment struct {
 // live returns the payloads of the segment that are still there, and their total length in bytes.
 func (s *segment) live() (list []*Body, bytes int64) {
 	for _, w := range s.bodies {
-		if p := w.Value(); p != nil && p.memory.Load() == nil && place(p.at.Load()).segment() == s.no {
+		if p := w.Value(); p != nil && p.onDisk() && place(p.at.Load()).segment() == s.no {
 			list, bytes = append(list, p), bytes+int64(p.n)
 		}
 	}

@@ -179,12 +179,16 @@ func (s *Store) next(all bool) (list []*Body) {
 	now, bytes := time.Now(), int64(0)
 	for len(s.young) > 0 && bytes < writeSize {
 		y := s.young[0]
-		if p := y.of.Value(); p != nil && p.memory.Load() != nil { // otherwise a snapshot has had it written
+		if p := y.of.Value(); p != nil && p.memory.Load() != nil { // otherwise it was written meanwhile
 			if !all && s.youngBytes <= s.opts.young && now.Sub(y.since) < s.opts.age {
 				break
 			}
-			list = append(list, p)
-			bytes += y.n
+			if p.copied.Load() {
+				p.memory.Store(nil)
+			} else {
+				list = append(list, p)
+				bytes += y.n
+			}
 		}
 		s.young[0] = nil
 		s.young, s.youngBytes = s.young[1:], s.youngBytes-y.n
@@ -209,9 +213,11 @@ type Body struct {
 	s *Store
 	// memory is its bytes, nil once they are on the disk.
 	memory atomic.Pointer[[]byte]
-	// at is its place on the disk; it means nothing while memory is set. A payload that is missing is nowhere.
+	// at is its place on the disk; it means nothing while memory is set, unless that is a copy. A payload that is missing is
+	// nowhere.
 	at     atomic.Uint64
 	n      int32
+	copied atomic.Bool // memory, if it is set, has a copy of what is at the place
 	known  atomic.Bool // digest is set
 	digest payload.Digest
 }
@@ -266,6 +272,7 @@ func (bo *Body) settle(b []byte) {
 
 // stay puts bytes of a payload in memory, where the store finds them.
 func (bo *Body) stay(b []byte) {
+	bo.copied.Store(false)
 	bo.memory.Store(&b)
 	bo.s.add(bo)
 }

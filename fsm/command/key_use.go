@@ -1,6 +1,8 @@
 package command
 
 import (
+	"strings"
+
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -93,6 +95,21 @@ func (c *Command) doesWith(argv [][]byte, i int) keyFlags {
 		return c.Varies(argv)
 	}
 	return c.use(i).does
+}
+
+// EachRead calls f for the keys that a call names and whose values it reads, as far as its words tell: not for those that it only
+// replaces or removes, or of which it reads a length or a deadline.
+func (t *Table) EachRead(argv [][]byte, f func(key []byte)) {
+	c := t.Find(argv)
+	if c == nil || !c.Takes(len(argv)) {
+		return
+	}
+	for i, at := range c.Keys.Positions(argv) {
+		does := c.doesWith(argv, i)
+		if c.Cost == costValues && does != owUpdate && does != owInsert || strings.Contains(string(does), " access") {
+			f(argv[at])
+		}
+	}
 }
 
 // access returns the rights that a user needs to the key number i that a call names.

@@ -60,6 +60,9 @@ type Env struct {
 	// MaxInlineCost, OverBudget is set and its replies are discarded, because it is run once
 	// more on a fork, where no write waits for it.
 	Bounded, OverBudget bool
+	// Lacks are the payloads, on the disk, that a bounded read needs. It must not wait for the disk: its replies are discarded,
+	// and it is run again once they are in memory.
+	Lacks []Lack
 	// NoTouch has look-ups not count as uses of keys; Looked says that one has found its key. Both are about what this
 	// node knows of the use of keys, never about the state.
 	NoTouch, Looked bool
@@ -89,6 +92,12 @@ type Env struct {
 	left  int
 	cost  int64
 	total int64 // what a read on a fork has looked at, in the steps of Charge
+}
+
+// Lack is a payload on the disk.
+type Lack interface {
+	// Hold has the bytes be in memory for a while, and returns them.
+	Hold() []byte
 }
 
 // MaxInlineCost is the largest cost of a bounded read, in the steps of Charge: some tenths of a

@@ -25,6 +25,7 @@ type DB struct {
 	touches             uint64
 	hot                 []string // keys of containers that are not packed, the one that was noted first at the beginning; see packed.go
 	room                wire.Writer
+	cold                coldCount
 	history
 }
 
@@ -41,7 +42,7 @@ func New() *DB {
 // Fork is the keyspace as it is now, in constant time. Both sides may go on.
 func (db *DB) Fork() *DB {
 	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), fields: db.fields.Snapshot(), used: db.used, epoch: db.epoch + 1, freed: db.freed, expired: db.expired, history: db.history,
-		since: db.since, dirty: db.dirty, saved: db.saved, touches: db.touches}
+		since: db.since, dirty: db.dirty, saved: db.saved, touches: db.touches, cold: db.cold}
 	db.epoch += 2
 	return f
 }
@@ -116,7 +117,7 @@ func (o *Object) expired(now env.Time) bool {
 // Find is the object under key, nil if there is none or its deadline has passed. It counts as a use of the key, unless
 // the command is one that only asks about it.
 func (db *DB) Find(e *env.Env, key []byte) *Object {
-	o := db.Peek(e, key)
+	o := db.live(e, key)
 	switch {
 	case o != nil && !e.NoTouch:
 		if o.touch(e) {
@@ -125,11 +126,14 @@ func (db *DB) Find(e *env.Env, key []byte) *Object {
 	case o == nil && e.Watch != nil:
 		e.Watch(env.Missed, string(key))
 	}
-	return o
+	return o.lend(e)
 }
 
 // Peek is Find without a notification of a miss, and does not count as a use of the key.
-func (db *DB) Peek(e *env.Env, key []byte) *Object {
+func (db *DB) Peek(e *env.Env, key []byte) *Object { return db.live(e, key).lend(e) }
+
+// live is the object under key as the tree has it, nil if there is none or it is gone.
+func (db *DB) live(e *env.Env, key []byte) *Object {
 	o := db.get(probe(key))
 	if o == nil || o.expired(e.Time) {
 		return nil
@@ -148,6 +152,7 @@ func (db *DB) put(e *env.Env, o *Object) {
 	if old != nil {
 		before = old.schedule()
 		db.used -= cost(name, old)
+		db.cold.account(old, -1)
 		if old.expired(e.Time) {
 			db.expired++
 		}
@@ -160,6 +165,7 @@ func (db *DB) put(e *env.Env, o *Object) {
 	o.settle()
 	*slot = o
 	db.used += cost(name, o)
+	db.cold.account(o, 1)
 	db.reschedule(name, before, o.schedule())
 	if o.form == holding {
 		db.warm(name, o.Data())
@@ -279,6 +285,7 @@ func (db *DB) drop(key string) *Object {
 		return nil
 	}
 	db.used -= cost(key, o)
+	db.cold.account(o, -1)
 	db.touches++
 	db.reschedule(key, o.schedule(), schedule{})
 	db.bury(key, o)
@@ -288,7 +295,9 @@ func (db *DB) drop(key string) *Object {
 // Copy stores what o holds under key too, deadline included.
 func (db *DB) Copy(e *env.Env, o *Object, key []byte) {
 	var c *Object
-	if _, long := o.Data().(*paged); o.Type() == String && !long {
+	if o.Cold() {
+		c = newCold(string(key), o.coldPart().text)
+	} else if _, long := o.Data().(*paged); o.Type() == String && !long {
 		c = keepText(Alias(key), o.Text())
 	} else if o.isPacked() {
 		c = newHolder(string(key), o.whole())

@@ -15,6 +15,8 @@ const (
 	inline  form = iota // the bytes of the key, then those of the text
 	apart               // apartText: a string of its own for each
 	holding             // holder: every type but plain strings
+	cold                // coldText: a string on the disk
+	lent                // lentText: a cold one that a command has looked up
 	packed              // packed+form(Type): as inline, with the block of a small container in place of the text
 )
 
@@ -98,14 +100,21 @@ func (o *Object) key() string {
 		return (*apartText)(unsafe.Pointer(o)).key
 	case holding:
 		return (*holder)(unsafe.Pointer(o)).key
+	case cold, lent:
+		return o.coldPart().key
 	}
 	return o.piece(0, o.keyLen)
 }
 
 // flat is the text of an Object that has no Container.
 func (o *Object) flat() string {
-	if o.form == apart {
+	switch o.form {
+	case apart:
 		return (*apartText)(unsafe.Pointer(o)).text
+	case cold:
+		return Alias(o.coldPart().text.Hold())
+	case lent:
+		return o.lentText()
 	}
 	return o.piece(o.keyLen, o.textLen)
 }
@@ -145,6 +154,9 @@ func (o *Object) copy() *Object {
 		return o.passOn(&(&apartText{Object{form: apart}, t.key, t.text}).Object)
 	case holding:
 		return o.with(o.Data())
+	case cold, lent:
+		c := o.coldPart()
+		return o.passOn(newCold(c.key, c.text))
 	}
 	return o.passOn(newBlock(o.form, o.key(), o.flat()))
 }
@@ -156,6 +168,8 @@ func (o *Object) under(key string) *Object {
 		return o.passOn(newHolder(strings.Clone(key), o.whole()))
 	case o.isPacked():
 		return o.passOn(newBlock(o.form, key, o.flat()))
+	case o.Cold():
+		return o.passOn(newCold(strings.Clone(key), o.coldPart().text))
 	}
 	return o.passOn(keepText(key, o.flat()))
 }

@@ -127,6 +127,8 @@ func (o *Object) size() int64 {
 	case o.isPacked():
 		size, _ := o.block()
 		return size
+	case o.Cold():
+		return int64(o.coldPart().text.Len())
 	}
 	return int64(len(o.flat()))
 }

@@ -123,6 +123,8 @@ func (o *Object) Len() int {
 		return 0
 	case o.form == holding:
 		return int(o.Data().Size())
+	case o.Cold():
+		return o.coldPart().text.Len()
 	}
 	return len(o.flat())
 }
@@ -138,7 +140,7 @@ func (o *Object) Part(from, to int) string {
 	if p, ok := o.Data().(*paged); ok {
 		return p.part(from, to)
 	}
-	return o.Text()[from:to]
+	return o.span(from, to)
 }
 
 // Byte is the byte of a String object at a place, 0 behind its end and of nil.
@@ -152,7 +154,10 @@ func (o *Object) Byte(at int) byte {
 		}
 		return 0
 	}
-	return o.Text()[at]
+	if s := o.span(at, at+1); s != "" {
+		return s[0]
+	}
+	return 0
 }
 
 // Pieces calls f for the bytes of a String object from from to to, to excluded, piece
@@ -165,7 +170,7 @@ func (o *Object) Pieces(from, to int, f func(s string) bool) {
 		p.pieces(from, to, f)
 		return
 	}
-	f(o.Text()[from:to])
+	f(o.span(from, to))
 }
 
 // WriteAt stores the text of o, which may be nil, with part at an offset, and keeps

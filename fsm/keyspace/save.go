@@ -20,8 +20,19 @@ var ErrRecord = errors.New("keyspace: malformed record")
 // their deadline but not swept yet are part of the state and are saved too. A record
 // holds only until emit returns. Save only reads, so a fork can be saved while its original is
 // written to.
-func (db *DB) Save(emit func(record []byte) error) error {
-	var w wire.Writer
+func (db *DB) Save(emit func(record []byte) error) error { return db.save(wire.Writer{}, emit) }
+
+// SaveDigests is Save for a hash: digests stand in the place of large strings, and cold ones are not read.
+func (db *DB) SaveDigests(emit func(record []byte) error) error {
+	return db.save(wire.Writer{Digests: true}, emit)
+}
+
+// SaveReferences is Save for a snapshot: it names cold strings, and adds their payloads to refs.
+func (db *DB) SaveReferences(emit func(record []byte) error, refs *wire.References) error {
+	return db.save(wire.Writer{References: refs}, emit)
+}
+
+func (db *DB) save(w wire.Writer, emit func(record []byte) error) error {
 	var failed error
 	db.keys.All(func(o *Object, _ struct{}) bool {
 		key := o.key()
@@ -67,11 +78,18 @@ func emitParts(key string, record []byte, emit func([]byte) error) error {
 // encode writes one key: its name, type, deadline, version and payload. The order
 // of the fields never changes; new ones are appended.
 func encode(w *wire.Writer, key string, o *Object) {
+	if encodeLarge(w, key, o) {
+		return
+	}
 	w.String(key)
 	w.Uvarint(uint64(o.Type()))
 	w.Varint(o.Expire.record())
 	w.Uvarint(o.Version)
 	if o.Type() == String {
+		if o.Cold() {
+			w.Bytes(o.coldPart().text.Bytes()) // which leaves it cold
+			return
+		}
 		w.Uvarint(uint64(o.Len()))
 		o.Pieces(0, o.Len(), func(s string) bool {
 			w.B = append(w.B, s...)
@@ -88,8 +106,9 @@ func encode(w *wire.Writer, key string, o *Object) {
 }
 
 // decode reads what encode wrote; room is for its work. Nothing in the result aliases the record.
-func decode(record []byte, room *wire.Writer) (*Object, error) {
+func decode(record []byte, refs *wire.References, room *wire.Writer) (*Object, error) {
 	r := wire.NewReader(record)
+	r.Refer(refs)
 	key := Alias(r.Bytes())
 	kind := r.Uvarint()
 	expire, version := r.Varint(), r.Uvarint()
@@ -98,6 +117,10 @@ func decode(record []byte, room *wire.Writer) (*Object, error) {
 	case r.Err() != nil:
 	case kind == uint64(String):
 		o = newText(key, r.Bytes())
+	case kind == largeCode && refs != nil:
+		if o = decodeLarge(key, r); o == nil {
+			return nil, fmt.Errorf("%w: %w", ErrRecord, r.Err())
+		}
 	default:
 		data, ok := decodeContainer(kind, r)
 		if !ok {
@@ -148,6 +171,7 @@ type Loader struct {
 	dues   []due
 	fields []due
 	used   int64
+	cold   coldCount
 	key    string // of the parts
 	parts  []byte // of a record that is not whole yet
 	room   wire.Writer
@@ -160,12 +184,15 @@ func NewLoader() *Loader {
 
 // Add takes the next record, which it does not keep. A record that is damaged, a
 // repeated key, or a key out of order is ErrRecord.
-func (l *Loader) Add(record []byte) error {
+func (l *Loader) Add(record []byte) error { return l.AddReferences(record, nil) }
+
+// AddReferences is Add for a record of SaveReferences, if refs is not nil: the payloads that it names come from there.
+func (l *Loader) AddReferences(record []byte, refs *wire.References) error {
 	record, err := l.whole(record)
 	if err != nil || record == nil {
 		return err
 	}
-	o, err := decode(record, &l.room)
+	o, err := decode(record, refs, &l.room)
 	if err != nil {
 		return err
 	}
@@ -174,6 +201,7 @@ func (l *Loader) Add(record []byte) error {
 		return fmt.Errorf("%w: key %.40q is out of order", ErrRecord, key)
 	}
 	l.used += cost(key, o)
+	l.cold.account(o, 1)
 	s := o.schedule()
 	if s.gone != 0 {
 		l.dues = append(l.dues, due{s.gone, o.ownKey()})
@@ -212,7 +240,7 @@ func (l *Loader) Finish() (*DB, error) {
 	if l.parts != nil {
 		return nil, fmt.Errorf("%w: parts of key %.40q are missing", ErrRecord, l.key)
 	}
-	return &DB{keys: l.keys.Tree(), dues: index(l.dues), fields: index(l.fields), used: l.used, epoch: 1}, nil
+	return &DB{keys: l.keys.Tree(), dues: index(l.dues), fields: index(l.fields), used: l.used, cold: l.cold, epoch: 1}, nil
 }
 
 // index builds an index of deadlines; no key is there twice.

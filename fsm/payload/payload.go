@@ -28,6 +28,15 @@ type Kept interface {
 	Digest() Digest
 }
 
+// Cold is a Kept that can be read again and again without reading the disk each time.
+type Cold interface {
+	Kept
+	// Near returns the bytes, which must not be changed, if they are in memory.
+	Near() (b []byte, ok bool)
+	// Hold is Bytes, and has the bytes stay in memory for a while.
+	Hold() []byte
+}
+
 // Keeper holds bytes where the node wants them.
 type Keeper interface {
 	// Keep takes b, which is not changed any more. It returns nil for what it leaves to the caller.
@@ -46,6 +55,8 @@ type Files interface {
 	// Place writes the bytes of some of its payloads to files, unless they are there. They are durable after the next Sync.
 	Place([]Kept) error
 	Sync() error
+	// Put writes byte strings, which are not changed any more, to files, and returns their handles in the same order.
+	Put([][]byte) ([]Cold, error)
 	// Named returns the payloads that are named, in the same order. The bytes of those that are not in a file are asked of
 	// other nodes.
 	Named([]Reference) []Kept
@@ -56,6 +67,17 @@ type Payload struct {
 	// at is the first of n bytes, or a *held if n is negative: records that hold payloads are many, and this is two words.
 	at unsafe.Pointer
 	n  int
+}
+
+// Of is the payload that a keeper has.
+func Of(k Kept) Payload { return Payload{at: unsafe.Pointer(&held{k}), n: -1} }
+
+// Kept returns the handle of the payload, nil if no keeper has it.
+func (p Payload) Kept() Kept {
+	if k := p.kept(); k != nil {
+		return k.Kept
+	}
+	return nil
 }
 
 // held is a Kept behind one word.

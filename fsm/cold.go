@@ -1,0 +1,202 @@
+package fsm
+
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/payload"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+// Large strings that are not used go to the node's disk: see docs/design/cold-values.md. Nothing here is part of the state.
+
+// ColdWalk is how far Machine.ShiftValues has come. The zero one begins.
+type ColdWalk struct {
+	database string
+	cursor   uint64
+}
+
+// Shifting says what Machine.ShiftValues moves.
+type Shifting struct {
+	// Length is the least length in bytes of strings that go to the disk.
+	Length int
+	// Idle is the time in milliseconds after which they go if they are not used.
+	Idle int64
+	// Back has those that were read lately return to memory.
+	Back bool
+	// Keys is the number of keys to look at.
+	Keys int
+}
+
+// Shifted counts what Machine.ShiftValues has moved: strings that went, those that returned, and their lengths in bytes. Round
+// says that it has come to the end of all keys.
+type Shifted struct {
+	Gone, Back           int64
+	GoneBytes, BackBytes int64
+	Round                bool
+}
+
+const (
+	// shiftedBytes is the size in bytes of what is moved under one hold of the lock, and shiftedTogether the number of strings.
+	shiftedBytes    = 4 << 20
+	shiftedTogether = 256
+	// walkedTogether is the number of keys that are looked at under one hold of the lock for reading.
+	walkedTogether = 2_000
+)
+
+// ShiftValues looks at some keys, moves large strings that are not used to the disk, and those that are used again back to memory.
+// Nothing happens below level env.Files, or without files. One goroutine calls it.
+func (m *Machine) ShiftValues(w *ColdWalk, sh Shifting) (done Shifted, err error) {
+	files, ok := m.keeper.(payload.Files)
+	if !ok || m.Level() < env.Files {
+		return Shifted{Round: true}, nil
+	}
+	for left := sh.Keys; left > 0 && !done.Round; {
+		list, looked, end := m.findShifts(w, sh, min(left, walkedTogether))
+		left, done.Round = left-max(looked, 1), end
+		if len(list) == 0 {
+			continue
+		}
+		if err := m.shift(files, list, &done); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// shift is a string that is about to be moved.
+type shift struct {
+	keyspace.Shift
+	database string
+	id       uint64
+	to       payload.Cold // nil for one that returns
+}
+
+// findShifts looks at keys, and returns what is to be moved of them.
+func (m *Machine) findShifts(w *ColdWalk, sh Shifting, keys int) (list []shift, looked int, end bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	s := m.state
+	bytes, full := 0, false
+	for d := s.database(w.database); looked < keys && !full; {
+		if d == nil || w.database == "" {
+			w.cursor = 0
+			if d, _, _ = s.databases.Next(w.database, true, nil); d == nil {
+				*w = ColdWalk{}
+				return list, looked, true
+			}
+			w.database = d.name
+		}
+		next, n := d.keys.Shifts(w.cursor, keys-looked, sh.Length, s.clock-sh.Idle, sh.Back, func(k keyspace.Shift) bool {
+			list = append(list, shift{Shift: k, database: d.name, id: d.id})
+			bytes += len(k.Bytes)
+			full = bytes >= shiftedBytes || len(list) >= shiftedTogether
+			return !full
+		})
+		looked += n + 1
+		if w.cursor = next; next != 0 {
+			continue
+		}
+		if d, _, _ = s.databases.Next(w.database, false, nil); d == nil {
+			*w = ColdWalk{}
+			return list, looked, true
+		}
+		w.database = d.name
+	}
+	return list, looked, false
+}
+
+// shift moves strings: their bytes are on the disk before the state is told.
+func (m *Machine) shift(files payload.Files, list []shift, done *Shifted) error {
+	var bytes [][]byte
+	for _, s := range list {
+		if !s.Back {
+			bytes = append(bytes, s.Bytes)
+		}
+	}
+	kept, err := files.Put(bytes)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if !list[i].Back {
+			list[i].to, kept = kept[0], kept[1:]
+		}
+	}
+	m.lock()
+	defer m.unlock()
+	defer m.state.settle()
+	for _, s := range list {
+		d := m.state.database(s.database)
+		if d == nil || d.id != s.id {
+			continue
+		}
+		if n := int64(len(s.Bytes)); !m.state.open(d).keys.Shift(s.Shift, s.to) {
+			continue
+		} else if s.Back {
+			done.Back, done.BackBytes = done.Back+1, done.BackBytes+n
+		} else {
+			done.Gone, done.GoneBytes = done.Gone+1, done.GoneBytes+n
+		}
+	}
+	return nil
+}
+
+// ColdValues returns the number of strings that are on the disk, and their total length in bytes.
+func (v *View) ColdValues() (number, bytes int64) {
+	number, bytes = v.s.sums.cold, v.s.sums.coldBytes
+	for _, d := range v.s.changing {
+		n, b := d.keys.ColdValues()
+		number, bytes = number+n-d.counted.cold, bytes+b-d.counted.coldBytes
+	}
+	return number, bytes
+}
+
+// Lacking returns the payloads on the disk that the commands of an entry will read when it is applied. Whoever is about to apply it
+// reads them first, so that the apply, which readers wait for, does not wait for the disk. What it misses, an apply reads itself.
+func (m *Machine) Lacking(data []byte) (list []env.Lack) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.state.sums.cold == 0 || IsFragment(data) {
+		return nil
+	}
+	n := m.peekEntry(data)
+	if n == nil {
+		return nil
+	}
+	var words [][]byte
+	for i := range n.Requests {
+		if q := &n.Requests[i]; q.Code == Exec.Code {
+			list, words = m.state.lacking(q.Body, list, words)
+		}
+	}
+	return list
+}
+
+// lacking appends what the rows of a batch read from the disk. It reads the fields of Batch as far as those.
+func (s *State) lacking(body []byte, list []env.Lack, words [][]byte) ([]env.Lack, [][]byte) {
+	r := wire.NewReader(body)
+	d := s.database(string(r.Bytes()))
+	r.Fixed(1) // By
+	r.Bytes()  // User
+	r.Uvarint()
+	r.Fixed(2)  // Origin, Mode
+	r.Uvarint() // words
+	if d == nil {
+		return list, words
+	}
+	for rows := r.Uvarint(); rows > 0 && r.Err() == nil; rows-- {
+		words = words[:0]
+		for n := r.Uvarint(); n > 0 && r.Err() == nil; n-- {
+			words = append(words, r.Bytes())
+		}
+		if r.Err() != nil || len(words) == 0 {
+			break
+		}
+		s.applier.table.EachRead(words, func(key []byte) {
+			if k := d.keys.Lacking(key); k != nil {
+				list = append(list, k)
+			}
+		})
+	}
+	return list, words
+}
