@@ -58,6 +58,7 @@ type refusal struct{ err error }
 func (a *adapter) Apply(entries []consensus.Entry) []any {
 	begin, size := time.Now(), 0
 	a.committed()
+	a.prefetch(entries)
 	results := make([]any, len(entries))
 	for i := range entries {
 		e := &entries[i]

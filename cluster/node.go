@@ -131,7 +131,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	}
 	for _, work := range []func(context.Context){
 		n.committer.run, n.proposer.run, n.proposer.watchDeadlines, n.watchSnapshots, n.dropFormerSubscribers,
-		n.keepAddress, n.announceIncarnation, n.leaveWhenTold, n.tellUses, n.payloads.Run, n.watchDisk,
+		n.keepAddress, n.announceIncarnation, n.leaveWhenTold, n.tellUses, n.payloads.Run, n.watchDisk, n.shiftValues,
 	} {
 		n.wg.Go(func() { work(run) })
 	}

@@ -32,8 +32,10 @@ type Options struct {
 	DiskStall time.Duration
 	// Space says how much free disk the node needs.
 	Space logstore.Space
-	// InlineBytes is the length from which on payloads of messages and runs go to the disk; see package payloads.
+	// InlineBytes is the length from which on payloads of messages and runs, and strings, go to the disk; see package payloads.
 	InlineBytes int
+	// ColdAfter is the time without a use after which strings go to the disk; 0: they stay in memory.
+	ColdAfter time.Duration
 	// DigestEvery is the number of entries between digests.
 	DigestEvery uint64
 	// LevelAfter is the time for which all servers must support a feature level before the cluster is raised to it.

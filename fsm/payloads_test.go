@@ -19,6 +19,7 @@ import (
 type disk struct {
 	reads int
 	files map[payload.Digest]payload.Kept
+	held  []*onDisk
 	// unsynced: something was placed since the last Sync.
 	unsynced bool
 }
@@ -47,6 +48,14 @@ func (d *disk) Put(list [][]byte) (put []payload.Cold, err error) {
 		put = append(put, d.Keep(b).(payload.Cold))
 	}
 	return put, d.Place(kept(put))
+}
+
+// forget leaves the bytes of no payload in memory.
+func (d *disk) forget() {
+	for _, od := range d.held {
+		od.held = nil
+	}
+	d.held = nil
 }
 
 func kept(list []payload.Cold) (all []payload.Kept) {
@@ -79,6 +88,7 @@ func (od *onDisk) Near() ([]byte, bool) { return od.held, od.held != nil }
 func (od *onDisk) Hold() []byte {
 	if od.held == nil {
 		od.held = od.Bytes()
+		od.d.held = append(od.d.held, od)
 	}
 	return od.held
 }

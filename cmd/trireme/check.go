@@ -34,6 +34,9 @@ func (s *settings) check() error {
 	if s.InlineBytes < payload.Apart {
 		return cli.Usagef("--inline-bytes must be at least 1KiB")
 	}
+	if s.ColdAfter < 0 {
+		return cli.Usagef("--cold-after must not be negative")
+	}
 	if s.MaxRows < 1 {
 		return cli.Usagef("--max-rows must be at least 1")
 	}

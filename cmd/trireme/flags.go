@@ -100,6 +100,7 @@ type diskSettings struct {
 	DataDir           string
 	MinFreeDisk       freeDisk
 	InlineBytes       byteSize
+	ColdAfter         time.Duration
 	DiskStall         time.Duration
 	SnapshotThreshold uint64
 }
@@ -163,7 +164,8 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	respFlags(f, s)
 	f.Var(&s.MinFreeDisk, "min-free-disk", "free disk `SPACE` below which writes are refused: a size, or a percentage (default: 5%, at most 8GiB)")
 	s.InlineBytes = payload.Apart
-	f.Var(&s.InlineBytes, "inline-bytes", "`SIZE` of a body from which on it is moved from memory to the disk: of messages, of events, and of steps older than a minute; at least 1KiB")
+	f.Var(&s.InlineBytes, "inline-bytes", "`SIZE` from which on bodies of messages, events and steps older than a minute, and strings that are not used (--cold-after), are moved from memory to the disk; at least 1KiB")
+	f.DurationVar(&s.ColdAfter, "cold-after", 10*time.Minute, "time after which a string of --inline-bytes or more is moved from memory to the disk if nobody reads it, earlier if memory is short (0 = strings stay in memory)")
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
 	f.DurationVar(&s.DiskStall, "disk-stall-timeout", 0, "how long a call on the disk may hang before the node ends, so that another one can lead (0 = 2s or four heartbeats, whichever is longer; dev: 1m)")
 	f.DurationVar(&s.Drain, "drain", 0, "how long a stopping node is not ready but still answers, so that clients can leave (0 = stop at once)")

@@ -247,7 +247,7 @@ func (pr *process) open(ctx context.Context, respAddress string) (*cluster.Node,
 	}
 	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = pr.DataDir, version, pr.Heartbeat, pr.SnapshotThreshold
 	o.Space.Floor, o.DiskStall = logstore.Floor(pr.MinFreeDisk), cmp.Or(pr.DiskStall, o.DiskStall)
-	o.InlineBytes = int(min(pr.InlineBytes, math.MaxInt32))
+	o.InlineBytes, o.ColdAfter = int(min(pr.InlineBytes, math.MaxInt32)), pr.ColdAfter
 	o.RESP = respAddress
 	o.History = func() ([]byte, error) { return json.Marshal(pr.history.Read()) }
 	if pr.testing != nil {

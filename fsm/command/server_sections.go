@@ -57,6 +57,8 @@ func infoMemory(tx *Tx) []string {
 	lines := []string{field("used_memory", used), field("used_memory_human", human(used)), field("used_memory_overhead", overhead),
 		field("used_memory_dataset", used-overhead)}
 	if h := tx.Host; h != nil {
+		values, bytes := tx.DB.ColdValues()
+		lines = append(lines, field("cold_values", values), field("cold_value_bytes", bytes))
 		p := h.Process
 		lines = append(lines, field("used_memory_rss", p.Resident), field("used_memory_rss_human", human(p.Resident)),
 			field("used_memory_peak", p.Peak), field("used_memory_peak_human", human(p.Peak)),

@@ -1,0 +1,119 @@
+package cluster
+
+import (
+	"context"
+	"math"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/trireme-dev/trireme/cluster/consensus"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
+)
+
+const (
+	// shiftInterval is the interval at which the node looks for strings that are not used.
+	shiftInterval = time.Second
+	// shiftKeys is the number of keys that it looks at each time, shortKeys when memory is short.
+	shiftKeys, shortKeys = 20_000, 200_000
+	// shortShare is the part of the memory limit, in percent, above which live memory is short.
+	shortShare = 60
+	// shorter divides the time without a use after which strings go, for each round over all keys in which memory was short.
+	shorter = 8
+	// prefetchers is the number of payloads that are read at the same time for entries that are about to be applied.
+	prefetchers = 8
+)
+
+// shiftValues moves large strings that are not used to the disk, and those that are used again back, until ctx ends.
+func (n *Node) shiftValues(ctx context.Context) {
+	if n.opts.ColdAfter <= 0 {
+		return
+	}
+	var (
+		walk fsm.ColdWalk
+		heap = newLiveHeap()
+		idle = n.opts.ColdAfter
+	)
+	for pause(ctx, shiftInterval) {
+		short := heap.short()
+		if !short {
+			idle = min(n.opts.ColdAfter, 2*idle+time.Second)
+		}
+		keys := shiftKeys
+		if short {
+			keys = shortKeys
+		}
+		for {
+			done, err := n.machine.ShiftValues(&walk, fsm.Shifting{Length: max(n.opts.InlineBytes, payload.Apart), Idle: idle.Milliseconds(), Back: !short, Keys: keys})
+			if err != nil {
+				break // the store has said so: the values stay in memory
+			}
+			heap.gone += done.GoneBytes - done.BackBytes
+			if !short || ctx.Err() != nil || !heap.short() {
+				break
+			}
+			if done.Round {
+				if idle == 0 {
+					break // everything is on the disk
+				}
+				if idle /= shorter; idle < time.Millisecond {
+					idle = 0
+				}
+			}
+		}
+	}
+}
+
+// liveHeap measures the live memory of the process.
+type liveHeap struct {
+	samples []metrics.Sample
+	cycle   uint64
+	// gone are the bytes that have gone to the disk since the last collection.
+	gone int64
+}
+
+func newLiveHeap() *liveHeap {
+	return &liveHeap{samples: []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}}
+}
+
+// short reports whether live memory is more than the limit allows.
+func (lh *liveHeap) short() bool {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return false
+	}
+	metrics.Read(lh.samples)
+	if c := lh.samples[1].Value.Uint64(); c != lh.cycle {
+		lh.cycle, lh.gone = c, 0
+	}
+	return int64(lh.samples[0].Value.Uint64())-lh.gone > limit/100*shortShare
+}
+
+// prefetch reads from the disk, all at the same time, what entries that are about to be applied will read.
+func (a *adapter) prefetch(entries []consensus.Entry) {
+	var list []env.Lack
+	for i := range entries {
+		if entries[i].Command {
+			list = append(list, a.m.Lacking(entries[i].Data)...)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	var (
+		next atomic.Int64
+		all  sync.WaitGroup
+	)
+	for range min(prefetchers, len(list)) {
+		all.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(list)); i = next.Add(1) - 1 {
+				list[i].Hold()
+			}
+		})
+	}
+	all.Wait()
+}
