@@ -101,7 +101,7 @@ func (c *Command) doesWith(argv [][]byte, i int) keyFlags {
 // replaces or removes, or of which it reads a length or a deadline.
 func (t *Table) EachRead(argv [][]byte, f func(key []byte)) {
 	c := t.Find(argv)
-	if c == nil || !c.Takes(len(argv)) {
+	if c == nil || !c.Takes(len(argv)) || c.Name == "rename" || c.Name == "renamenx" || c.Name == "copy" { // these share the value
 		return
 	}
 	for i, at := range c.Keys.Positions(argv) {

@@ -71,6 +71,9 @@ func (db *DB) Idle(e *env.Env, o *Object) int64 {
 	return max(0, e.Now-max(db.since, accessTime(atomic.LoadUint64(&o.access))))
 }
 
+// lastUse is the time of the last use of o in unix milliseconds, 0 if it is not known.
+func (o *Object) lastUse() int64 { return accessTime(atomic.LoadUint64(&o.access)) }
+
 // Arrived tells when the keys of a snapshot came to be here: that of their last use is not known.
 func (db *DB) Arrived(now int64) { db.since = now }
 

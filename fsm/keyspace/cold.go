@@ -2,7 +2,6 @@ package keyspace
 
 import (
 	"strings"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/trireme-dev/trireme/fsm/env"
@@ -142,7 +141,7 @@ func (db *DB) Shifts(cursor uint64, limit, length int, before int64, back bool, 
 }
 
 func (db *DB) shift(o *Object, length int, before int64, back bool) (Shift, bool) {
-	used := max(db.since, accessTime(atomic.LoadUint64(&o.access)))
+	used := max(db.since, o.lastUse())
 	switch o.form {
 	case apart:
 		text := o.flat()
@@ -152,7 +151,7 @@ func (db *DB) shift(o *Object, length int, before int64, back bool) (Shift, bool
 			return Shift{of: o, Bytes: a.bytes[:len(a.bytes):len(a.bytes)]}, len(a.bytes) >= length && used < before
 		}
 	case cold:
-		if !back || accessTime(atomic.LoadUint64(&o.access)) < before {
+		if !back || o.lastUse() < before {
 			return Shift{}, false
 		}
 		b, near := o.coldPart().text.Near()

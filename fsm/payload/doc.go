@@ -8,5 +8,7 @@
 // From Apart bytes on a string is stored as a Payload of its own on every node, whatever its keeper does, since the
 // digest of a state and the memory that it counts must be equal everywhere. See docs/design/payloads.md.
 //
-// Packages queue and workflow use it, and cluster/payloads keeps.
+// A large string of the keyspace becomes one when it has not been used for a while: see docs/design/cold-values.md.
+//
+// Packages keyspace, queue and workflow use it, and cluster/payloads keeps.
 package payload
