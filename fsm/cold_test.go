@@ -11,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/commandtest"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -62,7 +63,7 @@ func (p *coldPair) both(argv [][]byte) {
 	p.t.Helper()
 	p.cool()
 	read := func(m *fsm.Machine) (v reply.Value) {
-		m.View(0, [16]byte{1}, func(view *fsm.View) { v = view.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, argv) })
+		m.View(env.Time{}, [16]byte{1}, func(view *fsm.View) { v = view.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, argv) })
 		return v
 	}
 	if x, y := read(p.cold), read(p.hot); !x.Equal(y) {
@@ -142,7 +143,7 @@ func (p *coldPair) restored() {
 }
 
 func coldValues(m *fsm.Machine) (number, length int64) {
-	m.View(0, [16]byte{}, func(v *fsm.View) { number, length = v.ColdValues() })
+	m.View(env.Time{}, [16]byte{}, func(v *fsm.View) { number, length = v.ColdValues() })
 	return number, length
 }
 
@@ -225,7 +226,7 @@ func TestColdValuesReturn(t *testing.T) {
 		t.Fatalf("%d strings of %d bytes are on the disk", n, length)
 	}
 	ask := func(line string) {
-		p.cold.View(0, [16]byte{}, func(v *fsm.View) { get(v, strings.Fields(line)...) })
+		p.cold.View(env.Time{}, [16]byte{}, func(v *fsm.View) { get(v, strings.Fields(line)...) })
 	}
 	reads := p.d.reads
 	for _, line := range []string{"STRLEN k", "TYPE k", "TTL k", "EXISTS k", "OBJECT ENCODING k", "MEMORY USAGE k", "SCAN 0"} {

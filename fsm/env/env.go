@@ -56,13 +56,7 @@ type Env struct {
 	Level Level
 	// ReadOnly marks a read: whatever writes refuses or panics under it.
 	ReadOnly bool
-	// Bounded marks a read that keeps writes waiting. Charge counts what it looks at; above
-	// MaxInlineCost, OverBudget is set and its replies are discarded, because it is run once
-	// more on a fork, where no write waits for it.
-	Bounded, OverBudget bool
-	// Lacks are the payloads, on the disk, that a bounded read needs. It must not wait for the disk: its replies are discarded,
-	// and it is run again once they are in memory.
-	Lacks []Lack
+	Bound
 	// NoTouch has look-ups not count as uses of keys; Looked says that one has found its key. Both are about what this
 	// node knows of the use of keys, never about the state.
 	NoTouch, Looked bool
@@ -92,6 +86,17 @@ type Env struct {
 	left  int
 	cost  int64
 	total int64 // what a read on a fork has looked at, in the steps of Charge
+}
+
+// Bound is what bounds a read.
+type Bound struct {
+	// Bounded marks a read that keeps writes waiting. Charge counts what it looks at; above
+	// MaxInlineCost, OverBudget is set and its replies are discarded, because it is run once
+	// more on a fork, where no write waits for it.
+	Bounded, OverBudget bool
+	// Lacks are the payloads, on the disk, that a bounded read needs. It must not wait for the disk: its replies are discarded,
+	// and it is run again once they are in memory.
+	Lacks []Lack
 }
 
 // Lack is a payload on the disk.

@@ -197,7 +197,7 @@ func encodeLarge(w *wire.Writer, key string, o *Object) (written bool) {
 	} else {
 		w.Uvarint(largeCode)
 	}
-	w.Varint(o.Expire)
+	w.Varint(o.Expire.record())
 	w.Uvarint(o.Version)
 	w.Put(largeText{o.payload()})
 	return true
