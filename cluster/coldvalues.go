@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime/debug"
-	"runtime/metrics"
+	runtimemetrics "runtime/metrics"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,14 +70,14 @@ func (n *Node) shiftValues(ctx context.Context) {
 
 // liveHeap measures the live memory of the process.
 type liveHeap struct {
-	samples []metrics.Sample
+	samples []runtimemetrics.Sample
 	cycle   uint64
 	// gone are the bytes that have gone to the disk since the last collection.
 	gone int64
 }
 
 func newLiveHeap() *liveHeap {
-	return &liveHeap{samples: []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}}
+	return &liveHeap{samples: []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}}
 }
 
 // short reports whether live memory is more than the limit allows.
@@ -86,7 +86,7 @@ func (lh *liveHeap) short() bool {
 	if limit == math.MaxInt64 {
 		return false
 	}
-	metrics.Read(lh.samples)
+	runtimemetrics.Read(lh.samples)
 	if c := lh.samples[1].Value.Uint64(); c != lh.cycle {
 		lh.cycle, lh.gone = c, 0
 	}

@@ -80,7 +80,7 @@ func (m *Machine) findShifts(w *ColdWalk, sh Shifting, keys int) (list []shift, 
 	for d := s.database(w.database); looked < keys && !full; {
 		if d == nil || w.database == "" {
 			w.cursor = 0
-			if d, _, _ = s.databases.Next(w.database, true, nil); d == nil {
+			if d = s.from(w.database, true, nil); d == nil {
 				*w = ColdWalk{}
 				return list, looked, true
 			}
@@ -96,7 +96,7 @@ func (m *Machine) findShifts(w *ColdWalk, sh Shifting, keys int) (list []shift, 
 		if w.cursor = next; next != 0 {
 			continue
 		}
-		if d, _, _ = s.databases.Next(w.database, false, nil); d == nil {
+		if d = s.from(w.database, false, nil); d == nil {
 			*w = ColdWalk{}
 			return list, looked, true
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/commandtest"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -63,7 +62,7 @@ func (p *coldPair) both(argv [][]byte) {
 	p.t.Helper()
 	p.cool()
 	read := func(m *fsm.Machine) (v reply.Value) {
-		m.View(env.Time{}, [16]byte{1}, func(view *fsm.View) { v = view.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, argv) })
+		m.View(0, [16]byte{1}, func(view *fsm.View) { v = view.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, argv) })
 		return v
 	}
 	if x, y := read(p.cold), read(p.hot); !x.Equal(y) {
@@ -143,7 +142,7 @@ func (p *coldPair) restored() {
 }
 
 func coldValues(m *fsm.Machine) (number, length int64) {
-	m.View(env.Time{}, [16]byte{}, func(v *fsm.View) { number, length = v.ColdValues() })
+	m.View(0, [16]byte{}, func(v *fsm.View) { number, length = v.ColdValues() })
 	return number, length
 }
 
@@ -226,7 +225,7 @@ func TestColdValuesReturn(t *testing.T) {
 		t.Fatalf("%d strings of %d bytes are on the disk", n, length)
 	}
 	ask := func(line string) {
-		p.cold.View(env.Time{}, [16]byte{}, func(v *fsm.View) { get(v, strings.Fields(line)...) })
+		p.cold.View(0, [16]byte{}, func(v *fsm.View) { get(v, strings.Fields(line)...) })
 	}
 	reads := p.d.reads
 	for _, line := range []string{"STRLEN k", "TYPE k", "TTL k", "EXISTS k", "OBJECT ENCODING k", "MEMORY USAGE k", "SCAN 0"} {
