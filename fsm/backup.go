@@ -14,7 +14,7 @@ import (
 //	header    one frame, as in a snapshot, with a BackupHeader
 //	pieces    each a length of 4 bytes and so many bytes; one of length 0 is the last. Together they are the
 //	          sections of the state, compressed
-//	trailer   one frame with the SHA-256 of the sections before they were compressed, which is the state's digest
+//	trailer   one frame with the SHA-256 of the sections before they were compressed
 //	sum       SHA-256 of everything before it
 //
 // The sections of a backup that is one file have the bytes of all payloads. Those of one that names them

@@ -62,7 +62,7 @@ func TestBackupsAreReadAsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := randomState(t, rapid.Uint64Range(0, 1<<20).Draw(t, "seed"), rapid.IntRange(0, 40).Draw(t, "batches"))
 		file, made := backup(t, m)
-		if made.Digest != m.Fork().Digest() || made.Bytes != int64(len(file)) || made.Version != "test" {
+		if made.Digest != m.Fork().ContentDigest() || made.Bytes != int64(len(file)) || made.Version != "test" {
 			t.Fatalf("%+v of %d bytes", made, len(file))
 		}
 		if checked, err := fsm.CheckBackup(bytes.NewReader(file)); err != nil || checked != made {

@@ -33,6 +33,9 @@ func (f *Frozen) Payloads(each func(payload.Kept) error) error {
 		return nil
 	}
 	for d := f.s.first(nil); d != nil; d = f.s.after(d, nil) {
+		if err := d.keys.SaveReferences(emit, refs); err != nil {
+			return err
+		}
 		if err := d.queue(f.s.blank).SaveReferences(emit, refs); err != nil {
 			return err
 		}

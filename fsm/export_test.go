@@ -21,6 +21,9 @@ func (f *Frozen) TimelessDigest() string {
 	return f.Digest()
 }
 
+// ContentDigest is the digest that a backup of the state has.
+func (f *Frozen) ContentDigest() string { return f.contentDigest(false) }
+
 // LendNoRoom has the machine read every batch into new memory.
 func (m *Machine) LendNoRoom() { m.state.applier.room.busy = true }
 
