@@ -56,8 +56,8 @@ func backup(t rapid.TB, m *fsm.Machine) ([]byte, fsm.Backup) {
 	return b.Bytes(), made
 }
 
-// TestBackupsAreReadAsWritten: what is known of a backup when it is written is known when it is read, and the state that
-// is read has the digest of the one that was written.
+// TestBackupsAreReadAsWritten: what is known of a backup when it is written is known when it is read, and the content that
+// is read has the digest of what was written.
 func TestBackupsAreReadAsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := randomState(t, rapid.Uint64Range(0, 1<<20).Draw(t, "seed"), rapid.IntRange(0, 40).Draw(t, "batches"))

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"io"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -33,8 +34,10 @@ func (f *Frozen) Payloads(each func(payload.Kept) error) error {
 		return nil
 	}
 	for d := f.s.first(nil); d != nil; d = f.s.after(d, nil) {
-		if err := d.keys.SaveReferences(emit, refs); err != nil {
-			return err
+		if f.s.level >= env.Files {
+			if err := d.keys.SaveReferences(emit, refs); err != nil {
+				return err
+			}
 		}
 		if err := d.queue(f.s.blank).SaveReferences(emit, refs); err != nil {
 			return err

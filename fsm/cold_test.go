@@ -132,7 +132,7 @@ func (p *coldPair) restored() {
 			p.t.Errorf("%d strings are on the disk after a restore, not %d", n, before)
 		}
 	}
-	twoKeepers{&deliverer{t: p.t, l: p.l, a: p.cold, b: p.hot}, p.d}.backedUp()
+	twoKeepers{&deliverer{t: p.t, a: p.cold, b: p.hot}, p.d}.backedUp()
 }
 
 func coldValues(m *fsm.Machine) (number, length int64) {

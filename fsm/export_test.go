@@ -21,7 +21,7 @@ func (f *Frozen) TimelessDigest() string {
 	return f.Digest()
 }
 
-// ContentDigest is the digest that a backup of the state has.
+// ContentDigest is the digest of a backup with the bytes of its payloads.
 func (f *Frozen) ContentDigest() string { return f.contentDigest(false) }
 
 // LendNoRoom has the machine read every batch into new memory.

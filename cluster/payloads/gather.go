@@ -288,8 +288,8 @@ func (g *Gathering) fetch(ctx context.Context, list []payload.Reference) (left [
 	return left, nil
 }
 
-// Put writes payloads to segments that nothing refers to yet. It does not sync them.
-func (s *Store) Put(list [][]byte) error { return s.put(list) }
+// Write writes payloads to segments that nothing refers to yet. It does not sync them.
+func (s *Store) Write(list [][]byte) error { return s.put(list) }
 
 // Has reports whether a payload is in a segment.
 func (s *Store) Has(d payload.Digest) bool { return s.has(&d) }

@@ -68,7 +68,7 @@ func (ub *unpackedBackup) begin(dir string) (err error) {
 	return err
 }
 
-func (ub *unpackedBackup) put(b []byte) error { return ub.store.Put([][]byte{b}) }
+func (ub *unpackedBackup) put(b []byte) error { return ub.store.Write([][]byte{b}) }
 
 // find is a fsm.Finder.
 func (ub *unpackedBackup) find(list []payload.Reference) ([]payload.Kept, error) {
