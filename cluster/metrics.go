@@ -86,7 +86,7 @@ func (m *metrics) watchPayloads(s *payloads.Store) {
 	m.gauge("trireme_payload_disk_bytes", "Size of the segment files of large payloads.", func() float64 { return float64(s.Stats().Disk) })
 	m.gauge("trireme_cold_values", "Large strings that are not used, on the disk of this node.",
 		m.seen(func(v *fsm.View) float64 { n, _ := v.ColdValues(); return float64(n) }))
-	m.gauge("trireme_cold_value_bytes", "Length of these strings.", m.seen(func(v *fsm.View) float64 { _, b := v.ColdValues(); return float64(b) }))
+	m.gauge("trireme_cold_value_bytes", "Length of the large strings on the disk of this node.", m.seen(func(v *fsm.View) float64 { _, b := v.ColdValues(); return float64(b) }))
 	for _, c := range []struct {
 		name, help string
 		of         func(payloads.Stats) int64
