@@ -26,6 +26,8 @@ const (
 	shorter = 8
 	// prefetchers is the number of payloads that are read at the same time for entries that are about to be applied.
 	prefetchers = 8
+	// prefetchBytes bounds what is read for entries that are applied together: an entry may name more than it is admitted to read.
+	prefetchBytes = 16 << 20
 )
 
 // shiftValues moves large strings that are not used to the disk, and those that are used again back, until ctx ends.
@@ -96,9 +98,11 @@ func (lh *liveHeap) short() bool {
 // prefetch reads from the disk, all at the same time, what entries that are about to be applied will read.
 func (a *adapter) prefetch(entries []consensus.Entry) {
 	var list []env.Lack
-	for i := range entries {
+	room := prefetchBytes
+	for i := 0; i < len(entries) && room > 0; i++ {
 		if entries[i].Command {
-			list = append(list, a.m.Lacking(entries[i].Data)...)
+			more, bytes := a.m.Lacking(entries[i].Data, room)
+			list, room = append(list, more...), room-bytes
 		}
 	}
 	if len(list) == 0 {

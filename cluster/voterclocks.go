@@ -135,7 +135,7 @@ func (n *Node) keepClock(ctx context.Context, term uint64, v *voterClocks) {
 	}
 }
 
-// clockReport is what the log was told of the difference between cluster time and the median.
+// clockReport remembers the last line in the log about the difference between cluster time and the median.
 type clockReport struct {
 	differs bool
 	at      time.Time

@@ -9,7 +9,7 @@ import (
 
 // Large strings that are not used go to the node's disk: see docs/design/cold-values.md. Nothing here is part of the state.
 
-// ColdWalk is how far Machine.ShiftValues has come. The zero one begins.
+// ColdWalk is a place among all keys, from which Machine.ShiftValues goes on. The zero one is the first.
 type ColdWalk struct {
 	database string
 	cursor   uint64
@@ -151,52 +151,67 @@ func (v *View) ColdValues() (number, bytes int64) {
 	return number, bytes
 }
 
-// Lacking returns the payloads on the disk that the commands of an entry will read when it is applied. Whoever is about to apply it
-// reads them first, so that the apply, which readers wait for, does not wait for the disk. What it misses, an apply reads itself.
-func (m *Machine) Lacking(data []byte) (list []env.Lack) {
+// Lacking returns the payloads on the disk that the commands of an entry will read when it is applied, about room bytes of them at
+// most. Whoever is about to apply it reads them first, so that the apply, which readers wait for, does not wait for the disk. What it
+// misses, an apply reads itself, once the command is admitted.
+func (m *Machine) Lacking(data []byte, room int) (list []env.Lack, bytes int) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if m.state.sums.cold == 0 || IsFragment(data) {
-		return nil
+		return nil, 0
 	}
 	n := m.peekEntry(data)
 	if n == nil {
-		return nil
+		return nil, 0
 	}
-	var words [][]byte
+	l := lacking{s: m.state, room: room}
 	for i := range n.Requests {
 		if q := &n.Requests[i]; q.Code == Exec.Code {
-			list, words = m.state.lacking(q.Body, list, words)
+			l.batch(q.Body)
 		}
 	}
-	return list
+	return l.list, room - l.room
 }
 
-// lacking appends what the rows of a batch read from the disk. It reads the fields of Batch as far as those.
-func (s *State) lacking(body []byte, list []env.Lack, words [][]byte) ([]env.Lack, [][]byte) {
+// lacking gathers what entries read from the disk.
+type lacking struct {
+	s     *State
+	room  int // in bytes, below 0 when it is used up
+	list  []env.Lack
+	words [][]byte
+}
+
+// lackRoom is the least room in bytes that a payload takes: a look at the disk costs as much as reading that.
+const lackRoom = 4 << 10
+
+// batch adds what the rows of a batch read. It reads the fields of Batch as far as those.
+func (l *lacking) batch(body []byte) {
 	r := wire.NewReader(body)
-	d := s.database(string(r.Bytes()))
+	d := l.s.database(string(r.Bytes()))
 	r.Fixed(1) // By
 	r.Bytes()  // User
 	r.Uvarint()
 	r.Fixed(2)  // Origin, Mode
 	r.Uvarint() // words
 	if d == nil {
-		return list, words
+		return
 	}
-	for rows := r.Uvarint(); rows > 0 && r.Err() == nil; rows-- {
-		words = words[:0]
+	for rows := r.Uvarint(); rows > 0 && r.Err() == nil && l.room > 0; rows-- {
+		l.words = l.words[:0]
 		for n := r.Uvarint(); n > 0 && r.Err() == nil; n-- {
-			words = append(words, r.Bytes())
+			l.words = append(l.words, r.Bytes())
 		}
-		if r.Err() != nil || len(words) == 0 {
-			break
+		if r.Err() != nil || len(l.words) == 0 {
+			return
 		}
-		s.applier.table.EachRead(words, func(key []byte) {
+		l.s.applier.table.EachRead(l.words, func(key []byte) {
+			if l.room <= 0 {
+				return
+			}
 			if k := d.keys.Lacking(key); k != nil {
-				list = append(list, k)
+				l.list = append(l.list, k)
+				l.room -= max(k.Len(), lackRoom)
 			}
 		})
 	}
-	return list, words
 }

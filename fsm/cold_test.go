@@ -11,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/commandtest"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -252,8 +253,47 @@ func TestWritesNameWhatTheyRead(t *testing.T) {
 		rows := [][][]byte{words(line)}
 		body := fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Pipeline, Rows: rows})
 		e := fsm.Entry{Stamp: 1, Term: 1, Requests: []fsm.Request{{Code: fsm.Exec.Code, Body: body}}}
-		if got := len(p.cold.Lacking(e.Encode())); got != want {
-			t.Errorf("%s reads %d strings, want %d", line, got, want)
+		list, bytes := p.cold.Lacking(e.Encode(), 1<<20)
+		if got := len(list); got != want || bytes != 5000*got {
+			t.Errorf("%s reads %d strings of %d bytes, want %d", line, got, bytes, want)
 		}
 	}
+}
+
+// TestLackingIsBounded: a read that asks for n, 2n and 4n cold strings has no more of them be read than its budget allows before it
+// goes on on a fork, and an entry names no more of them to be read ahead than there is room for.
+func TestLackingIsBounded(t *testing.T) {
+	const most, size, room = 1 << 10, 2000, 100_000
+	p := newColdPair(t, 89)
+	for i := range most {
+		p.apply(setting(fmt.Sprint("k", i), strings.Repeat("v", size)))
+	}
+	p.cool()
+	for _, n := range []int{50, most / 4, most / 2, most} {
+		argv := words2("MGET")
+		for i := range n {
+			argv = append(argv, fmt.Appendf(nil, "k%d", i))
+		}
+		p.d.forget()
+		p.d.reads = 0
+		brief := p.cold.ViewBriefly(env.Time{}, [16]byte{1}, func(view *fsm.View) {
+			view.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, argv)
+		})
+		if reads := p.d.reads; reads > 200 || brief != (n == 50) {
+			t.Errorf("MGET of %d: %d strings were read for a bounded read, which did (%t)", n, reads, brief)
+		}
+		row := append(words2("BITOP", "OR", "to"), argv[1:]...)
+		body := fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Pipeline, Rows: [][][]byte{row}})
+		e := fsm.Entry{Stamp: 1, Term: 1, Requests: []fsm.Request{{Code: fsm.Exec.Code, Body: body}}}
+		p.d.forget()
+		if list, bytes := p.cold.Lacking(e.Encode(), room); bytes > room+4<<10 || len(list) > room/(4<<10)+1 || len(list) < min(n, room/(4<<10)) {
+			t.Errorf("%d strings of %d bytes are read ahead for an entry that names %d", len(list), bytes, n)
+		}
+	}
+}
+
+// setting is a request that sets a key.
+func setting(key, value string) fsm.Request {
+	row := words2("SET", key, value)
+	return fsm.Request{Code: fsm.Exec.Code, Body: fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Pipeline, Rows: [][][]byte{row}})}
 }

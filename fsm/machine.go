@@ -211,7 +211,7 @@ func (m *Machine) ViewBriefly(now env.Time, seed [16]byte, fn func(*View)) bool 
 	return false
 }
 
-// briefViews is how often a bounded view is tried: what it reads from the disk may say what else it needs.
+// briefViews bounds the tries of a bounded view: what it reads from the disk may say what else it needs.
 const briefViews = 3
 
 func (m *Machine) showLocked(now env.Time, seed [16]byte, fn func(*View)) (tooLong bool, lacks []env.Lack) {

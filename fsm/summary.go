@@ -50,12 +50,12 @@ func (s *summary) join(o *summary) {
 	s.traits |= o.traits
 }
 
-// nextSweep is when the next record of any kind is to be swept, by cluster time.
+// nextSweep returns the cluster time at which the next record of any kind is to be swept.
 func (s *summary) nextSweep(now env.Time) int64 {
 	return min(s.keys, now.Reaches(s.wallKeys), s.messages, s.runs)
 }
 
-// nextAdvance is when there is an Advance to do, by cluster time.
+// nextAdvance returns the cluster time at which there is an Advance to do.
 func (s *summary) nextAdvance(now env.Time) int64 {
 	return min(s.deliveries, now.Reaches(s.wallTicks), s.waits)
 }

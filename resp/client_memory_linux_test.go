@@ -17,16 +17,16 @@ import (
 	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
-// crowd are clients that take no memory of this process: their sockets belong to the kernel, and nobody reads them.
-type crowd struct {
+// silentClients are clients that take no memory of this process: their sockets belong to the kernel, and nobody reads them.
+type silentClients struct {
 	tb    testing.TB
 	addr  unix.SockaddrInet4
 	socks []int
 }
 
-func newCrowd(tb testing.TB, addr string) *crowd {
+func newSilentClients(tb testing.TB, addr string) *silentClients {
 	at := netip.MustParseAddrPort(addr)
-	c := &crowd{tb: tb, addr: unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}}
+	c := &silentClients{tb: tb, addr: unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}}
 	tb.Cleanup(func() {
 		for _, fd := range c.socks {
 			_ = unix.Close(fd)
@@ -36,7 +36,7 @@ func newCrowd(tb testing.TB, addr string) *crowd {
 }
 
 // join connects a client that sends texts, each after the reply to the one before it, which ends like that.
-func (c *crowd) join(end string, texts ...string) {
+func (c *silentClients) join(end string, texts ...string) {
 	c.tb.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
@@ -61,7 +61,7 @@ func (c *crowd) join(end string, texts ...string) {
 	}
 }
 
-// footprint is what a process holds.
+// footprint counts the memory and the goroutines of a process.
 type footprint struct {
 	live       int // bytes of heap and stacks
 	resident   int // bytes
@@ -107,7 +107,7 @@ func measureClients(tb testing.TB, kind, n int) (live, resident, goroutines floa
 	tb.Helper()
 	nodes := resptest.Serve(tb, 1, func(o *resp.Options) { o.Limits.Connections = 2 * n })
 	s, k := nodes.Servers[0], clientKinds[kind]
-	c := newCrowd(tb, nodes.Addrs[0])
+	c := newSilentClients(tb, nodes.Addrs[0])
 	join := func(n int) {
 		for range n {
 			texts := slices.Repeat([]string{k.text}, k.times)

@@ -88,7 +88,7 @@ type Env struct {
 	total int64 // what a read on a fork has looked at, in the steps of Charge
 }
 
-// Bound is what bounds a read.
+// Bound limits a read that keeps writes waiting.
 type Bound struct {
 	// Bounded marks a read that keeps writes waiting. Charge counts what it looks at; above
 	// MaxInlineCost, OverBudget is set and its replies are discarded, because it is run once

@@ -51,6 +51,12 @@ func (o *Object) lend(e *env.Env) *Object {
 	return o.passOn(&l.Object)
 }
 
+// The cost of a text that a bounded read lacks, in the steps of Charge: of one look at the disk, and in bytes for a step.
+const (
+	lackCost = 100
+	lackUnit = 64
+)
+
 // lentText returns the text of an Object that was lent. A bounded read must not wait for the disk: its Env notes what it lacks,
 // the text is empty, and whatever the command answers is discarded.
 func (o *Object) lentText() string {
@@ -62,6 +68,8 @@ func (o *Object) lentText() string {
 	if l.e.Bounded {
 		near, ok := l.text.Near()
 		if !ok {
+			// What it would read counts, so that what is read before it is run again is bounded, too.
+			l.e.Charge(lackCost + int64(l.text.Len())/lackUnit)
 			l.e.Lacks = append(l.e.Lacks, l.text)
 			return ""
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// Deadline is when a key or a field is gone, in unix milliseconds; 0 is never. It is a moment of cluster time, or of wall
+// Deadline is the moment at which a key or a field is gone, in unix milliseconds; 0 is never. It is a moment of cluster time, or of wall
 // time if it was given as a time of day.
 type Deadline int64
 
@@ -41,7 +41,7 @@ func ByWall(e *env.Env, unixms int64) Deadline {
 // Millis is the moment in unix milliseconds.
 func (d Deadline) Millis() int64 { return int64(d &^ ofWall) }
 
-// Left is how many milliseconds are left at now.
+// Left returns the milliseconds that are left at now.
 func (d Deadline) Left(now env.Time) int64 {
 	if d&ofWall != 0 {
 		return d.Millis() - now.Wall

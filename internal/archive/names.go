@@ -70,7 +70,7 @@ func parseStem(rest string) (cluster string, at time.Time, ok bool) {
 	return rest[:i], at, err == nil
 }
 
-// packName is what the name of a pack says.
+// packName holds the parts of a pack's name.
 type packName struct {
 	name, cluster, digest string
 	at                    time.Time
