@@ -77,10 +77,11 @@ func (m *Machine) findShifts(w *ColdWalk, sh Shifting, keys int) (list []shift, 
 	defer m.mu.RUnlock()
 	s := m.state
 	bytes, full := 0, false
+	large := has(hasLarge)
 	for d := s.database(w.database); looked < keys && !full; {
 		if d == nil || w.database == "" {
 			w.cursor = 0
-			if d = s.from(w.database, true, nil); d == nil {
+			if d = s.from(w.database, true, large); d == nil {
 				*w = ColdWalk{}
 				return list, looked, true
 			}
@@ -96,7 +97,7 @@ func (m *Machine) findShifts(w *ColdWalk, sh Shifting, keys int) (list []shift, 
 		if w.cursor = next; next != 0 {
 			continue
 		}
-		if d = s.from(w.database, false, nil); d == nil {
+		if d = s.from(w.database, false, large); d == nil {
 			*w = ColdWalk{}
 			return list, looked, true
 		}

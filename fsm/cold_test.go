@@ -242,6 +242,30 @@ func TestColdValuesReturn(t *testing.T) {
 }
 
 // TestWritesNameWhatTheyRead: what the commands of an entry read of cold strings is told before it is applied, and no more.
+// TestWalkSkipsDatabases has many databases, of which one has a large string: a walk over all of them looks at that one only.
+func TestWalkSkipsDatabases(t *testing.T) {
+	p := newColdPair(t, 1)
+	for i := range 300 {
+		p.apply(fsm.Request{Code: fsm.CreateDatabase.Code, Body: fsm.CreateDatabase.Body(tokensOf(fmt.Sprintf("tenant-%03d", i)))})
+	}
+	set := func(database string, length int) {
+		argv := [][]byte{[]byte("SET"), []byte("k"), bytes.Repeat([]byte("v"), length)}
+		p.apply(fsm.Request{Code: fsm.Exec.Code, Body: fsm.Exec.Body(fsm.Batch{As: acl.Identity{DB: database, By: acl.ByProcess, User: acl.DefaultName}, Origin: command.OriginInternal, Mode: fsm.Pipeline, Rows: [][][]byte{argv}})})
+	}
+	for i := range 100 {
+		set(fmt.Sprintf("tenant-%03d", i), payload.Apart-1)
+	}
+	set("tenant-250", payload.Apart)
+	done, err := p.cold.ShiftValues(&p.walk, fsm.Shifting{Length: payload.Apart, Idle: -1, Keys: 10})
+	if err != nil || !done.Round || done.Gone != 1 {
+		t.Fatalf("a walk over 301 databases that may look at ten keys did %+v, %v; want its end, and the one string gone", done, err)
+	}
+	set("tenant-250", 1)
+	if done, err = p.cold.ShiftValues(&p.walk, fsm.Shifting{Length: payload.Apart, Idle: -1, Keys: 1}); err != nil || !done.Round {
+		t.Fatalf("a walk when the last large string is gone did %+v, %v; want its end at once", done, err)
+	}
+}
+
 func TestWritesNameWhatTheyRead(t *testing.T) {
 	p := newColdPair(t, 83)
 	p.both(words2("SET", "k", strings.Repeat("v", 5000)))

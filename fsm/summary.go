@@ -23,7 +23,7 @@ type summary struct {
 }
 
 // traits are properties of a database, one bit each. Many databases have those of each of them.
-type traits uint8
+type traits uint16
 
 const (
 	isQuarantined traits = 1 << iota
@@ -34,6 +34,7 @@ const (
 	evictsOwn            // keys may be evicted for its own memory limit
 	nearOwn              // and it is near that limit
 	hasUsers             // beside the built-in ones
+	hasLarge             // strings that may go to the disk, or are there
 )
 
 func nothingDue() summary {
@@ -90,6 +91,9 @@ func (s *State) summarize(d *database) summary {
 	}
 	if d.users.Len() > builtinUsers {
 		n.traits |= hasUsers
+	}
+	if d.keys.MayShift() {
+		n.traits |= hasLarge
 	}
 	if d.quarantined != 0 {
 		n.traits |= isQuarantined

@@ -96,14 +96,30 @@ func (o *Object) Cold() bool { return o != nil && o.coldPart() != nil }
 // ColdValues returns the number of cold strings and their total length in bytes. They are this node's own.
 func (db *DB) ColdValues() (number, bytes int64) { return db.cold.number, db.cold.bytes }
 
-// coldCount counts cold strings.
-type coldCount struct{ number, bytes int64 }
+// MayShift reports whether there are strings that Shifts may call f for.
+func (db *DB) MayShift() bool { return db.cold.large > 0 }
 
-// account adds n times o to the count of cold strings.
+// coldCount counts large strings, and those of them that are cold.
+type coldCount struct{ large, number, bytes int64 }
+
+// account adds n times o to the counts.
 func (cc *coldCount) account(o *Object, n int64) {
-	if o != nil && o.form == cold {
+	if o == nil {
+		return
+	}
+	switch o.form {
+	case cold:
+		cc.large += n
 		cc.number += n
 		cc.bytes += n * int64(o.coldPart().text.Len())
+	case apart:
+		if len(o.flat()) >= payload.Apart {
+			cc.large += n
+		}
+	case holding:
+		if a, ok := o.Data().(*appended); ok && len(a.bytes) >= payload.Apart {
+			cc.large += n
+		}
 	}
 }
 
