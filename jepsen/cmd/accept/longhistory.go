@@ -280,25 +280,38 @@ func (r *historyRun) replace(ctx context.Context) error {
 
 // damage flips bits in the middle of a segment of a node, which it must get again from another one.
 func (r *historyRun) damage(ctx context.Context, n *testcluster.Node) error {
-	files, err := filepath.Glob(filepath.Join(n.DataDir, "payloads", "*.pay"))
-	if err != nil || len(files) == 0 {
-		return fmt.Errorf("%s has no segment of payloads: %w", n.ID, err)
+	if _, err := timedSnapshot(ctx, n); err != nil { // a short history may be in memory and in the log still
+		return err
 	}
-	name := files[0]
-	b, err := os.ReadFile(name)
+	files, err := filepath.Glob(filepath.Join(n.DataDir, "payloads", "*.pay"))
 	if err != nil {
 		return err
 	}
-	at := len(b) / 2
+	if len(files) == 0 {
+		return fmt.Errorf("%s has no segment of payloads", n.ID)
+	}
+	return flipBits(files[0])
+}
+
+// flipBits flips a bit in each of some bytes in the middle of a file.
+func flipBits(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	for i := range 16 {
-		b[at+i] ^= byte(1 << rand.IntN(8))
+	info, err := f.Stat()
+	if err != nil {
+		return err
 	}
-	_, err = f.WriteAt(b[at:at+16], int64(at))
+	at, some := info.Size()/2, make([]byte, 16)
+	if _, err := f.ReadAt(some, at); err != nil {
+		return err
+	}
+	for i := range some {
+		some[i] ^= byte(1 << rand.IntN(8))
+	}
+	_, err = f.WriteAt(some, at)
 	return err
 }
 

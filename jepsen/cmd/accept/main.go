@@ -140,7 +140,7 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 	flags.BoolVar(&s.race, "race", false, "build the product with the race detector (its figures then mean little)")
 	flags.StringVar(&s.previous, "previous", "", "rolling-upgrade: the version to upgrade from, a binary or a commit; if empty, what testdata/compat/PREVIOUS names")
 	flags.StringVar(&s.next, "next", "", "rolling-upgrade: the binary to upgrade to; the working tree, with a raised feature level, if empty")
-	flags.IntVar(&s.messages, "messages", 0, "waiting-messages, big-join, long-history: how many, if not the number of the run")
+	flags.IntVar(&s.messages, "messages", 0, "waiting-messages, big-join, long-history, cold-values: how many, if not the number of the run")
 	flags.IntVar(&s.body, "body", 0, "waiting-messages, big-join: the length of a body in `BYTES`, if the disk can't hold 4,096 of each")
 	flags.IntVar(&s.databases, "databases", 0, "many-databases: how many, instead of 100,000")
 	flags.Func("attacks", "attacks: the `NAMES` of those to try, separated by commas (default all)", func(names string) error {

@@ -54,6 +54,7 @@ var acceptances = []acceptance{
 	{"long-history", "messages.13", "20,000,000 messages and 500,000 runs over two weeks of the clocks: nodes lost, segments damaged, everything found (ARGS=\"-messages 200000\")", longHistory},
 	{"waiting-messages", "messages.11", "10,000,000 messages with bodies of 4 KiB wait, the leader is killed, a node replaced (ARGS=\"-messages 500000\" or \"-body 64\" on a smaller disk)", waiting},
 	{"many-databases", "databases.1", "100,000 databases: how fast they are made, SETs, memory and a restart beside one database (ARGS=\"-databases 1000\")", many},
+	{"cold-values", "keyspace.1", "10 GB of values of 4 KiB go to the disk: memory, hot and cold GETs, a restart, damage and a join (ARGS=\"-messages 50000\")", cold},
 	{"clocks", "messages.14", "wall clocks of one node and of all set forward and back: cluster time never stands, nothing comes before its time of day", clocks},
 	{"hostile-endpoints", "messages.10", "destinations that do the worst they can, and one that doesn't", hostile},
 	{"workflow-clients", "workflows.1", "the published client of workflows, the newest and an old release, unmodified, on three nodes", workflowClients},
