@@ -18,14 +18,14 @@ import (
 
 // coldPair drives a machine whose large strings are on a disk beside one that has them in memory.
 type coldPair struct {
-	t         *testing.T
+	t         testing.TB
 	l         *log
 	cold, hot *fsm.Machine
 	d         *disk
 	walk      fsm.ColdWalk
 }
 
-func newColdPair(t *testing.T, seed uint64) *coldPair {
+func newColdPair(t testing.TB, seed uint64) *coldPair {
 	p := &coldPair{t: t, l: newLog(seed), cold: fsm.NewMachine(), hot: fsm.NewMachine(), d: &disk{}}
 	p.cold.KeepPayloads(p.d)
 	p.apply(fsm.Request{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel})})
@@ -133,7 +133,7 @@ func (p *coldPair) restored() {
 			p.t.Errorf("%d strings are on the disk after a restore, not %d", n, before)
 		}
 	}
-	twoKeepers{&deliverer{t: p.t, a: p.cold, b: p.hot}, p.d}.backedUp()
+	twoKeepers{&deliverer{t: p.t.(*testing.T), a: p.cold, b: p.hot}, p.d}.backedUp()
 }
 
 func coldValues(m *fsm.Machine) (number, length int64) {
@@ -241,7 +241,6 @@ func TestColdValuesReturn(t *testing.T) {
 	p.same()
 }
 
-// TestWritesNameWhatTheyRead: what the commands of an entry read of cold strings is told before it is applied, and no more.
 // TestWalkSkipsDatabases has many databases, of which one has a large string: a walk over all of them looks at that one only.
 func TestWalkSkipsDatabases(t *testing.T) {
 	p := newColdPair(t, 1)
@@ -266,6 +265,7 @@ func TestWalkSkipsDatabases(t *testing.T) {
 	}
 }
 
+// TestWritesNameWhatTheyRead: what the commands of an entry read of cold strings is told before it is applied, and no more.
 func TestWritesNameWhatTheyRead(t *testing.T) {
 	p := newColdPair(t, 83)
 	p.both(words2("SET", "k", strings.Repeat("v", 5000)))
@@ -320,4 +320,25 @@ func TestLackingIsBounded(t *testing.T) {
 func setting(key, value string) fsm.Request {
 	row := words2("SET", key, value)
 	return fsm.Request{Code: fsm.Exec.Code, Body: fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Pipeline, Rows: [][][]byte{row}})}
+}
+
+// BenchmarkLacking measures what an entry of 800 SETs costs before it is applied while any string is cold.
+func BenchmarkLacking(b *testing.B) {
+	for _, line := range []string{"SET k%d value", "INCR k%d"} {
+		b.Run(line[:3], func(b *testing.B) {
+			p := newColdPair(b, 97)
+			p.apply(setting("large", strings.Repeat("v", 5000)))
+			p.cool()
+			var rows [][][]byte
+			for i := range 800 {
+				rows = append(rows, words(fmt.Sprintf(line, i)))
+			}
+			e := fsm.Entry{Stamp: 1, Term: 1, Requests: []fsm.Request{{Code: fsm.Exec.Code, Body: fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Pipeline, Rows: rows})}}}
+			data := e.Encode()
+			for b.Loop() {
+				p.cold.Lacking(data, 1<<20)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/command")
+		})
+	}
 }
