@@ -22,6 +22,8 @@ type disk struct {
 	held  []*onDisk
 	// unsynced: something was placed since the last Sync.
 	unsynced bool
+	// during, if not nil, is called while strings are put.
+	during func()
 }
 
 type onDisk struct {
@@ -46,6 +48,9 @@ func (d *disk) Place(list []payload.Kept) error {
 func (d *disk) Put(list [][]byte) (put []payload.Cold, err error) {
 	for _, b := range list {
 		put = append(put, d.Keep(b).(payload.Cold))
+	}
+	if d.during != nil {
+		d.during()
 	}
 	return put, d.Place(kept(put))
 }

@@ -11,6 +11,10 @@ const (
 	PackRemovedAtOnce      = "pack-removed-at-once"
 	CondemnedUsed          = "condemned-used"
 	ManifestEarly          = "manifest-early"
+	ShiftUnchecked         = "shift-unchecked"
+	LackForgotten          = "lack-forgotten"
+	ColdUncounted          = "cold-uncounted"
+	ColdUnpinned           = "cold-unpinned"
 )
 
 // files are the faults of payloads in files, and of the snapshots and backups that name them.
@@ -138,6 +142,61 @@ var files = []Fault{
 	}
 `,
 				"",
+			},
+		},
+	},
+	{
+		ShiftUnchecked,
+		"a string that has gone to the disk takes the place of what was written meanwhile",
+		[]Edit{
+			{
+				"fsm/keyspace/cold.go",
+				`	if db.get(key) != s.of {
+		return false
+	}
+`,
+				`	if db.get(key) == nil {
+		return false
+	}
+`,
+			},
+		},
+	},
+	{
+		LackForgotten,
+		"a read that may not wait for the disk takes a string there for an empty one",
+		[]Edit{
+			{
+				"fsm/keyspace/cold.go",
+				`			l.e.Lacks = append(l.e.Lacks, l.text)
+`,
+				"",
+			},
+		},
+	},
+	{
+		ColdUncounted,
+		"a string on the disk counts for nothing",
+		[]Edit{
+			{
+				"fsm/keyspace/object.go",
+				`		return int64(o.coldPart().text.Len())
+`,
+				`		return 0
+`,
+			},
+		},
+	},
+	{
+		ColdUnpinned,
+		"a snapshot has the length of a string on the disk, and does not name it",
+		[]Edit{
+			{
+				"fsm/keyspace/cold.go",
+				`func (lt largeText) Fields(c *wire.Codec) { lt.Field(c) }
+`,
+				`func (lt largeText) Fields(c *wire.Codec) { lt.Payload = payload.Payload{}; lt.Field(c) }
+`,
 			},
 		},
 	},

@@ -28,6 +28,10 @@ var tests = map[string]test{
 	mutant.PackRemovedAtOnce:      {"./internal/archive", "TestBackupsAtOnce"},
 	mutant.CondemnedUsed:          {"./internal/archive", "TestBackupsAtOnce"},
 	mutant.ManifestEarly:          {"./internal/archive", "TestIncremental"},
+	mutant.ShiftUnchecked:         {"./fsm", "TestWritesWinOverShifts"},
+	mutant.LackForgotten:          {"./fsm", "TestEveryCommandOnColdValues"},
+	mutant.ColdUncounted:          {"./fsm", "TestColdValuesAnswerAlike"},
+	mutant.ColdUnpinned:           {"./fsm", "TestColdValuesAnswerAlike"},
 }
 
 // tested has a test look for a fault. It has to pass without the fault.
