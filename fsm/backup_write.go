@@ -26,7 +26,7 @@ func (f *Frozen) BackupNames(w io.Writer, version string) (Backup, error) {
 func (f *Frozen) Payloads(each func(payload.Kept) error) error {
 	refs := &wire.References{All: true}
 	emit := func([]byte) error {
-		for _, k := range refs.Take() {
+		for _, k := range refs.Take(nil) {
 			if err := each(k); err != nil {
 				return err
 			}

@@ -22,6 +22,8 @@ type frames struct {
 	files      payload.Files
 	references *wire.References
 	named      []wire.Referable
+	names      *frames // writes the names
+	room       []byte  // of the names before
 }
 
 func newFrames(w io.Writer) *frames {
@@ -44,7 +46,7 @@ func (f *frames) record(section byte, data []byte) error {
 		f.section = section
 	}
 	if f.references != nil {
-		f.named = append(f.named, f.references.Take()...)
+		f.named = f.references.Take(f.named)
 	}
 	f.buf = binary.AppendUvarint(f.buf, uint64(len(data)))
 	f.buf = append(f.buf, data...)
@@ -82,19 +84,23 @@ func (f *frames) flushReferences() error {
 			return err
 		}
 	}
-	names := newFrames(f.w)
-	var w wire.Writer
+	if f.names == nil {
+		f.names = newFrames(f.w)
+	}
+	w := wire.Writer{B: f.room[:0]}
 	for _, k := range list {
 		d := k.Digest()
 		w.Uvarint(uint64(k.Len()))
 		w.Fixed(d[:])
 	}
-	if err := names.record(sectionReferences, w.B); err != nil {
+	f.room = w.B
+	if err := f.names.record(sectionReferences, w.B); err != nil {
 		return err
 	}
+	clear(f.named)
 	f.named = f.named[:0]
 	f.count++
-	return names.flush()
+	return f.names.flush()
 }
 
 func (f *frames) fields(section byte, fields func(*wire.Codec)) error {

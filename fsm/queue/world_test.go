@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/env"
@@ -124,7 +125,7 @@ func (w *world) states(id ID) (list []string) {
 // records returns the records that the store saves.
 func records(t tb, s *Store) (list [][]byte) {
 	t.Helper()
-	if err := s.Save(func(r []byte) error { list = append(list, r); return nil }); err != nil {
+	if err := s.Save(func(r []byte) error { list = append(list, slices.Clone(r)); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return list

@@ -7,7 +7,7 @@ import (
 
 // Saver hands records to Emit until that fails.
 type Saver struct {
-	// Emit takes a record, which is not written to again.
+	// Emit takes a record, which is valid until it returns.
 	Emit func(record []byte) error
 	// Err is Emit's first error.
 	Err error
@@ -15,6 +15,8 @@ type Saver struct {
 	Digests bool
 	// References are those of the writers, too.
 	References *wire.References
+
+	room []byte // of the record before
 }
 
 // Put emits one record; it is false after a failure.
@@ -22,9 +24,9 @@ func Put[Kind ~byte](o *Saver, k Kind, write func(*wire.Writer)) bool {
 	if o.Err != nil {
 		return false
 	}
-	w := wire.Writer{B: []byte{byte(k)}, Digests: o.Digests, References: o.References}
+	w := wire.Writer{B: append(o.room[:0], byte(k)), Digests: o.Digests, References: o.References}
 	write(&w)
-	o.Err = o.Emit(w.B)
+	o.Err, o.room = o.Emit(w.B), w.B
 	return o.Err == nil
 }
 

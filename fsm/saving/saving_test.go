@@ -35,7 +35,7 @@ func put(k uint64, v string, w *wire.Writer) {
 // TestRecordsAreInOrder: each record is its kind and its fields, and trees are written in the order of their keys.
 func TestRecordsAreInOrder(t *testing.T) {
 	var got [][]byte
-	o := &saving.Saver{Emit: func(b []byte) error { got = append(got, b); return nil }}
+	o := &saving.Saver{Emit: func(b []byte) error { got = append(got, slices.Clone(b)); return nil }}
 	if !saving.Put(o, header, func(w *wire.Writer) { w.Bool(true) }) {
 		t.Error("Put reports a failure")
 	}

@@ -89,7 +89,7 @@ func (v *Volume) References() *wire.References {
 
 // Refer has a volume that is being made refer to the payloads that its records name.
 func (v *Volume) Refer(refs *wire.References) {
-	for _, p := range refs.Take() {
+	for _, p := range refs.Take(nil) {
 		v.Apart = append(v.Apart, p.(payload.Payload))
 	}
 }

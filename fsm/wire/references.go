@@ -23,10 +23,11 @@ func NewReferences(list []Referable) *References { return &References{list: list
 // Add appends a string.
 func (re *References) Add(v Referable) { re.list = append(re.list, v) }
 
-// Take returns all strings, and forgets them.
-func (re *References) Take() []Referable {
-	list := re.list
-	re.list = nil
+// Take appends all strings to list, and forgets them.
+func (re *References) Take(list []Referable) []Referable {
+	list = append(list, re.list...)
+	clear(re.list)
+	re.list = re.list[:0]
 	return list
 }
 
