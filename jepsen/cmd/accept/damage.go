@@ -10,8 +10,10 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,8 +25,11 @@ import (
 const (
 	damageRounds = 60
 	damageKeys   = 2000
-	damageBodies = 100              // of messages that wait, in files
+	damageBodies = 700              // of messages that wait, in files; their events make a volume
+	damageSample = 7                // of so many bodies one is read
+	damageLarge  = 100              // strings that nobody reads, in files
 	damageLimit  = 20 * time.Second // for a damaged node to refuse or to be ready
+	damageReads  = 2 * time.Minute  // for it to answer everything, with what it fetches from the others
 )
 
 // damageRound is one damage done to the files of one stopped node.
@@ -122,7 +127,7 @@ func (s *session) prepared(ctx context.Context) (*testcluster.Cluster, error) {
 	if s.cluster != nil {
 		return s.cluster, nil
 	}
-	s.flags = deliveryFlags // the bodies have destinations on loopback
+	s.flags = append(slices.Clone(deliveryFlags), "--cold-after", "1s") // the bodies have destinations on loopback
 	c, err := s.nodes(ctx)
 	if err != nil {
 		return nil, err
@@ -130,11 +135,14 @@ func (s *session) prepared(ctx context.Context) (*testcluster.Cluster, error) {
 	if err := loadDamageKeys(ctx, c, 0, damageKeys/2); err != nil {
 		return nil, err
 	}
-	bodies := &waitingRun{c: c, count: damageBodies, body: waitingBody, ids: map[int]string{}, sample: 1}
+	bodies := &waitingRun{c: c, count: damageBodies, body: waitingBody, ids: map[int]string{}, sample: damageSample}
 	if err := bodies.publish(ctx, 0, damageBodies); err != nil {
 		return nil, err
 	}
 	s.damaged = bodies
+	if err := moveToDisk(ctx, c); err != nil {
+		return nil, err
+	}
 	if status, body, err := c.Nodes[2].Admin().Post(ctx, "/admin/snapshot"); err != nil || status != http.StatusOK {
 		return nil, fmt.Errorf("take a snapshot: status %d: %s: %w", status, body, err)
 	}
@@ -145,6 +153,49 @@ func (s *session) prepared(ctx context.Context) (*testcluster.Cluster, error) {
 		return nil, err
 	}
 	return c, keepFiles(c)
+}
+
+// moveToDisk writes large strings and waits until the third node has them on its disk, and a volume of old events.
+func moveToDisk(ctx context.Context, c *testcluster.Cluster) error {
+	for i := range damageLarge {
+		if r := c.Nodes[0].Client().Do(ctx, "SET", largeKey(i), waitingBodyOf(i, 2<<10)); r.Outcome != history.OK {
+			return fmt.Errorf("load large strings: %s: %s", r.Outcome, r.Error)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	n := c.Nodes[2]
+	return testcluster.Poll(ctx, time.Second, func() error {
+		_, body, err := n.Admin().Get(ctx, "/metrics")
+		if want := fmt.Sprintf("\ntrireme_cold_values %d\n", damageLarge); err != nil || !strings.Contains(string(body), want) {
+			return fmt.Errorf("%s has not %d strings on its disk: %w", n.ID, damageLarge, err)
+		}
+		if r := c.Nodes[0].Client().Do(ctx, "SET", damageKey(0), damageValue(0)); r.Outcome != history.OK {
+			return fmt.Errorf("a write: %s", r.Error)
+		}
+		files, err := filepath.Glob(filepath.Join(n.DataDir, "payloads/*.pay"))
+		for _, file := range files {
+			var b []byte
+			if b, err = os.ReadFile(file); len(headsOf(b)) > damageBodies+damageLarge { // each has a place of its own
+				return nil
+			}
+		}
+		return fmt.Errorf("%s has no volume of events: %w", n.ID, err)
+	})
+}
+
+func largeKey(i int) string { return fmt.Sprintf("damage:large:%d", i) }
+
+// headsOf are the places of the heads of payloads in a segment.
+func headsOf(b []byte) (heads []int) {
+	for at := 0; ; {
+		next := bytes.Index(b[at:], []byte("TPH1"))
+		if next < 0 {
+			return heads
+		}
+		at += next + 4
+		heads = append(heads, at-4)
+	}
 }
 
 // n3Again restarts the third node, so that its segments of payloads end with a list.
@@ -203,15 +254,7 @@ func corruptRound(dir string, rng *rand.Rand, i int) (string, error) {
 // partOf chooses a byte in a part of a segment of payloads (cluster/payloads/format.go), or anywhere in a snapshot.
 func partOf(b []byte, part string, rng *rand.Rand) (int64, error) {
 	const salts, head, item, listEnd = 40, 48, 40, 16
-	var heads []int
-	for at := 0; ; {
-		next := bytes.Index(b[at:], []byte("TPH1"))
-		if next < 0 {
-			break
-		}
-		at += next + 4
-		heads = append(heads, at-4)
-	}
+	heads := headsOf(b)
 	if part != "snapshot" && (len(heads) == 0 || !bytes.HasSuffix(b, []byte("TPLIST01"))) {
 		return 0, errors.New("a segment without payloads, or without a list")
 	}
@@ -308,10 +351,10 @@ func flip(path string, at int64, bit int) error {
 // judgeDamaged waits until the node has ended or is ready, and then compares all
 // keys. A node that is neither in time is judged as hanging.
 func judgeDamaged(ctx context.Context, c *testcluster.Cluster, n *testcluster.Node, before int, bodies *waitingRun) (verdict, line string) {
-	ctx, cancel := context.WithTimeout(ctx, damageLimit)
+	starting, cancel := context.WithTimeout(ctx, damageLimit)
 	defer cancel()
-	err := testcluster.Poll(ctx, 10*time.Millisecond, func() error {
-		if n.Pid() == 0 || n.Ready(ctx) {
+	err := testcluster.Poll(starting, 10*time.Millisecond, func() error {
+		if n.Pid() == 0 || n.Ready(starting) {
 			return nil
 		}
 		return errors.New("neither")
@@ -319,9 +362,13 @@ func judgeDamaged(ctx context.Context, c *testcluster.Cluster, n *testcluster.No
 	if err != nil {
 		return "neither ready nor refused after " + damageLimit.String(), n.Tail(1)
 	}
+	ctx, cancel = context.WithTimeout(ctx, damageReads)
+	defer cancel()
 	if n.Pid() != 0 {
-		if verdict := compareDamaged(ctx, n); verdict != right {
-			return verdict, ""
+		for _, compare := range []func(context.Context, *testcluster.Node) string{compareDamaged, compareLarge, compareEvents} {
+			if verdict := compare(ctx, n); verdict != right {
+				return verdict, n.Tail(1)
+			}
 		}
 		return bodies.compareDamaged(ctx, n)
 	}
@@ -360,7 +407,56 @@ func compareDamaged(ctx context.Context, n *testcluster.Node) string {
 	return right
 }
 
-// compareDamaged reads every body from the node itself, which fetches what it has lost from the others.
+// compareLarge reads the large strings from the node itself, which fetches what it has lost from the others.
+func compareLarge(ctx context.Context, n *testcluster.Node) string {
+	for i := range damageLarge {
+		r := n.Client().Do(ctx, "GET", largeKey(i))
+		if r.Outcome != history.OK {
+			if n.Pid() == 0 {
+				return refused
+			}
+			return "ready, but a read of a large string failed: " + r.Error
+		}
+		var value *string
+		if err := json.Unmarshal(r.Result, &value); err != nil || value == nil || *value != waitingBodyOf(i, 2<<10) {
+			return "WRONG DATA in " + largeKey(i)
+		}
+	}
+	return right
+}
+
+// compareEvents counts the events of the bodies at the node itself: most of them are in a volume.
+func compareEvents(ctx context.Context, n *testcluster.Node) string {
+	created := map[string]bool{}
+	for cursor := ""; ; {
+		status, _, body, err := n.Messages().Call(ctx, http.MethodGet, "/v2/events?state=CREATED&count=1000&cursor="+url.QueryEscape(cursor), nil, nil)
+		var page struct {
+			Cursor string
+			Events []struct{ MessageID string }
+		}
+		if err == nil && status == http.StatusOK {
+			err = json.Unmarshal(body, &page)
+		}
+		switch {
+		case n.Pid() == 0:
+			return refused
+		case err != nil || status != http.StatusOK:
+			return fmt.Sprintf("ready, but a list of events failed: status %d: %.200s: %v", status, body, err)
+		}
+		for _, e := range page.Events {
+			created[e.MessageID] = true
+		}
+		if cursor = page.Cursor; cursor == "" {
+			break
+		}
+	}
+	if len(created) != damageBodies {
+		return fmt.Sprintf("WRONG DATA: %d messages have events, not %d", len(created), damageBodies)
+	}
+	return right
+}
+
+// compareDamaged reads every body of the sample from the node itself, which fetches what it has lost from the others.
 func (r *waitingRun) compareDamaged(ctx context.Context, n *testcluster.Node) (verdict, line string) {
 	err := r.verify(ctx, n)
 	switch {
