@@ -256,3 +256,45 @@ func TestLeasesAfterALeap(t *testing.T) {
 		}
 	}
 }
+
+// TestBothKindsOfDeadlines: a hash may have deadlines of its own and of its fields, by cluster time and by wall time. Whichever has passed
+// first, what is gone is swept at that time and not later, and a hash that loses its last field goes with it.
+func TestBothKindsOfDeadlines(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		rows  []string // "AT" is 500 ms from now
+		left  string   // keys after 1,200 ms of cluster time and 600 or 300 of wall time
+		late  int64    // how much wall time stays behind
+		field string   // fields of the hash then
+	}{
+		{"the last fields of both kinds", []string{"HSET h a v b v", "HPEXPIREAT h AT FIELDS 1 a", "HPEXPIRE h 1000 FIELDS 1 b"}, "0", 600, "0"},
+		{"its own by time, the fields by wall time", []string{"HSET h a v", "HPEXPIREAT h AT FIELDS 1 a", "PEXPIRE h 1000"}, "0", 900, "0"},
+		{"its own by wall time, the fields by time", []string{"HSET h a v", "PEXPIREAT h AT", "HPEXPIRE h 1000 FIELDS 1 a"}, "0", 900, "0"},
+		{"a field by time after one by wall time", []string{"HSET h a v b v c v", "HPEXPIREAT h AT FIELDS 1 a", "HPEXPIRE h 1000 FIELDS 1 b"}, "1", 900, "2"},
+		{"both fields, one stays", []string{"HSET h a v b v c v", "HPEXPIREAT h AT FIELDS 1 a", "HPEXPIRE h 1000 FIELDS 1 b"}, "1", 600, "1"},
+		{"only the field by time", []string{"HSET h a v b v", "HPEXPIREAT h AT FIELDS 1 a", "HPEXPIRE h 1000 FIELDS 1 b"}, "1", 900, "1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHeldClock(t, env.Files)
+			for _, row := range c.rows {
+				h.do(strings.Replace(row, " AT", " "+strconv.FormatInt(h.now+500, 10), 1))
+			}
+			h.pass(1200, c.late)
+			for row, want := range map[string]string{"DBSIZE": c.left, "EXISTS h": c.left, "HLEN h": c.field} {
+				if got := h.do(row); got != want {
+					t.Errorf("%s is %s, want %s", row, got, want)
+				}
+			}
+			h.advance()
+			if due, ok := h.m.NextDue(); ok && due <= h.now {
+				t.Error("a sweep leaves what is gone")
+			}
+			for row, want := range map[string]string{"DBSIZE": c.left, "EXISTS h": c.left, "HLEN h": c.field} {
+				if got := h.do(row); got != want {
+					t.Errorf("swept: %s is %s, want %s", row, got, want)
+				}
+			}
+			h.check()
+		})
+	}
+}

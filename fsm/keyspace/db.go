@@ -14,7 +14,7 @@ import (
 type DB struct {
 	keys    *cow.BTree[*Object, struct{}] // by key, in the order of hashOf, then of bytes
 	dues    *dueIndex                     // keys by the moment they go
-	fields  *dueIndex                     // keys by the moment their hash loses a field
+	fields  *dueIndex                     // keys by the moments at which their hash must be looked at, see schedule
 	used    int64
 	epoch   uint64 // changes with every fork; this node's own affair
 	freed   int64  // objects that Redis would have freed in the background; the same
@@ -189,7 +189,8 @@ func (db *DB) reschedule(key string, from, to schedule) {
 		key = strings.Clone(key) // the index must not keep an object that is replaced
 	}
 	move(db.dues, key, from.gone, to.gone)
-	move(db.fields, key, from.field, to.field)
+	move(db.fields, key, from.look.byTime, to.look.byTime)
+	move(db.fields, key, from.look.byWall, to.look.byWall)
 }
 
 // move takes key from one deadline of an index to another, where 0 means no deadline.

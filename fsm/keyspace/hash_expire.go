@@ -6,10 +6,16 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// schedule holds the deadlines by which a key is in the indexes: when it expires, and when its hash loses the first
-// field; 0 for never. When one has passed, so it is. The reverse does not hold of a hash that has deadlines of both kinds: it
-// may be gone before.
-type schedule struct{ gone, field Deadline }
+// schedule holds the deadlines by which a key is in the indexes, 0 for never: when it expires, and when its hash must be looked
+// at, by cluster time and by wall time. Once gone has passed the key is gone. A hash that has deadlines of both kinds may be gone before;
+// then one of look has passed.
+type schedule struct {
+	gone Deadline
+	look looks
+}
+
+// looks are when a hash loses the first field with a deadline by cluster time, and by wall time.
+type looks struct{ byTime, byWall Deadline }
 
 // schedule returns the times that the indexes must hold for o. A key expires at its own
 // deadline, or with the last field of its hash.
@@ -19,8 +25,11 @@ func (o *Object) schedule() schedule {
 		return s
 	}
 	if h, ok := o.Data().(*Fields); ok {
-		s.field = h.known.field
+		s.look = h.known.look
 		s.gone = sooner(s.gone, h.known.gone)
+		if s.gone != o.Expire && o.Expire&ofWall == 0 { // its own may pass first, while wall time is held
+			s.look.byTime = sooner(s.look.byTime, o.Expire)
+		}
 	}
 	return s
 }
@@ -42,7 +51,7 @@ func (o *Object) settle() {
 // a deadline, its last one.
 func (fi *Fields) schedule() (s schedule) {
 	first, last := fi.deadlines()
-	s.field = first
+	s.look = first
 	if fi.timed == fi.cells.len() {
 		s.gone = last
 	}
@@ -52,19 +61,23 @@ func (fi *Fields) schedule() (s schedule) {
 // mixed reports whether there are deadlines by cluster time and by wall time.
 func (fi *Fields) mixed() bool { return fi.walls > 0 && fi.walls < fi.timed }
 
-// deadlines are the first and the last of all fields, 0 if there are none. The last one is by wall time if any is, which
+// deadlines are the first ones and the last of all fields, 0 if there are none. The last one is by wall time if any is, which
 // is never before cluster time.
-func (fi *Fields) deadlines() (first, last Deadline) {
+func (fi *Fields) deadlines() (first looks, last Deadline) {
 	switch {
 	case fi.timed == 0:
-		return 0, 0
+		return looks{}, 0
 	case fi.dues != nil:
 		byTime, byWall := firsts(fi.dues)
-		return sooner(byTime.at, byWall.at), lastOf(fi.dues)
+		return looks{byTime.at, byWall.at}, lastOf(fi.dues)
 	}
 	fi.cells.all(func(_ string, c cell) bool {
 		at := c.at()
-		first, last = sooner(first, at), max(last, at&^ofWall)
+		if last = max(last, at&^ofWall); at&ofWall != 0 {
+			first.byWall = sooner(first.byWall, at)
+		} else {
+			first.byTime = sooner(first.byTime, at)
+		}
 		return true
 	})
 	if fi.walls > 0 {
@@ -160,7 +173,7 @@ func (fi *Fields) overdue(now env.Time) (field string, ok bool) {
 }
 
 // sweepFields removes at most limit fields past their deadline from hashes that keep
-// others, and says how many. A watcher of the key sees it change.
+// others, and hashes of which nothing is left, and says how many. A watcher of the key sees it change.
 func (db *DB) sweepFields(e *env.Env, limit int) (removed int) {
 	for removed < limit {
 		d, ok := overdue(db.fields, e.Time)
@@ -168,7 +181,13 @@ func (db *DB) sweepFields(e *env.Env, limit int) (removed int) {
 			break
 		}
 		key := []byte(d.key)
-		h := db.Mutable(e, key, db.get(d.key)).(*Fields)
+		o := db.get(d.key)
+		if o.expired(e.Time) { // it has deadlines of both kinds
+			db.expire(e, d.key)
+			removed++
+			continue
+		}
+		h := db.Mutable(e, key, o).(*Fields)
 		before := h.Size()
 		removed += h.sweep(e.Time, limit-removed)
 		db.Changed(e, key, before)

@@ -206,8 +206,10 @@ func (l *Loader) AddReferences(record []byte, refs *wire.References) error {
 	if s.gone != 0 {
 		l.dues = append(l.dues, due{s.gone, o.ownKey()})
 	}
-	if s.field != 0 {
-		l.fields = append(l.fields, due{s.field, o.ownKey()})
+	for _, at := range []Deadline{s.look.byTime, s.look.byWall} {
+		if at != 0 {
+			l.fields = append(l.fields, due{at, o.ownKey()})
+		}
 	}
 	return nil
 }

@@ -77,9 +77,12 @@ func checkWhole(t failer, db *DB) {
 				t.Fatalf("deadline of %q is not in the index", key)
 			}
 		}
-		if s.field != 0 {
+		for _, at := range []Deadline{s.look.byTime, s.look.byWall} {
+			if at == 0 {
+				continue
+			}
 			fields++
-			if _, ok := db.fields.Get(due{s.field, key}); !ok {
+			if _, ok := db.fields.Get(due{at, key}); !ok {
 				t.Fatalf("first deadline of a field of %q is not in the index", key)
 			}
 		}

@@ -50,7 +50,7 @@ func (db *DB) RandomKey(e *env.Env) (key string, ok bool) {
 	return key, ok
 }
 
-// Live is the number of keys that are not gone.
+// Live is the number of keys that are not gone. A hash that has deadlines of both kinds may count until it is swept.
 func (db *DB) Live(e *env.Env) int {
 	return db.keys.Len() - passed(db.dues, e.Time)
 }
@@ -83,14 +83,19 @@ func (db *DB) Sweep(e *env.Env, limit int) (removed int) {
 		if !ok {
 			break
 		}
-		o := db.drop(d.key)
-		if o == nil {
-			panic("keyspace: expiry index names a missing key")
-		}
-		db.expired++
-		watchRemoved(e, d.key, o)
-		e.Touch(d.key)
+		db.expire(e, d.key)
 		removed++
 	}
 	return removed + db.sweepFields(e, limit-removed)
+}
+
+// expire removes a key of an index whose deadline has passed.
+func (db *DB) expire(e *env.Env, key string) {
+	o := db.drop(key)
+	if o == nil {
+		panic("keyspace: expiry index names a missing key")
+	}
+	db.expired++
+	watchRemoved(e, key, o)
+	e.Touch(key)
 }

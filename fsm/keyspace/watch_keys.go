@@ -77,7 +77,8 @@ func (db *DB) Same(e *env.Env, key []byte, m Mark) bool {
 	if !found || o.expired(e.Time) {
 		return m.Version == 0 && (!found || o.Version <= m.Seen) && db.neverThere(key, m.Seen)
 	}
-	if field := o.schedule().field; field.Passed(e.Time) && (field&ofWall != 0 || field.Millis() > m.Now) {
+	look := o.schedule().look
+	if look.byTime.Passed(e.Time) && look.byTime.Millis() > m.Now || look.byWall.Passed(e.Time) {
 		return false // one by wall time may have been held back when the mark was taken
 	}
 	return o.Version == m.Version
