@@ -8,6 +8,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // away keeps payloads by forgetting them, as a disk does for the memory.
@@ -73,4 +74,33 @@ func BenchmarkDeliveredMessages(b *testing.B) {
 			runtime.KeepAlive(w)
 		})
 	}
+}
+
+// BenchmarkSave writes the records of waiting messages with bodies that are named, as a snapshot does.
+func BenchmarkSave(b *testing.B) {
+	const messages = 100_000
+	var bytes int64
+	w := &world{t: b, s: New(), now: start, term: 1, level: env.Files}
+	w.s.UseKeeper(away{&bytes})
+	w.s.Raise(env.Files)
+	for range messages / 100 {
+		var list []Publication
+		for range 100 {
+			p := url("hook")
+			p.Body, p.Delay, p.Given = make([]byte, payload.Apart), 3_600_000, GivenDelay
+			list = append(list, p)
+		}
+		if _, err := w.s.Publish(w.env(), Publications{list}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var named []wire.Referable
+		refs := &wire.References{All: true}
+		if err := w.s.SaveReferences(func([]byte) error { named = refs.Take(named[:0]); return nil }, refs); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*messages), "ns/message")
 }

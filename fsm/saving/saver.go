@@ -16,7 +16,7 @@ type Saver struct {
 	// References are those of the writers, too.
 	References *wire.References
 
-	room []byte // of the record before
+	w wire.Writer // of the record under way; the next one uses its room again
 }
 
 // Put emits one record; it is false after a failure.
@@ -24,10 +24,8 @@ func Put[Kind ~byte](o *Saver, k Kind, write func(*wire.Writer)) bool {
 	if o.Err != nil {
 		return false
 	}
-	w := wire.Writer{B: append(o.room[:0], byte(k)), Digests: o.Digests, References: o.References}
-	write(&w)
-	o.Err, o.room = o.Emit(w.B), w.B
-	return o.Err == nil
+	write(o.begin(byte(k)))
+	return o.end()
 }
 
 // Each emits a record for every entry of a tree, in its order.
@@ -35,5 +33,20 @@ func Each[Kind ~byte, K, V any](o *Saver, k Kind, t *cow.BTree[K, V], write func
 	if o.Err != nil {
 		return
 	}
-	t.All(func(key K, v V) bool { return Put(o, k, func(w *wire.Writer) { write(key, v, w) }) })
+	t.All(func(key K, v V) bool {
+		write(key, v, o.begin(byte(k)))
+		return o.end()
+	})
+}
+
+// begin returns the writer of the next record.
+func (s *Saver) begin(kind byte) *wire.Writer {
+	s.w = wire.Writer{B: append(s.w.B[:0], kind), Digests: s.Digests, References: s.References}
+	return &s.w
+}
+
+// end emits the record that was begun.
+func (s *Saver) end() bool {
+	s.Err = s.Emit(s.w.B)
+	return s.Err == nil
 }

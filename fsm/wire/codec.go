@@ -21,9 +21,11 @@ func Decoder(b []byte) *Codec { return &Codec{reading: true, r: Reader{b: b}} }
 
 // Put appends the fields of v.
 func (w *Writer) Put(v Record) {
-	c := Codec{w: *w}
-	v.Fields(&c)
+	c := codecs.Get().(*Codec)
+	c.w = *w
+	v.Fields(c)
 	*w = c.w
+	c.release()
 }
 
 // PutRecord appends the fields of v behind their length.
@@ -35,9 +37,11 @@ func (w *Writer) PutRecord(v Record) {
 
 // Get reads the fields of v, which may alias what r reads from.
 func (r *Reader) Get(v Record) {
-	c := Codec{reading: true, r: *r}
-	v.Fields(&c)
+	c := codecs.Get().(*Codec)
+	c.reading, c.r = true, *r
+	v.Fields(c)
 	*r = c.r
+	c.release()
 }
 
 // GetRecord reads what PutRecord wrote.
