@@ -3,6 +3,8 @@ package keyspace
 import (
 	"fmt"
 	"testing"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // TestSweep checks that sweeps take the earliest deadlines, stop at their limit,
@@ -74,4 +76,21 @@ func TestRandomKey(t *testing.T) {
 	if len(drawn) != 5 {
 		t.Errorf("drew %d different keys", len(drawn))
 	}
+}
+
+// TestSweepOfBothKinds: a hash whose fields all go, one by cluster time and one by wall time, goes with them, also while wall time is
+// behind; nothing is left in the indexes.
+func TestSweepOfBothKinds(t *testing.T) {
+	db := New()
+	e := entry(1, 1000)
+	h := NewFields()
+	h.Set(e.Time, "day", "v", 1500|ofWall)
+	h.Set(e.Time, "time", "v", 2000)
+	db.PutContainer(e, []byte("h"), h, 0)
+	checkWhole(t, db)
+	e.Time = env.Time{Now: 2200, Wall: 1600}
+	if n := db.Sweep(e, 100); n != 1 || db.Len() != 0 || db.Used() != 0 {
+		t.Fatalf("swept %d, left %d keys of %d bytes", n, db.Len(), db.Used())
+	}
+	checkWhole(t, db)
 }

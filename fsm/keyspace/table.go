@@ -29,6 +29,7 @@ type table[V any] struct {
 	count  int
 	hashed bool
 	cut    func(record string) (v V, rest string) // takes a value off
+	walked bool                                   // one of its places was looked up by walking there
 }
 
 // viewTable reads the record of a small table in place.
@@ -163,10 +164,18 @@ func (t *table[V]) remove(name string) (v V, had bool) {
 }
 
 // at is the name and value with i names before it.
-func (t *table[V]) at(i int) (string, V) {
+func (t *table[V]) at(i int) (name string, v V) {
 	switch {
 	case t.large != nil:
 		return t.large.At(i)
+	case t.packed != "" && !t.walked: // most readers want one
+		t.walked = true
+		t.each(func(n string, val V) bool {
+			name, v = n, val
+			i--
+			return i >= 0
+		})
+		return name, v
 	case t.packed != "":
 		*t = t.unpacked() // a view is its reader's alone
 		return t.at(i)
@@ -194,10 +203,7 @@ func (t *table[V]) all(f func(name string, v V) bool) {
 // scan calls f for names from cursor on until it has passed count of them, and returns the
 // cursor to go on at, 0 at the end. The small form is one page.
 func (t *table[V]) scan(cursor uint64, count int, f func(name string, v V)) (next uint64) {
-	if t.hashed {
-		*t = t.unpacked()
-	}
-	if t.large == nil {
+	if t.large == nil && !t.hashed {
 		t.all(func(name string, v V) bool {
 			f(name, v)
 			return true
@@ -205,8 +211,11 @@ func (t *table[V]) scan(cursor uint64, count int, f func(name string, v V)) (nex
 		return 0
 	}
 	seen, last := 0, uint64(0)
-	t.large.AscendHead(cursor, func(name string, v V) bool {
+	page := func(name string, v V) bool {
 		hash := hashOf(name)
+		if hash < cursor { // of a view, which is read from its beginning
+			return true
+		}
 		if seen >= count && hash != last {
 			next = hash
 			return false
@@ -214,7 +223,12 @@ func (t *table[V]) scan(cursor uint64, count int, f func(name string, v V)) (nex
 		seen, last = seen+1, hash
 		f(name, v)
 		return true
-	})
+	}
+	if t.large == nil {
+		t.each(page)
+	} else {
+		t.large.AscendHead(cursor, page)
+	}
 	return next
 }
 
