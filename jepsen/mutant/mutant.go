@@ -19,7 +19,9 @@ type Fault struct {
 type Edit struct{ File, Before, After string }
 
 // All lists the faults that the checkers have to find.
-func All() []Fault { return slices.Concat(requests, times, messages, runs, snapshots, files, disks) }
+func All() []Fault {
+	return slices.Concat(requests, times, messages, runs, snapshots, files, forms, disks)
+}
 
 // Apply returns the changed sources by their files. It fails if the product no longer has the text that an edit replaces.
 func (f *Fault) Apply(root string) (map[string]string, error) {

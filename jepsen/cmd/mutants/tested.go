@@ -32,6 +32,11 @@ var tests = map[string]test{
 	mutant.LackForgotten:          {"./fsm", "TestEveryCommandOnColdValues"},
 	mutant.ColdUncounted:          {"./fsm", "TestColdValuesAnswerAlike"},
 	mutant.ColdUnpinned:           {"./fsm", "TestColdValuesAnswerAlike"},
+	mutant.PackedCount:            {"./fsm/keyspace", "TestPackedForms"},
+	mutant.PackedConversion:       {"./fsm/keyspace", "TestPackedForms"},
+	mutant.PackedScores:           {"./fsm/keyspace", "TestPackedForms"},
+	mutant.PackedEncoding:         {"./fsm/keyspace", "TestPackedForms"},
+	mutant.BothDeadlines:          {"./fsm/keyspace", "TestSweepOfBothKinds"},
 }
 
 // tested has a test look for a fault. It has to pass without the fault.

@@ -1,0 +1,97 @@
+package mutant
+
+// Faults of small values, which are kept in another form while they are not changed.
+const (
+	PackedCount      = "packed-count"
+	PackedConversion = "packed-conversion"
+	PackedScores     = "packed-scores"
+	PackedEncoding   = "packed-encoding"
+	BothDeadlines    = "both-deadlines"
+)
+
+// forms are the faults of keys and their values in memory.
+var forms = []Fault{
+	{
+		PackedCount,
+		"a packed value of 128 elements counts 64",
+		[]Edit{
+			{
+				"fsm/keyspace/packed.go",
+				`int(record[1])<<7`,
+				`int(record[1])<<6`,
+			},
+		},
+	},
+	{
+		PackedConversion,
+		"a packed hash or set of 128 elements that is written to loses one",
+		[]Edit{
+			{
+				"fsm/keyspace/table.go",
+				`	t.each(func(name string, v V) bool { return b.Add(name, v) })
+`,
+				`	n := 0
+	t.each(func(name string, v V) bool { n++; return n == MaxPackedElements || b.Add(name, v) })
+`,
+			},
+		},
+	},
+	{
+		PackedScores,
+		"members of a packed sorted set that have equal scores change places when it is written to",
+		[]Edit{
+			{
+				"fsm/keyspace/zset.go",
+				`		zs.small = append(zs.small, s)
+		return true
+	})
+`,
+				`		zs.small = append(zs.small, s)
+		if n := len(zs.small); n > 1 && zs.small[n-2].Score == s.Score {
+			zs.small[n-2], zs.small[n-1] = s, zs.small[n-2]
+		}
+		return true
+	})
+`,
+			},
+		},
+	},
+	{
+		PackedEncoding,
+		"OBJECT ENCODING tells of the form of a packed value, which is a node's own affair",
+		[]Edit{
+			{
+				"fsm/keyspace/encoding.go",
+				`	switch c := o.Data().(type) {
+	case *Elements:
+		return c.encoding(t)
+	case *Fields:
+`,
+				`	if o.isPacked() {
+		return "listpack"
+	}
+	switch c := o.Data().(type) {
+	case *Elements:
+		return c.encoding(t)
+	case *Fields:
+`,
+			},
+		},
+	},
+	{
+		BothDeadlines,
+		"a hash whose last fields had deadlines of both kinds stays, empty (this was a fault of the product)",
+		[]Edit{
+			{
+				"fsm/keyspace/hash_expire.go",
+				`		if o.expired(e.Time) { // it has deadlines of both kinds
+			db.expire(e, d.key)
+			removed++
+			continue
+		}
+`,
+				"",
+			},
+		},
+	},
+}
