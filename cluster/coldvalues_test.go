@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -141,4 +143,51 @@ func TestColdStringsOnNodes(t *testing.T) {
 	for _, i := range []int{0, 1, place} {
 		cs.readBy(t, i)
 	}
+}
+
+// TestMoreThanMemory gives a node more bytes of strings than its memory limit. They go to its disk because memory is short, long before
+// --cold-after, so what lives stays below the limit.
+func TestMoreThanMemory(t *testing.T) {
+	c := clustertest.Start(t, 1, func(o *cluster.Options) {
+		shortLog(o)
+		o.ColdAfter = 24 * time.Hour
+	})
+	awaitLevel(t, c)
+	const room, length, together = 24 << 20, 64 << 10, 16
+	limit := liveBytes() + room
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit))
+	cs := &coldStrings{c: c}
+	for bytes := int64(0); bytes <= limit+room; bytes += together * length {
+		words := []string{"MSET"}
+		for range together {
+			v := fmt.Sprintf("%d:", len(cs.values)) + strings.Repeat(fmt.Sprint(len(cs.values)%10), length)
+			words = append(words, coldKey(len(cs.values)), v)
+			cs.values = append(cs.values, strings.Clone(v[:20])) // not a part of v, which would live
+		}
+		if _, err := c.Write(0, words...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "more is on the disk than the node may have in memory", func() bool {
+		runtime.GC()
+		_, bytes := coldOn(c.Nodes[0])
+		return bytes > limit
+	})
+	snapshots(t, c)
+	if live := liveBytes(); live > limit {
+		t.Errorf("%d bytes live with %d strings of %d bytes; the limit is %d", live, len(cs.values), length, limit)
+	}
+	for i, want := range cs.values {
+		if v, err := c.Read(0, "GETRANGE", coldKey(i), "0", "19"); err != nil || v.Text() != want {
+			t.Fatalf("%s begins with %q, not %q: %v", coldKey(i), v.Text(), want, err)
+		}
+	}
+}
+
+// liveBytes is what the process has in its heap after a collection.
+func liveBytes() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
