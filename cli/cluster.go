@@ -19,6 +19,16 @@ type clusterView struct {
 	Leader string     `json:"leader"`
 	Term   uint64     `json:"term"`
 	Nodes  []nodeView `json:"nodes"`
+	// ShortHistories are those that give way to their bytes long before their retention is over.
+	ShortHistories []historyView `json:"shortHistories"`
+}
+
+type historyView struct {
+	Database    string `json:"database"`
+	Of          string `json:"of"`
+	ReachMs     int64  `json:"reachMs"`
+	RetentionMs int64  `json:"retentionMs"`
+	MaxBytes    int64  `json:"maxBytes"`
 }
 
 // nodeView is one node of the reply. LastContactMs is the time since the node last heard from its
@@ -152,6 +162,10 @@ func (v *clusterView) table(out io.Writer) error {
 	}
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	for _, h := range v.ShortHistories {
+		reach, retention := time.Duration(h.ReachMs)*time.Millisecond, time.Duration(h.RetentionMs)*time.Millisecond
+		fmt.Fprintf(out, "database %s: its %s go back %s of %s, for they take all of their %d MiB\n", h.Database, h.Of, reach.Round(time.Minute), retention, h.MaxBytes>>20)
 	}
 	_, err := fmt.Fprintf(out, "leader %s, term %d\n", dash(v.Leader), v.Term)
 	return err

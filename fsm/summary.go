@@ -35,6 +35,7 @@ const (
 	nearOwn              // and it is near that limit
 	hasUsers             // beside the built-in ones
 	hasLarge             // strings that may go to the disk, or are there
+	isCrowded            // events or ended runs take the bytes that they may
 )
 
 func nothingDue() summary {
@@ -119,6 +120,9 @@ func (s *State) summarize(d *database) summary {
 		if _, active := m.Parallel(); active > 0 {
 			n.traits |= hasClaims
 		}
+		if m.Crowded() {
+			n.traits |= isCrowded
+		}
 	}
 	if w := d.workflows; w != nil {
 		n.runs, n.waits = at(w.SweepAt(d.messages)), at(w.NextDue())
@@ -127,6 +131,9 @@ func (s *State) summarize(d *database) summary {
 		}
 		if w.Trims() {
 			n.traits |= isUntrimmed
+		}
+		if w.Crowded() {
+			n.traits |= isCrowded
 		}
 	}
 	return n

@@ -52,6 +52,19 @@ type ClusterStatus struct {
 	Leader string       `json:"leader"`
 	Term   uint64       `json:"term"`
 	Nodes  []NodeStatus `json:"nodes"`
+	// ShortHistories names some histories that give way to their bytes long before their retention is over.
+	ShortHistories []ShortHistory `json:"shortHistories,omitempty"`
+}
+
+// ShortHistory is such a history of a database.
+type ShortHistory struct {
+	Database string `json:"database"`
+	// Of is events or runs.
+	Of string `json:"of"`
+	// ReachMs is how far back it goes, RetentionMs how far it should, in milliseconds.
+	ReachMs     int64 `json:"reachMs"`
+	RetentionMs int64 `json:"retentionMs"`
+	MaxBytes    int64 `json:"maxBytes"`
 }
 
 // NodeStatus is one node of a ClusterStatus.

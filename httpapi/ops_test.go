@@ -202,7 +202,8 @@ type admin struct {
 
 func (a *admin) Cluster(context.Context) (httpapi.ClusterStatus, error) {
 	n := httpapi.NodeStatus{ID: "n1", HTTP: "h", Cluster: "c", Suffrage: "voter", State: "leader", AppliedIndex: 7, LastContactMs: 12, Version: "v"}
-	return httpapi.ClusterStatus{Leader: "n1", Term: 3, Nodes: []httpapi.NodeStatus{n}}, a.err
+	short := []httpapi.ShortHistory{{Database: "shop", Of: "events", ReachMs: 1, RetentionMs: 2, MaxBytes: 3}}
+	return httpapi.ClusterStatus{Leader: "n1", Term: 3, Nodes: []httpapi.NodeStatus{n}, ShortHistories: short}, a.err
 }
 
 func (a *admin) TransferLeader(_ context.Context, to string) error {
@@ -291,7 +292,7 @@ func TestAdministration(t *testing.T) {
 		status               int
 		reply                string
 	}{
-		{"GET", "/admin/cluster", "", 200, `{"leader":"n1","term":3,"nodes":[{"id":"n1","http":"h","cluster":"c","suffrage":"voter","state":"leader","appliedIndex":7,"lastContactMs":12,"version":"v"}]}`},
+		{"GET", "/admin/cluster", "", 200, `{"leader":"n1","term":3,"nodes":[{"id":"n1","http":"h","cluster":"c","suffrage":"voter","state":"leader","appliedIndex":7,"lastContactMs":12,"version":"v"}],"shortHistories":[{"database":"shop","of":"events","reachMs":1,"retentionMs":2,"maxBytes":3}]}`},
 		{"POST", "/admin/cluster/transfer-leader", `{"to":"n2"}`, 200, `{"result":"OK"}`},
 		{"POST", "/admin/cluster/transfer-leader", "", 200, `{"result":"OK"}`},
 		{"POST", "/admin/cluster/transfer-leader", `{"for":"n2"}`, 400, ""},

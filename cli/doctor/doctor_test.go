@@ -122,6 +122,12 @@ func TestPeerFindings(t *testing.T) {
 	expect(t, Peers("me:1", nil, now)[0], OK, "no other node")
 }
 
+func TestHistoryFindings(t *testing.T) {
+	const day = 24 * time.Hour
+	expect(t, History("shop", "events", 90*time.Minute, 14*day, 256<<20), Warning, "its events go back 1h30m0s of 14 days: they take the 256 MiB that --event-bytes gives them")
+	expect(t, History("shop", "runs", 3*day, 14*day, 1<<30), Warning, "its runs go back 3 days of 14 days: they take the 1024 MiB that --run-bytes gives them")
+}
+
 func TestCertificateFindings(t *testing.T) {
 	dir := t.TempDir()
 	ours, err := testcluster.NewAuthority()

@@ -73,12 +73,13 @@ var (
 	checkState       = check{"state", everywhere}
 	checkSettings    = check{"settings", everywhere}
 	checkStart       = check{"start", everywhere}
+	checkHistory     = check{"history", Production}
 )
 
 // Finding is the outcome of one check.
 type Finding struct {
 	// Check names what was looked at: clock, disk, space, limits, memory, address, certificate,
-	// peer, gossip, version, state, settings, start.
+	// peer, gossip, version, state, settings, start, history.
 	Check string `json:"check"`
 	// About is the node, folder or file that it is about; empty for the node itself.
 	About string `json:"about,omitempty"`

@@ -39,6 +39,17 @@ func (a *admin) node() (*cluster.Node, error) {
 // unreachable is the status of a node that doesn't answer; see cluster.NodeStatus.
 const unreachable = "unreachable"
 
+// namedHistories is the most databases whose short histories are named.
+const namedHistories = 10
+
+// historyOf names the records of a history as metrics and replies do.
+func historyOf(h *fsm.ShortHistory) string {
+	if h.Runs {
+		return "runs"
+	}
+	return "events"
+}
+
 // Cluster returns the cluster as this node sees it. A node that doesn't answer is described from its
 // gossip.
 func (a *admin) Cluster(ctx context.Context) (httpapi.ClusterStatus, error) {
@@ -67,6 +78,13 @@ func (a *admin) Cluster(ctx context.Context) (httpapi.ClusterStatus, error) {
 			out.Nodes[i].Poison = &httpapi.PoisonEntry{Index: p.Index, Database: p.Database, Operation: p.Operation, Databases: p.Databases}
 		}
 	}
+	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
+		for _, h := range v.ShortHistories(namedHistories) {
+			out.ShortHistories = append(out.ShortHistories, httpapi.ShortHistory{
+				Database: h.Database, Of: historyOf(&h), ReachMs: v.Now() - h.Oldest, RetentionMs: h.Age, MaxBytes: h.Bytes,
+			})
+		}
+	})
 	return out, nil
 }
 

@@ -47,12 +47,18 @@ var (
 	runsDesc        = gaugeDesc("workflow_runs", "Workflow runs that are kept, by whether they go on.", "state")
 	waitersDesc     = gaugeDesc("workflow_waiters", "What workflow runs wait for: events, webhooks, invocations.")
 	databasesDesc   = gaugeDesc("databases", "Databases.")
+	shortDesc       = gaugeDesc("histories_short", "Histories that go back less than half their retention because they take all of their bytes, of 1,000 databases at most.", "of")
+	reachDesc       = gaugeDesc("history_short_seconds", "How far back the shortest of those histories goes; 0 if there is none.", "of")
 )
+
+// countedHistories is the most databases whose short histories are counted.
+const countedHistories = 1000
 
 // Describe names the metrics.
 func (nc *nodeCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{readyDesc, levelDesc, knownLevelDesc, serversDesc, reachableDesc, contactDesc, snapshotDesc, certificateDesc,
-		messagesDesc, runningDesc, dueDesc, deadDesc, queuesDesc, schedulesDesc, runsDesc, waitersDesc, databasesDesc} {
+		messagesDesc, runningDesc, dueDesc, deadDesc, queuesDesc, schedulesDesc, runsDesc, waitersDesc, databasesDesc,
+		shortDesc, reachDesc} {
 		out <- d
 	}
 }
@@ -84,10 +90,17 @@ func (nc *nodeCollector) state(gauge func(*prometheus.Desc, float64, ...string))
 	var messages queue.Counts
 	var flows workflow.Counts
 	databases, due, waits := 0, int64(0), false
+	short, reach := map[string]int{"events": 0, "runs": 0}, map[string]int64{}
 	nc.node.Machine().View(0, [16]byte{}, func(v *fsm.View) {
 		c := v.Totals()
 		level, messages, flows, databases = uint32(v.Level()), c.Messages, c.Workflows, c.Databases
 		due, waits = v.Overdue()
+		for _, h := range v.ShortHistories(countedHistories) {
+			of, back := historyOf(&h), v.Now()-h.Oldest
+			if short[of]++; short[of] == 1 || back < reach[of] {
+				reach[of] = back
+			}
+		}
 	})
 	late := 0.0
 	if waits {
@@ -105,6 +118,10 @@ func (nc *nodeCollector) state(gauge func(*prometheus.Desc, float64, ...string))
 	gauge(runsDesc, float64(flows.Runs-flows.Active), "ended")
 	gauge(waitersDesc, float64(flows.Waiters))
 	gauge(databasesDesc, float64(databases))
+	for of, n := range short { // unordered: the registry sorts
+		gauge(shortDesc, float64(n), of)
+		gauge(reachDesc, float64(reach[of])/1000, of)
+	}
 }
 
 // servers collects the metrics of the nodes from their last answers.

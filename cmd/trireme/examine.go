@@ -19,7 +19,13 @@ func (pr *process) examine(ctx context.Context) doctor.Report {
 	if node == nil {
 		return doctor.NewReport(pr.NodeID, pr.mode(), append(s.examineMachine(ctx), doctor.State(errStarting, "")))
 	}
-	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { s.MaxMemory = byteSize(v.Settings().MaxMemory) })
+	var short []doctor.Finding
+	node.Machine().View(0, [16]byte{}, func(v *fsm.View) {
+		s.MaxMemory = byteSize(v.Settings().MaxMemory)
+		for _, h := range v.ShortHistories(namedHistories) {
+			short = append(short, doctor.History(h.Database, historyOf(&h), milliseconds(v.Now()-h.Oldest), milliseconds(h.Age), h.Bytes))
+		}
+	})
 	all := append(s.examineMachine(ctx), doctor.State(pr.engine.Ready(), node.Status(ctx).Leader))
 	if ahead, lasts := node.TimeDifference(); ahead != 0 {
 		all = append(all, doctor.ClusterTime(ahead, lasts))
@@ -31,10 +37,13 @@ func (pr *process) examine(ctx context.Context) doctor.Report {
 	if since := node.SlowDiskSince(); !since.IsZero() {
 		all = append(all, doctor.SlowDisk("", time.Since(since)))
 	}
+	all = append(all, short...)
 	all = append(all, doctor.Peers(node.Address(), peers, time.Now())...)
 	all = append(all, doctor.Versions(version, uint32(fsm.MaxLevel), node.FeatureLevel(), peers)...)
 	return doctor.NewReport(node.ID(), pr.mode(), all)
 }
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // mode returns the way in which the node was started: serve, local-cluster or dev.
 func (pr *process) mode() doctor.Mode {

@@ -38,7 +38,7 @@ func (s *Store) Sweep(e *env.Env, limit int) (done int) {
 	s.trimmable = 0
 	done += s.sweep(e.Now, limit-done)
 	if done < limit {
-		done += s.seal(e, 0)
+		done += s.sweepSeal(e)
 	}
 	return done + s.sweepBulk(e, limit-done)
 }
@@ -59,7 +59,7 @@ func (s *Store) sweep(now int64, limit int) (done int) {
 func (s *Store) dropEvent(now int64) bool {
 	end, ok := s.nextDrop()
 	n := &s.settings
-	if !ok || !(n.EventAge > 0 && end <= now || n.EventBytes > 0 && s.memory.done+s.events.past.Size() > n.EventBytes) {
+	if !ok || !(n.EventAge > 0 && end <= now || n.EventBytes > 0 && s.history() > n.EventBytes) {
 		return false
 	}
 	return s.forgetEvent()
@@ -168,7 +168,7 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 		soonest(s.nextDrop())
 	}
 	if s.sealing {
-		soonest(s.sealable())
+		soonest(s.sweepable())
 	}
 	if _, d, found := s.dead.Min(); found && s.settings.DeadAge > 0 {
 		soonest(s.deadEnd(d), true)

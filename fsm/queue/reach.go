@@ -19,13 +19,17 @@ type Reach struct {
 	Age, Bytes, Used int64
 }
 
-// reachPart is the part of a bound, as a divisor, that a history may be short of it: it goes a volume at a time.
-const reachPart = 8
+const (
+	// reachPart is the part of a bound, as a divisor, that a history may be short of it: it goes a volume at a time.
+	reachPart = 8
+	// shortPart is the part of its retention, as a divisor, below which a history that its bytes bound is short.
+	shortPart = 2
+)
 
 // Judge finds the bound at a time, in unix milliseconds.
 func (r *Reach) Judge(now int64) {
 	switch {
-	case r.Bytes > 0 && r.Used >= r.Bytes-r.Bytes/reachPart:
+	case r.Full():
 		r.Bound = ByBytes
 	case r.Oldest > 0 && r.Age > 0 && now-r.Oldest >= r.Age-r.Age/reachPart:
 		r.Bound = ByTime
@@ -34,9 +38,26 @@ func (r *Reach) Judge(now int64) {
 	}
 }
 
+// Full reports whether a history takes the bytes that it may, about. It needs Bytes and Used alone.
+func (r *Reach) Full() bool { return r.Bytes > 0 && r.Used >= r.Bytes-r.Bytes/reachPart }
+
+// Short reports whether a history has to give way to its bytes long before its retention is over.
+func (r *Reach) Short(now int64) bool {
+	return r.Full() && r.Oldest > 0 && r.Age > 0 && now-r.Oldest < r.Age/shortPart
+}
+
+// Crowded reports whether events take the bytes that they may, about.
+func (s *Store) Crowded() bool {
+	r := Reach{Bytes: s.settings.EventBytes, Used: s.history()}
+	return r.Full()
+}
+
+// history is the bytes that all events take.
+func (s *Store) history() int64 { return s.memory.done + s.events.past.Size() }
+
 // Reach says how far back events can be listed.
 func (s *Store) Reach(now int64) Reach {
-	r := Reach{Age: s.settings.EventAge, Bytes: s.settings.EventBytes, Used: s.memory.done + s.events.past.Size()}
+	r := Reach{Age: s.settings.EventAge, Bytes: s.settings.EventBytes, Used: s.history()}
 	if v := s.events.past.Oldest(); v != nil {
 		r.Oldest = v.From
 	} else if _, oldest, ok := s.events.byNo.Min(); ok {

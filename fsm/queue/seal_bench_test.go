@@ -104,3 +104,57 @@ func BenchmarkSave(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*messages), "ns/message")
 }
+
+// BenchmarkDeadLetters makes dead letters, whose events are sealed: what one takes in memory and on the disk, and what it counts.
+func BenchmarkDeadLetters(b *testing.B) {
+	for _, size := range []int{100, 4096} {
+		b.Run(fmt.Sprint("body=", size), func(b *testing.B) {
+			var bytes int64
+			w := &world{t: b, s: New(), now: start, term: 1, level: env.Files}
+			w.s.UseKeeper(away{&bytes})
+			w.s.Raise(env.Files)
+			n := DefaultSettings()
+			n.DeadBytes = 0
+			if _, err := w.s.Configure(w.env(), n); err != nil {
+				b.Fatal(err)
+			}
+			body := strings.Repeat("b", size)
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			b.ResetTimer()
+			for i := 0; i < b.N; i += 10 {
+				w.now += 100
+				var list []Publication
+				for k := range 10 {
+					p := url(fmt.Sprintf("hook/%d", (i+k)%50))
+					p.Body, p.Header = []byte(fmt.Sprint(i+k, body)), []Field{{"Content-Type", "application/json"}}
+					p.Given, p.Labels, p.Retries = GivenLabels|GivenHeader|GivenRetries, []string{fmt.Sprintf("label-%d", (i+k)%7)}, 0
+					list = append(list, p)
+				}
+				if _, err := w.s.Publish(w.env(), Publications{list}); err != nil {
+					b.Fatal(err)
+				}
+				var results []Result
+				for _, a := range w.advance(10) {
+					results = append(results, Result{AttemptRef: a.Ref(), Response: Response{Status: 500, Header: []Field{{"Content-Type", "text/plain"}}, Body: []byte("internal error")}})
+				}
+				if _, err := w.s.Finish(w.env(), Results{results}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			for w.now += 20 * minute; w.s.Sweep(w.env(), 200) > 0; {
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			if w.s.dead.Len() < b.N || w.s.events.byNo.Len() >= sealedTogether {
+				b.Fatalf("%d dead letters, and %d events in the tree", w.s.dead.Len(), w.s.events.byNo.Len())
+			}
+			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(b.N), "B-memory/letter")
+			b.ReportMetric(float64(w.s.memory.dead)/float64(b.N), "B-counted/letter")
+			b.ReportMetric(float64(bytes)/float64(b.N), "B-records/letter")
+			runtime.KeepAlive(w)
+		})
+	}
+}

@@ -7,7 +7,7 @@ import "github.com/trireme-dev/trireme/fsm/env"
 func (s *Store) SweepAt() (unixms int64, ok bool) {
 	n := &s.settings
 	_, history := s.nextDrop()
-	tooMany := n.EventBytes > 0 && s.memory.done+s.events.past.Size() > n.EventBytes && history || n.DeadBytes > 0 && s.memory.dead > n.DeadBytes && s.dead.Len() > 0
+	tooMany := n.EventBytes > 0 && s.history() > n.EventBytes && history || n.DeadBytes > 0 && s.memory.dead > n.DeadBytes && s.dead.Len() > 0
 	if s.trimmable != 0 || tooMany {
 		return 0, true
 	}

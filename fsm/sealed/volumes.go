@@ -55,11 +55,18 @@ func (vo *Volumes) Newest() *Volume {
 }
 
 // Add puts a volume at the end. Its records follow those of the last one.
-func (vo *Volumes) Add(v *Volume) {
+func (vo *Volumes) Add(v *Volume) { vo.insert(vo.Len(), v) }
+
+// AddByTime puts a volume behind those whose newest record is not newer than its own. For volumes that are all put in by it.
+func (vo *Volumes) AddByTime(v *Volume) {
+	vo.insert(vo.Search(func(other *Volume) bool { return other.To <= v.To }), v)
+}
+
+func (vo *Volumes) insert(i int, v *Volume) {
 	if vo.volumes == nil {
 		vo.volumes = cow.NewSequence[*Volume]()
 	}
-	vo.volumes.Insert(vo.volumes.Len(), v)
+	vo.volumes.Insert(i, v)
 	vo.count(v, 1)
 }
 

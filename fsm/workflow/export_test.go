@@ -1,6 +1,10 @@
 package workflow
 
-import "github.com/trireme-dev/trireme/fsm/payload"
+import (
+	"github.com/trireme-dev/trireme/fsm/payload"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/sealed"
+)
 
 // Untrimmed counts the work that trim has left, which no snapshot holds: 0 after each entry.
 func (s *Store) Untrimmed() int { return s.trimmable }
@@ -18,4 +22,26 @@ func (s *Store) Damaged(harm func([]byte) []byte) *Store {
 	}
 	f.past.Add(&v)
 	return f.Thawing()
+}
+
+// FailedInTrees counts the runs that are not in volumes, have failed, and have no dead letter any more.
+func (s *Store) FailedInTrees() (n int) {
+	s.runs.All(func(_ uint64, r *Run) bool {
+		if r.State == Failed && r.Dead == (queue.Stamp{}) {
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+// VolumesInOrder reports whether the volumes go in the order of the ends of their newest runs.
+func (s *Store) VolumesInOrder() bool {
+	last, ordered := int64(0), true
+	s.past.Ascend(0, func(v *sealed.Volume) bool {
+		ordered = ordered && v.To >= last
+		last = v.To
+		return true
+	})
+	return ordered
 }

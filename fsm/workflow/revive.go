@@ -254,7 +254,9 @@ func (s *Store) removeDeadLetter(r *Run) {
 	c := *r
 	c.Dead = queue.Stamp{}
 	s.runs.Set(c.No, &c)
-	s.ended.Set(queue.Stamp{At: c.Completed, Seq: c.No}, c.No)
+	at := queue.Stamp{At: c.Completed, Seq: c.No}
+	s.ended.Set(at, c.No)
+	s.sealAgain(at)
 }
 
 // DeleteDead deletes dead letters.

@@ -99,9 +99,16 @@ func (s *Store) seal(e *env.Env, q *queue.Store) bool {
 		s.forgetEnded(r)
 	}
 	v := b.bind()
-	s.past.Add(v)
+	s.past.AddByTime(v)
 	s.uncounted += v.Size() - v.Counted()
 	return true
+}
+
+// sealAgain has a run that has ended looked at once more, now that it has no dead letter any more.
+func (s *Store) sealAgain(at queue.Stamp) {
+	if l := s.past.late; at.At < l.At || at.At == l.At && at.Seq <= l.Seq {
+		s.past.late = queue.Stamp{At: at.At, Seq: at.Seq - 1}
+	}
 }
 
 // unchanging reports whether nothing of a run that is over can change, once its deliveries can't be under way any more.

@@ -49,7 +49,7 @@ func (s *Store) dropEnded(now int64) bool {
 	v := s.past.Oldest()
 	n := &s.settings
 	over := func(at int64) bool {
-		return n.EndedAge > 0 && roundUp(at+n.EndedAge) <= now || n.EndedBytes > 0 && s.doneBytes+s.past.Size() > n.EndedBytes
+		return n.EndedAge > 0 && roundUp(at+n.EndedAge) <= now || n.EndedBytes > 0 && s.history() > n.EndedBytes
 	}
 	switch {
 	case v != nil && (!ok || v.To <= t.At) && over(v.To):
@@ -79,7 +79,7 @@ func (s *Store) forgetEnded(r *Run) {
 func (s *Store) dropDead(now int64) bool {
 	t, no, ok := s.dead.Min()
 	n := &s.settings
-	if !ok || !(n.DeadAge > 0 && roundUp(t.At+n.DeadAge) <= now || n.EndedBytes > 0 && s.doneBytes+s.past.Size() > n.EndedBytes) {
+	if !ok || !(n.DeadAge > 0 && roundUp(t.At+n.DeadAge) <= now || n.EndedBytes > 0 && s.history() > n.EndedBytes) {
 		return false
 	}
 	r, _ := s.runs.Get(no)

@@ -7,7 +7,7 @@ import "github.com/trireme-dev/trireme/fsm/queue"
 func (s *Store) SweepAt(q *queue.Store) (unixms int64, ok bool) {
 	n := &s.settings
 	history := s.ended.Len()+s.dead.Len() > 0 || s.past.Oldest() != nil
-	if s.trimmable != 0 || n.EndedBytes > 0 && s.doneBytes+s.past.Size() > n.EndedBytes && history {
+	if s.trimmable != 0 || n.EndedBytes > 0 && s.history() > n.EndedBytes && history {
 		return 0, true
 	}
 	unixms, ok = s.NextSweep(q)

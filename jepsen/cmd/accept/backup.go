@@ -273,15 +273,15 @@ func (k *keeper) compare(ctx context.Context, c *testcluster.Cluster, f taken) {
 			k.fail("%s through %s: %s %.100s", last, n.ID, r.Outcome, r.Result)
 		}
 	}
-	if err := k.equal(ctx, c); err != nil {
+	if err := k.equal(ctx, c, time.Minute); err != nil {
 		k.fail("%v", err)
 	}
 }
 
 // equal takes a backup of what every node has, until all are of one index, and compares their digests. A backup that is
 // not stale asks for a read point, which moves the index on.
-func (k *keeper) equal(ctx context.Context, c *testcluster.Cluster) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+func (k *keeper) equal(ctx context.Context, c *testcluster.Cluster, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return testcluster.Poll(ctx, 100*time.Millisecond, func() error {
 		var all []string

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,7 @@ const (
 	historyLimit    = 12 * time.Hour
 	historyMemory   = 10 // bytes of resident memory for a message, beside historyBase
 	historyBase     = 600 << 20
+	historyCompare  = time.Hour              // for backups of all nodes at one index
 	historyList     = 500 * time.Millisecond // for a page, at the median
 )
 
@@ -351,7 +353,61 @@ func (r *historyRun) judge(ctx context.Context) error {
 		return err
 	}
 	r.s.printf("%s restarted in %v", n.ID, time.Since(began).Round(10*time.Millisecond))
-	return errors.Join(append(failed, r.look(ctx, n))...)
+	failed = append(failed, r.look(ctx, n))
+	for _, n := range r.c.Nodes {
+		failed = append(failed, r.walk(ctx, n))
+	}
+	return errors.Join(append(failed, r.equal(ctx))...)
+}
+
+// walk counts the messages that were delivered in all pages of a node: every record of every volume is read there.
+func (r *historyRun) walk(ctx context.Context, n *testcluster.Node) error {
+	began, found, pages, cursor := time.Now(), 0, 0, ""
+	for {
+		var page struct {
+			Events []struct{ URL string }
+			Cursor string
+		}
+		status, _, body, err := n.Messages().Call(ctx, http.MethodGet, "/v2/events?state=DELIVERED&count=1000&cursor="+url.QueryEscape(cursor), nil, nil)
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("status %d: %.200s", status, body)
+		}
+		if err == nil {
+			err = json.Unmarshal(body, &page)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: page %d of events: %w", n.ID, pages, err)
+		}
+		for _, e := range page.Events {
+			if strings.HasPrefix(e.URL, r.sink) {
+				found++
+			}
+		}
+		pages++
+		if cursor = page.Cursor; cursor == "" {
+			break
+		}
+	}
+	r.s.printf("%s: %d of %d messages are told to be delivered, in %d pages and %v", n.ID, found, r.messages, pages, time.Since(began).Round(time.Second))
+	if found != r.messages {
+		return fmt.Errorf("%s tells of %d deliveries of %d messages", n.ID, found, r.messages)
+	}
+	return nil
+}
+
+// equal compares the digests of all nodes.
+func (r *historyRun) equal(ctx context.Context) error {
+	binary, err := r.s.product()
+	if err != nil {
+		return err
+	}
+	k := &keeper{s: r.s, binary: binary, dir: filepath.Join(r.s.dir, "data")}
+	defer os.Remove(filepath.Join(k.dir, "compare.backup"))
+	if err := k.equal(ctx, r.c, historyCompare); err != nil {
+		return err
+	}
+	r.s.printf("the digests of all nodes are equal")
+	return nil
 }
 
 // look finds the messages of the sample by id, by label and by day, and some runs by id and label, at a node.

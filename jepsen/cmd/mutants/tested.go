@@ -37,6 +37,14 @@ var tests = map[string]test{
 	mutant.PackedScores:           {"./fsm/keyspace", "TestPackedForms"},
 	mutant.PackedEncoding:         {"./fsm/keyspace", "TestPackedForms"},
 	mutant.BothDeadlines:          {"./fsm/keyspace", "TestSweepOfBothKinds"},
+	mutant.SealedEventLost:        {"./fsm/queue", "TestSealedEventsReadAlike"},
+	mutant.FilterMissesLabel:      {"./fsm/queue", "TestSealedEventsReadAlike"},
+	mutant.VolumeCursorSkips:      {"./fsm/queue", "TestSealedEventsReadAlike"},
+	mutant.FrontDroppedEarly:      {"./fsm/queue", "TestVolumesGoWithTheirNewestEvent"},
+	mutant.SealedBodiesForgot:     {"./fsm/sealed", "TestVolumeIsSaved"},
+	mutant.DeletedDeadRunStays:    {"./fsm/workflow", "TestSealedRunsReadAlike"},
+	mutant.IdleSealsOneAtATime:    {"./fsm/queue", "TestSweepSealsManyAtOnce"},
+	mutant.RunVolumesOutOfOrder:   {"./fsm/workflow", "TestSealedRunsReadAlike"},
 }
 
 // tested has a test look for a fault. It has to pass without the fault.
