@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"github.com/trireme-dev/trireme/fsm/payload"
-	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/sealed"
 )
 
@@ -22,17 +21,6 @@ func (s *Store) Damaged(harm func([]byte) []byte) *Store {
 	}
 	f.past.Add(&v)
 	return f.Thawing()
-}
-
-// FailedInTrees counts the runs that are not in volumes, have failed, and have no dead letter any more.
-func (s *Store) FailedInTrees() (n int) {
-	s.runs.All(func(_ uint64, r *Run) bool {
-		if r.State == Failed && r.Dead == (queue.Stamp{}) {
-			n++
-		}
-		return true
-	})
-	return n
 }
 
 // VolumesInOrder reports whether the volumes go in the order of the ends of their newest runs.

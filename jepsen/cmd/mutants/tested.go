@@ -42,9 +42,9 @@ var tests = map[string]test{
 	mutant.VolumeCursorSkips:      {"./fsm/queue", "TestSealedEventsReadAlike"},
 	mutant.FrontDroppedEarly:      {"./fsm/queue", "TestVolumesGoWithTheirNewestEvent"},
 	mutant.SealedBodiesForgot:     {"./fsm/sealed", "TestVolumeIsSaved"},
-	mutant.DeletedDeadRunStays:    {"./fsm/workflow", "TestSealedRunsReadAlike"},
+	mutant.DeletedDeadRunStays:    {"./fsm/workflow", "TestRunsWithoutTheirDeadLetterAreSealed"},
 	mutant.IdleSealsOneAtATime:    {"./fsm/queue", "TestSweepSealsManyAtOnce"},
-	mutant.RunVolumesOutOfOrder:   {"./fsm/workflow", "TestSealedRunsReadAlike"},
+	mutant.RunVolumesOutOfOrder:   {"./fsm/workflow", "TestRunsWithoutTheirDeadLetterAreSealed"},
 }
 
 // tested has a test look for a fault. It has to pass without the fault.
