@@ -1,15 +1,17 @@
 package mutant
 
-// Faults of small values, which are kept in another form while they are not changed.
+// Faults of values and databases that are kept in another form while they are not used, and of clients that wait without a goroutine.
 const (
 	PackedCount      = "packed-count"
 	PackedConversion = "packed-conversion"
 	PackedScores     = "packed-scores"
 	PackedEncoding   = "packed-encoding"
 	BothDeadlines    = "both-deadlines"
+	MessageRests     = "message-rests"
+	LeavesItsPlace   = "leaves-its-place"
 )
 
-// forms are the faults of keys and their values in memory.
+// forms are the faults of what is at rest.
 var forms = []Fault{
 	{
 		PackedCount,
@@ -91,6 +93,35 @@ var forms = []Fault{
 		}
 `,
 				"",
+			},
+		},
+	},
+	{
+		MessageRests,
+		"a database in which there are only messages rests, and loses them",
+		[]Edit{
+			{
+				"fsm/resting.go",
+				`d.search != s.blank.search || d.messages != nil ||
+`,
+				`d.search != s.blank.search ||
+`,
+			},
+		},
+	},
+	{
+		LeavesItsPlace,
+		"a parked client that disconnects keeps its place, and an element is given to it",
+		[]Edit{
+			{
+				"resp/parked.go",
+				`			c.wait.left = true
+			c.s.blocked.release(c.wait.w, reply.NilArray())
+			return
+`,
+				`			c.wait.left = true
+			return
+`,
 			},
 		},
 	},

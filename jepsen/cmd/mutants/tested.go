@@ -36,6 +36,8 @@ var tests = map[string]test{
 	mutant.PackedConversion:       {"./fsm/keyspace", "TestPackedForms"},
 	mutant.PackedScores:           {"./fsm/keyspace", "TestPackedForms"},
 	mutant.PackedEncoding:         {"./fsm/keyspace", "TestPackedForms"},
+	mutant.MessageRests:           {"./fsm", "TestOnlyBlankDatabasesRest"},
+	mutant.LeavesItsPlace:         {"./resp", "TestWaitEnds"},
 	mutant.BothDeadlines:          {"./fsm/keyspace", "TestSweepOfBothKinds"},
 	mutant.SealedEventLost:        {"./fsm/queue", "TestSealedEventsReadAlike"},
 	mutant.FilterMissesLabel:      {"./fsm/queue", "TestSealedEventsReadAlike"},
