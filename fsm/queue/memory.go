@@ -38,7 +38,7 @@ func (s *Store) Sweep(e *env.Env, limit int) (done int) {
 	s.trimmable = 0
 	done += s.sweep(e.Now, limit-done)
 	if done < limit {
-		done += s.sweepSeal(e)
+		done += s.seal(e, 0)
 	}
 	return done + s.sweepBulk(e, limit-done)
 }
@@ -168,7 +168,7 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 		soonest(s.nextDrop())
 	}
 	if s.sealing {
-		soonest(s.sweepable())
+		soonest(s.sealable())
 	}
 	if _, d, found := s.dead.Min(); found && s.settings.DeadAge > 0 {
 		soonest(s.deadEnd(d), true)

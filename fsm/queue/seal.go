@@ -16,10 +16,6 @@ const (
 	sealedApart    = 16 << 20
 	// sealedSpan is the part of the time for which events are kept, as a divisor, that a volume may span: it goes as a whole.
 	sealedSpan = 16
-	// sweptTogether is the most volumes that one Sweep makes. Entries that bring events seal as they go, so a Sweep is for what nothing
-	// else seals, and waits until it can make as many, or for idleSealAfter milliseconds.
-	sweptTogether = 8
-	idleSealAfter = 10 * minute
 )
 
 // sealable returns the time from which on the oldest events can be sealed, in unix milliseconds; false if there are too few of them, or
@@ -36,38 +32,13 @@ func (s *Store) sealable() (at int64, ok bool) {
 	return newest.At + sealAfter, true
 }
 
-// sweepable is sealable for a Sweep.
-func (s *Store) sweepable() (at int64, ok bool) {
-	at, ok = s.sealable()
-	if !ok {
-		return 0, false
-	}
-	at += idleSealAfter
-	if s.events.byNo.Len() >= sweptTogether*sealedTogether {
-		_, newest := s.events.byNo.At(sweptTogether*sealedTogether - 1)
-		at = min(at, newest.At+sealAfter)
-	}
-	return at, true
-}
-
-// seal makes volumes of old events, one for each entry of the log, and more if this apply has added more events than that.
-func (s *Store) seal(e *env.Env, recorded int) {
-	if s.events.sealedAt != e.Index || recorded >= sealedTogether {
-		s.sealSome(e, max(1, 2*recorded/sealedTogether))
-	}
-}
-
-// sweepSeal makes the volumes of a Sweep, and returns their number.
-func (s *Store) sweepSeal(e *env.Env) int {
-	if at, ok := s.sweepable(); !ok || at > e.Now || s.events.sealedAt == e.Index {
+// seal makes volumes of old events, one for each entry of the log, and more if this apply has added more events than that. It returns
+// the number of volumes.
+func (s *Store) seal(e *env.Env, recorded int) (made int) {
+	if !s.sealing || s.events.sealedAt == e.Index && recorded < sealedTogether {
 		return 0
 	}
-	return s.sealSome(e, sweptTogether)
-}
-
-// sealSome makes volumes of old events, at most so many, and returns their number.
-func (s *Store) sealSome(e *env.Env, most int) (made int) {
-	for ; s.sealing && made < most; made++ {
+	for most := max(1, 2*recorded/sealedTogether); made < most; made++ {
 		if at, ok := s.sealable(); !ok || at > e.Now {
 			break
 		}

@@ -8,7 +8,7 @@ const (
 	FrontDroppedEarly    = "front-dropped-early"
 	SealedBodiesForgot   = "sealed-bodies-forgotten"
 	DeletedDeadRunStays  = "deleted-dead-run-stays"
-	IdleSealsOneAtATime  = "idle-seals-one-at-a-time"
+	SweepSealsMany       = "sweep-seals-many"
 	RunVolumesOutOfOrder = "run-volumes-out-of-order"
 )
 
@@ -94,13 +94,13 @@ var histories = []Fault{
 		},
 	},
 	{
-		IdleSealsOneAtATime,
-		"each volume of an idle database takes an entry of its own",
+		SweepSealsMany,
+		"a sweep makes as many volumes as it can, and holds the state meanwhile",
 		[]Edit{
 			{
-				"fsm/queue/seal.go",
-				`return s.sealSome(e, sweptTogether)`,
-				`return s.sealSome(e, 1)`,
+				"fsm/queue/memory.go",
+				`s.seal(e, 0)`,
+				`s.seal(e, 8*sealedTogether)`,
 			},
 		},
 	},

@@ -23,22 +23,21 @@ import (
 
 // What cold-values does, and demands.
 const (
-	coldValues    = 2_600_000 // 10.6 GB
-	coldLength    = 4 << 10
-	coldHot       = 500 // values that are read all the time
-	coldLimit     = 2 * time.Hour
-	coldAfter     = "10s"
-	coldMemory    = 3 << 30 // the memory limit of a node's process
-	coldSample    = 3000    // values that are read back at a node
-	coldSingle    = 2000    // values that one client reads, for the time of a cold GET
-	coldGet       = time.Millisecond
-	coldReaders   = 4
-	coldMeasure   = 3 * time.Second
-	coldMeasures  = 7
-	coldSlower    = 1.1 // the p99 of a hot GET, as a part of what it is before there are cold values
-	coldEach      = 220 // bytes of resident memory for a cold value; the collector lets the heap grow beyond what lives
-	coldFull      = 1_000_000
-	mebibyteShift = 20
+	coldValues   = 2_600_000 // 10.6 GB
+	coldLength   = 4 << 10
+	coldHot      = 500 // values that are read all the time
+	coldLimit    = 2 * time.Hour
+	coldAfter    = "10s"
+	coldMemory   = 3 << 30 // the memory limit of a node's process
+	coldSample   = 3000    // values that are read back at a node
+	coldSingle   = 2000    // values that one client reads, for the time of a cold GET
+	coldGet      = time.Millisecond
+	coldReaders  = 4
+	coldMeasure  = 3 * time.Second
+	coldMeasures = 7
+	coldSlower   = 1.1 // the p99 of a hot GET, as a part of what it is before there are cold values
+	coldEach     = 220 // bytes of resident memory for a cold value; the collector lets the heap grow beyond what lives
+	coldFull     = 1_000_000
 )
 
 // coldRun is a cluster with more values than memory.
@@ -78,7 +77,7 @@ func cold(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.printf("hot GETs before: p50 %v, p99 %v; resident memory %d MiB", before.p50, before.p99, slices.Max(memoryBefore)>>mebibyteShift)
+	s.printf("hot GETs before: p50 %v, p99 %v; resident memory %d MiB", before.p50, before.p99, slices.Max(memoryBefore)>>20)
 	began := time.Now()
 	if err := r.whileHot(ctx, func() error { return r.load(ctx, coldHot, r.count) }); err != nil {
 		return err
@@ -279,7 +278,7 @@ func (r *coldRun) fits(ctx context.Context, before []int64) (each int64, err err
 			return 0, err
 		}
 		mine := (now[i] - before[i]) / int64(r.count)
-		r.s.printf("%s: resident memory %d MiB, at most %d MiB, %d bytes a value; data directory %d MiB", n.ID, now[i]>>mebibyteShift, most>>mebibyteShift, mine, disk>>mebibyteShift)
+		r.s.printf("%s: resident memory %d MiB, at most %d MiB, %d bytes a value; data directory %d MiB", n.ID, now[i]>>20, most>>20, mine, disk>>20)
 		if i == 0 || mine < each {
 			each = mine
 		}

@@ -45,7 +45,7 @@ var tests = map[string]test{
 	mutant.FrontDroppedEarly:      {"./fsm/queue", "TestVolumesGoWithTheirNewestEvent"},
 	mutant.SealedBodiesForgot:     {"./fsm/sealed", "TestVolumeIsSaved"},
 	mutant.DeletedDeadRunStays:    {"./fsm/workflow", "TestRunsWithoutTheirDeadLetterAreSealed"},
-	mutant.IdleSealsOneAtATime:    {"./fsm/queue", "TestSweepSealsManyAtOnce"},
+	mutant.SweepSealsMany:         {"./fsm/queue", "TestSweepSealsOneVolume"},
 	mutant.RunVolumesOutOfOrder:   {"./fsm/workflow", "TestRunsWithoutTheirDeadLetterAreSealed"},
 }
 
