@@ -26,7 +26,7 @@ func clusterRows() []Command {
 		{Name: "cluster info", Arity: 2, Flags: about, Cost: costConstant, Doc: Doc{Version: "3.0.0", Complexity: "O(1)",
 			Syntax: "CLUSTER INFO", Summary: "Returns the state of the cluster as text.",
 			Info: "stale", Tips: vagueOutput}, Run: clusterInfo},
-		{Name: "cluster keyslot", Arity: 3, Flags: about, Cost: costConstant, Doc: Doc{Version: "3.0.0", Complexity: "O(n), where n is the length of the key",
+		{Name: "cluster keyslot", Arity: 3, Flags: about, Cost: costConstant, Work: keySlotWork, Doc: Doc{Version: "3.0.0", Complexity: "O(n), where n is the length of the key",
 			Syntax: "CLUSTER KEYSLOT key", Summary: "Returns the slot of a key.",
 			Info: "stale"}, Run: clusterKeySlot},
 		{Name: "cluster links", Arity: 2, Flags: about, Cost: costConstant, Doc: Doc{Version: "7.0.0", Complexity: "O(1)",

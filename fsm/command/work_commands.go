@@ -209,5 +209,11 @@ func streamsWork(tx *Tx, argv [][]byte) (steps int64) {
 		}
 		steps += volume
 	}
+	if EqualFold(argv[0], "XREADGROUP") {
+		steps *= 3 // each entry that is pending is looked up, and then what it says
+	}
 	return steps
 }
+
+// keySlotWork is the work of CLUSTER KEYSLOT, which sums up a key byte by byte.
+func keySlotWork(_ *Tx, argv [][]byte) int64 { return int64(len(argv[2]) / bytesPerWork) }

@@ -14,7 +14,7 @@ const (
 	dumpedElement = 4  // steps to write an element as DUMP does, and to compute its checksum
 	claimedEntry  = 8  // steps to give a pending entry to another consumer
 	removedMember = 2  // steps for each member of a set of which a range is removed
-	describedRow  = 16 // steps to describe a command
+	describedRow  = 32 // steps to describe a command
 )
 
 // popWork takes so many elements out of the first value that has some. Without a count it is one.
@@ -209,7 +209,7 @@ func sketchAddWork(tx *Tx, argv [][]byte) int64 {
 	steps := size / bytesPerWork
 	if size < int64(len(hll.Registers{}))/2 {
 		longest := min(hll.MaxSparse, size+sparseElement*elements)
-		steps += elements * (longest / bytesPerWork)
+		steps += elements * (longest / sparseBytesPerWork)
 	}
 	return steps
 }
@@ -218,6 +218,9 @@ func sketchAddWork(tx *Tx, argv [][]byte) int64 {
 func sketchDebugWork(tx *Tx, argv [][]byte) int64 {
 	return int64(tx.DB.Peek(tx.Env, argv[2]).Len() / sketchBytesPerWork)
 }
+
+// sparseBytesPerWork is the number of bytes of a sparse sketch that PFADD walks in a step.
+const sparseBytesPerWork = 40
 
 // sketchBytesPerWork is the number of bytes of a sketch that PFDEBUG reads in a step.
 const sketchBytesPerWork = 8

@@ -112,7 +112,7 @@ func Dump(o *keyspace.Object, now env.Time) ([]byte, error) {
 
 // Bounds limit the memory and the work of reading a payload.
 type Bounds struct {
-	// Room is the most memory of the value, in bytes. Work is the most steps of reading it (0 = unlimited): one for an element, one for
+	// Room is the most memory of the value, in bytes. Work is the most steps of reading it (0 = unlimited): two for an element, one for
 	// 64 bytes of it, and more for values that take longer to make.
 	Room, Work int64
 	// ReadRefused says that reading a payload of RefusedPayload returns the error that it was made for.

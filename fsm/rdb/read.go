@@ -37,11 +37,14 @@ const elementRoom = 16
 // textPerStep is the number of bytes of an element that are a step of work, as for commands.
 const textPerStep = 64
 
+// elementSteps are the steps of an element beside those of its text.
+const elementSteps = 2
+
 // Steps that values take in addition to those of their elements: for each member of a sorted set, and the bytes of a JSON document and of
 // the record of another module are one.
 const (
 	scoredSteps  = 3
-	jsonPerStep  = 8
+	jsonPerStep  = 6
 	otherPerStep = 16
 )
 
@@ -50,7 +53,7 @@ func (r *reader) take(n int) error {
 	if r.room -= int64(n) + elementRoom; r.room < 0 {
 		return ErrRoom
 	}
-	return r.work(1 + n/textPerStep)
+	return r.work(elementSteps + n/textPerStep)
 }
 
 // work counts so many steps.
