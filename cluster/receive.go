@@ -48,10 +48,7 @@ func (r *receiver) begin(senders []consensus.Server) (*payloads.Gathering, error
 		}
 	}
 	r.senders.Store(&senders)
-	r.last = r.files.Gather(context.Background())
-	if former != nil {
-		former.Done() // what it has fetched is kept by the next one from here on
-	}
+	r.last = r.files.Gather(context.Background(), former)
 	return r.last, nil
 }
 

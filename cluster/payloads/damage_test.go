@@ -248,7 +248,7 @@ func TestDamageFoundByCopying(t *testing.T) {
 // gathers are what other nodes do when they are asked.
 func gather(t *testing.T, s *Store, list []payload.Payload) error {
 	t.Helper()
-	g := s.Gather(t.Context())
+	g := s.Gather(t.Context(), nil)
 	defer g.Done()
 	for _, ref := range names(list) {
 		if err := g.Want([]payload.Reference{ref, ref}); err != nil {
@@ -302,11 +302,61 @@ func TestGathering(t *testing.T) {
 	if err := gather(t, s, []payload.Payload{list[0], nobody}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("what no node has was fetched: %v", err)
 	}
-	g := s.Gather(t.Context())
+	g := s.Gather(t.Context(), nil)
 	failed := errors.New("the snapshot is damaged")
 	g.End(failed)
 	if err := g.Err(); !errors.Is(err, failed) {
 		t.Errorf("%v", err)
 	}
 	g.Done()
+}
+
+// TestGatheringKeepsWhatWasFetched: nothing in memory refers to what a gathering has fetched, and the leader may send its snapshot
+// again. Segments stay for that, however often compact looks, and so do segments that were empty when the snapshot began to come,
+// once it names what is in them.
+func TestGatheringKeepsWhatWasFetched(t *testing.T) {
+	other := open(t, Options{})
+	list := keep(t, other, 500)
+	s := open(t, Options{size: 256 << 10, Snapshots: func() ([]string, error) { return nil, nil }, Fetch: func(_ context.Context, want []payload.Digest) [][]byte {
+		return other.Find(want, 1<<30)
+	}})
+	var last *Gathering
+	fetch := func(former *Gathering) {
+		t.Helper()
+		last = s.Gather(t.Context(), former)
+		s.compact()
+		if err := last.Want(names(list)); err != nil {
+			t.Fatal(err)
+		}
+		s.compact()
+		last.End(nil)
+		if err := last.Err(); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // sees that they are empty, and looks whether they may go
+			s.compact()
+		}
+		if n := s.Stats(); n.Fetched != int64(len(list)) {
+			t.Fatalf("%d of %d were fetched: some twice", n.Fetched, len(list))
+		}
+	}
+	fetch(nil)
+	for range 3 {
+		fetch(last)
+	}
+	before := s.Pin()
+	s.compact()
+	last.Done()
+	last = s.Gather(t.Context(), nil)
+	if err := last.Want(names(list)); err != nil {
+		t.Fatal(err)
+	}
+	before.Settle()
+	last.End(nil)
+	fetch(last)
+	last.Done()
+	s.compact()
+	if n := s.Stats().Segments; n > 1 {
+		t.Errorf("%d segments stay that no snapshot names", n)
+	}
 }

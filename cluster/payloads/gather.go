@@ -18,7 +18,7 @@ const (
 	fetchers = 4
 	// fetchPause is the wait after a request that brought nothing.
 	fetchPause = 100 * time.Millisecond
-	// gathered is the time for which a Gathering keeps what it has fetched for a snapshot that did not come.
+	// gathered is the time for which a Gathering keeps what it has fetched for a snapshot that is not there yet.
 	gathered = 10 * time.Minute
 )
 
@@ -93,7 +93,9 @@ type Gathering struct {
 	pin    *Pin
 	cancel context.CancelFunc
 	done   chan struct{}
-	err    error // once done is closed
+	// err is why it failed, and letGo the end of the time for which it keeps what it has fetched, both once done is closed.
+	err   error
+	letGo *time.Timer
 
 	mu      sync.Mutex
 	changed chan struct{} // is closed, and replaced, when something has changed
@@ -105,22 +107,36 @@ type Gathering struct {
 	moved   time.Time // when something came last
 }
 
-// Gather begins to gather. Done must be called when the snapshot is in use.
-func (s *Store) Gather(ctx context.Context) *Gathering {
+// Gather begins to gather. Done must be called when the snapshot is in use. It keeps what the former Gathering has fetched, which has
+// ended, or is nil: nothing in memory refers to that yet, and it may have taken longer than the leader waits.
+func (s *Store) Gather(ctx context.Context, former *Gathering) *Gathering {
 	ctx, cancel := context.WithCancel(ctx)
-	g := &Gathering{s: s, pin: s.Pin(), cancel: cancel, done: make(chan struct{}), changed: make(chan struct{}), known: map[uint64]bool{}, moved: time.Now()}
+	g := &Gathering{s: s, pin: s.pinAfter(former), cancel: cancel, done: make(chan struct{}), changed: make(chan struct{}), known: map[uint64]bool{}, moved: time.Now()}
 	go g.run(ctx)
 	return g
 }
 
+// pinAfter returns the pin of the former Gathering, as long as it keeps what it has fetched, and otherwise a new one.
+func (s *Store) pinAfter(former *Gathering) *Pin {
+	if former != nil {
+		<-former.done
+		if former.cancel(); former.letGo.Stop() {
+			return former.pin
+		}
+	}
+	return s.Pin()
+}
+
 // Want adds the payloads that are named. It never fails.
 func (g *Gathering) Want(names []payload.Reference) error {
+	g.s.moving.Lock() // so no segment is removed between the look and the note that it is needed
+	defer g.s.moving.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range names {
 		d := &names[i].Digest
 		key := g.s.index.key(d)
-		if g.s.has(d) || g.known[key] {
+		if g.known[key] || g.s.needed(d) {
 			continue
 		}
 		g.known[key] = true
@@ -134,6 +150,21 @@ func (g *Gathering) Want(names []payload.Reference) error {
 func (s *Store) has(d *payload.Digest) bool {
 	p := s.index.get(d)
 	return p != nowhere && s.segments.there(p.segment())
+}
+
+// needed reports whether a payload has a place, and has its segment stay for the snapshots that are under way, even if nothing in
+// memory refers to it. The caller holds moving.
+func (s *Store) needed(d *payload.Digest) bool {
+	p := s.index.get(d)
+	if p == nowhere {
+		return false
+	}
+	g := s.segments.get(p.segment())
+	if g == nil {
+		return false
+	}
+	g.empty = false
+	return true
 }
 
 // change wakes those that wait for a change.
@@ -199,7 +230,7 @@ func (g *Gathering) run(ctx context.Context) {
 		g.s.opts.Log.Info("payloads that a snapshot names were fetched", "fetched", g.fetched, "error", err)
 	}
 	g.err = err
-	time.AfterFunc(gathered, g.pin.Settle)
+	g.letGo = time.AfterFunc(gathered, g.pin.Settle)
 	close(g.done)
 }
 
