@@ -15,6 +15,8 @@ const (
 	LackForgotten          = "lack-forgotten"
 	ColdUncounted          = "cold-uncounted"
 	ColdUnpinned           = "cold-unpinned"
+	FetchedForgotten       = "fetched-forgotten"
+	NeededGoes             = "needed-goes"
 )
 
 // files are the faults of payloads in files, and of the snapshots and backups that name them.
@@ -102,6 +104,35 @@ var files = []Fault{
 				`	return func(emptied uint64) bool { return emptied < oldest }
 `,
 				`	return func(emptied uint64) bool { return emptied <= oldest }
+`,
+			},
+		},
+	},
+	{
+		FetchedForgotten,
+		"what a node has fetched for a snapshot is removed when the snapshot comes again (this was a fault of the product)",
+		[]Edit{
+			{
+				"cluster/payloads/gather.go",
+				`		if former.cancel(); former.letGo.Stop() {
+			return former.pin
+		}
+`,
+				`		former.Done()
+`,
+			},
+		},
+	},
+	{
+		NeededGoes,
+		"a segment is removed although the snapshot that is coming names what is in it",
+		[]Edit{
+			{
+				"cluster/payloads/gather.go",
+				`	g.empty = false
+	return true
+`,
+				`	return true
 `,
 			},
 		},

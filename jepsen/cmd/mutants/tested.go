@@ -32,6 +32,8 @@ var tests = map[string]test{
 	mutant.LackForgotten:          {"./fsm", "TestEveryCommandOnColdValues"},
 	mutant.ColdUncounted:          {"./fsm", "TestColdValuesAnswerAlike"},
 	mutant.ColdUnpinned:           {"./fsm", "TestColdValuesAnswerAlike"},
+	mutant.FetchedForgotten:       {"./cluster/payloads", "TestGatheringKeepsWhatWasFetched"},
+	mutant.NeededGoes:             {"./cluster/payloads", "TestGatheringKeepsWhatWasFetched"},
 	mutant.PackedCount:            {"./fsm/keyspace", "TestPackedForms"},
 	mutant.PackedConversion:       {"./fsm/keyspace", "TestPackedForms"},
 	mutant.PackedScores:           {"./fsm/keyspace", "TestPackedForms"},
