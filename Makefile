@@ -68,6 +68,10 @@ lint: vet ## go vet, gofmt, staticcheck and Biome, and the files in deploy/ as f
 console: setup ## build the console's pages, console/dist, from console/src
 	cd console && node_modules/.bin/tsc --noEmit -p . && node build.mjs
 
+.PHONY: console-dev
+console-dev: setup ## serve the console from its source beside a running node (ARGS=http://127.0.0.1:8080); pages load again when it changes
+	cd console && node dev.mjs $(ARGS)
+
 .PHONY: console-bench
 console-bench: build setup ## how fast the console is with many keys, messages and runs, and what it costs (ARGS=views or cost, SCALE=0.01)
 	TRIREME=$(CURDIR)/$(BIN) CHROMIUM=$$(command -v chromium || command -v google-chrome) node console/test/bench.mjs $(ARGS)

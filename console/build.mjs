@@ -1,36 +1,27 @@
-// Builds the console: src into files of stable names, packed by gzip. `node build.mjs DIR`
-// writes into another folder than dist, unpacked too, for the test that compares.
+// Builds the console: src into files that are packed by gzip, but for typefaces, which are packed already.
+// `node build.mjs DIR` writes into another folder than dist, unpacked too, for the test that compares.
+// Views are files of their own, which a browser loads when they are opened: their names change with what is in them.
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { here, options } from "./options.mjs";
 
-const here = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? join(here, "dist");
 mkdirSync(out, { recursive: true });
+for (const name of readdirSync(out)) {
+  if (/\.(gz|woff2)$/.test(name)) rmSync(join(out, name)); // of the build before
+}
 
-const result = await build({
-  absWorkingDir: here,
-  entryPoints: { app: "src/main.tsx" },
-  bundle: true,
-  minify: true,
-  write: false,
-  format: "iife",
-  target: ["chrome109", "firefox115", "safari16.4"],
-  outdir: out,
-  charset: "utf8",
-  legalComments: "none",
-  jsx: "automatic",
-  jsxImportSource: "preact",
-});
+const result = await build({ ...options, minify: true, write: false, define: { DEVELOPMENT: "false" } });
 const files = Object.fromEntries(result.outputFiles.map((f) => [f.path.split(/[\\/]/).pop(), f.contents]));
 files["icon.svg"] = readFileSync(join(here, "src/icon.svg"));
 files["licences.txt"] = Buffer.from(licences());
 
 for (const [name, text] of Object.entries(files)) {
-  writeFileSync(join(out, `${name}.gz`), gzipSync(text, { level: 9 }));
+  if (name.endsWith(".woff2")) writeFileSync(join(out, name), text);
+  else writeFileSync(join(out, `${name}.gz`), gzipSync(text, { level: 9 }));
 }
 writeFileSync(join(out, "index.html"), readFileSync(join(here, "src/index.html")));
 for (const [name, text] of Object.entries(files)) {

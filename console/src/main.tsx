@@ -1,76 +1,18 @@
-import "uplot/dist/uPlot.min.css";
 import "./app.css";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Access } from "./access/access";
 import { asked, base, database, enc, ended, json, sentence, show, type Who, who } from "./api";
-import { CommandLine } from "./cli";
-import { Audit, Cluster } from "./cluster";
-import { Data } from "./data/data";
 import { enter } from "./enter";
-import { Live } from "./live";
-import { DeadLetters } from "./messages/dead";
-import { FlowControl } from "./messages/flow";
-import { Groups } from "./messages/groups";
-import { SigningKeys } from "./messages/keys";
-import { Messages } from "./messages/messages";
-import { Queues } from "./messages/queues";
-import { Schedules } from "./messages/schedules";
-import { Overview } from "./overview";
 import { click, go, href, path, set } from "./router";
-import { Runs } from "./runs/runs";
 import { SignIn } from "./signin";
-import { theme } from "./ui/charts";
 import { IconButton } from "./ui/controls";
 import { ShownOnce, Sure } from "./ui/dialogs";
 import { Icon } from "./ui/icons";
 import { Empty, Page } from "./ui/layout";
+import { Opened } from "./ui/opened";
+import { nextTheme, shade, theme } from "./ui/theme";
 import { toast, toasts } from "./ui/toasts";
-
-type View = { path: string; name: string; icon: string; may: (w: Who) => boolean; show: () => preact.JSX.Element };
-const keyspace = (w: Who) => w.keyspace,
-  messages = (w: Who) => w.messages !== "",
-  admin = (w: Who) => w.admin;
-const groups: [string, View[]][] = [
-  ["", [{ path: "/", name: "Overview", icon: "overview", may: () => true, show: Overview }]],
-  [
-    "Keyspace",
-    [
-      { path: "/data", name: "Data", icon: "data", may: keyspace, show: Data },
-      { path: "/cli", name: "Command line", icon: "cli", may: keyspace, show: CommandLine },
-      { path: "/live", name: "Live", icon: "live", may: keyspace, show: Live },
-    ],
-  ],
-  [
-    "Messages",
-    [
-      { path: "/messages", name: "Messages", icon: "messages", may: messages, show: Messages },
-      { path: "/dead", name: "Dead letters", icon: "dead", may: messages, show: DeadLetters },
-      { path: "/queues", name: "Queues", icon: "queues", may: messages, show: Queues },
-      { path: "/flow", name: "Flow control", icon: "flow", may: messages, show: FlowControl },
-      { path: "/schedules", name: "Schedules", icon: "schedules", may: messages, show: Schedules },
-      { path: "/groups", name: "URL groups", icon: "groups", may: messages, show: Groups },
-      { path: "/keys", name: "Signing keys", icon: "keys", may: messages, show: SigningKeys },
-    ],
-  ],
-  ["Workflows", [{ path: "/runs", name: "Runs", icon: "runs", may: messages, show: Runs }]],
-  [
-    "Operations",
-    [
-      { path: "/cluster", name: "Cluster", icon: "cluster", may: admin, show: Cluster },
-      { path: "/access", name: "Access", icon: "access", may: (w) => w.admin || w.keyspace, show: Access },
-      { path: "/audit", name: "Audit log", icon: "audit", may: admin, show: Audit },
-    ],
-  ],
-];
-const views = groups.flatMap(([, list]) => list);
-
-const themes = ["system", "light", "dark"];
-function paint() {
-  document.documentElement.dataset.theme = theme.value;
-  localStorage.setItem("trireme-theme", theme.value);
-}
-paint();
+import { groups, views } from "./views";
 
 function Shell({ me }: { me: Who }) {
   const [open, put] = useState(false);
@@ -78,7 +20,6 @@ function Shell({ me }: { me: Who }) {
     views.find((v) => v.path !== "/" && (path.value === v.path || path.value.startsWith(`${v.path}/`))) ?? views[0];
   const known = path.value === "/" || now.path !== "/";
   useEffect(() => put(false), [path.value]);
-  const Show = now.show;
   const allowed = now.may(me);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: what is clicked are the links in it.
@@ -123,12 +64,9 @@ function Shell({ me }: { me: Who }) {
             </small>
           </div>
           <IconButton
-            icon={theme.value === "dark" ? "moon" : "sun"}
+            icon={shade.value === "dark" ? "moon" : "sun"}
             label={`Theme: ${theme.value}`}
-            onClick={() => {
-              theme.value = themes[(themes.indexOf(theme.value) + 1) % 3];
-              paint();
-            }}
+            onClick={nextTheme}
           />
           <IconButton icon="out" label="Sign out" onClick={signOut} />
         </footer>
@@ -148,7 +86,7 @@ function Shell({ me }: { me: Who }) {
             </Empty>
           </Page>
         ) : allowed ? (
-          <Show key={now.path} />
+          <Opened view={now} key={now.path} />
         ) : (
           <Page title={now.name}>
             <Empty icon="lock" title="Your credential does not open this">
@@ -272,4 +210,5 @@ async function start() {
   }
 }
 
+if (DEVELOPMENT) new EventSource("changes").addEventListener("message", () => location.reload());
 render(<App />, document.getElementById("app") ?? document.body);

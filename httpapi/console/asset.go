@@ -6,10 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"html"
 	"io"
 	"net/http"
+	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -17,22 +18,27 @@ import (
 )
 
 // policy lets a page load only what this node serves; the page itself contains no script and no style.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 
-// asset is a built file, packed and plain.
+// asset is a built file, packed or plain.
 type asset struct {
 	kind   string
 	etag   string
 	packed []byte
 	plain  []byte
+	// named: the name of the file changes with what is in it.
+	named bool
 }
 
-// files are the built files that browsers load, by the name in the URL.
-var files = map[string]string{
-	"app.js": "text/javascript; charset=utf-8", "app.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml",
-	"licences.txt": "text/plain; charset=utf-8",
+// kinds are the types of built files, by how their names end.
+var kinds = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+	".txt": "text/plain; charset=utf-8", ".woff2": "font/woff2",
 }
+
+// hashed is the end of a name that esbuild has made from what is in the file.
+var hashed = regexp.MustCompile(`-[A-Z0-9]{8}\.\w+$`)
 
 var errNoConsole = errors.New("console: this build has none (build tag noconsole)")
 
@@ -47,12 +53,18 @@ func loadAssets(base string, signOn bool) (page *asset, all map[string]*asset, e
 	text = bytes.ReplaceAll(text, []byte("{{sign-on}}"), strconv.AppendBool(nil, signOn))
 	page = &asset{kind: "text/html; charset=utf-8", plain: text, etag: etagOf(text)}
 	all = map[string]*asset{}
-	for name, kind := range files { // unordered: into a map
-		packed, found := dist.Read(name + ".gz")
-		if !found {
-			return nil, nil, fmt.Errorf("console: %s.gz was not built", name)
+	for _, file := range dist.Names() {
+		name, packed := strings.CutSuffix(file, ".gz")
+		kind, is := kinds[path.Ext(name)]
+		if !is {
+			continue // the page, and the package itself
 		}
-		all[name] = &asset{kind: kind, packed: packed, etag: etagOf(packed)}
+		b, _ := dist.Read(file)
+		one := &asset{kind: kind, etag: etagOf(b), plain: b, named: hashed.MatchString(name)}
+		if packed {
+			one.packed, one.plain = b, nil
+		}
+		all[name] = one
 	}
 	return page, all, nil
 }
@@ -66,6 +78,11 @@ func etagOf(b []byte) string {
 func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	a := c.assets[name]
 	h := w.Header()
+	if a == nil && kinds[path.Ext(name)] != "" && !strings.Contains(name, "/") {
+		// A page of another version asks for a file of its own.
+		refuse(w, http.StatusNotFound, "there is no such file in this version of the console")
+		return
+	}
 	if a == nil {
 		a = c.page
 		h.Set("Content-Security-Policy", policy)
@@ -73,6 +90,9 @@ func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request, name string
 	}
 	h.Set("Content-Type", a.kind)
 	h.Set("Cache-Control", "no-cache")
+	if a.named {
+		h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
 	h.Set("ETag", a.etag)
 	if r.Header.Get("If-None-Match") == a.etag {
 		w.WriteHeader(http.StatusNotModified)

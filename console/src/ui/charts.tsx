@@ -1,9 +1,10 @@
 // Figures over time, and single ones.
-import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
+import { secondsClock } from "../format";
 import { A } from "./layout";
+import { shade } from "./theme";
 
 const colours = () => {
   const s = getComputedStyle(document.documentElement);
@@ -13,9 +14,9 @@ const colours = () => {
     a: s.getPropertyValue("--accent").trim(),
     b: s.getPropertyValue("--second").trim(),
     c: s.getPropertyValue("--bad").trim(),
+    sans: s.getPropertyValue("--sans").trim(),
   };
 };
-export const theme = signal(localStorage.getItem("trireme-theme") ?? "system");
 
 export function Chart({
   time,
@@ -30,7 +31,7 @@ export function Chart({
 }) {
   const ref = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  const now = theme.value;
+  const now = shade.value;
   useEffect(() => {
     const box = ref.current;
     if (!box) return;
@@ -40,7 +41,7 @@ export function Chart({
       stroke: c.ink,
       grid: { stroke: c.line, width: 1 },
       ticks: { show: false },
-      font: "11px system-ui, sans-serif",
+      font: `11px ${c.sans}`,
     };
     plot.current = new uPlot(
       {
@@ -51,7 +52,12 @@ export function Chart({
         cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
         scales: { y: { range: (_u, _min, max) => [0, Math.max(max * 1.15, 0.001)] } },
         axes: [
-          { ...axis, values: "{HH}:{mm}", space: 60 },
+          {
+            ...axis,
+            size: 26,
+            values: (_u, times, _axis, _space, step) => times.map((t) => secondsClock(t, step)),
+            space: 72,
+          },
           { ...axis, size: 62, values: (_u, v) => v.map(unit) },
         ],
         series: [

@@ -40,3 +40,5 @@ export const Icon = ({ name }: { name: string }) => (
     <path d={icons[name] ?? icons.box} />
   </svg>
 );
+/** iconNames are the names of all icons. */
+export const iconNames = Object.keys(icons);

@@ -1,0 +1,3 @@
+/** DEVELOPMENT is true in the builds of dev.mjs. */
+declare const DEVELOPMENT: boolean;
+declare module "*.css";
