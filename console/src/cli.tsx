@@ -176,7 +176,7 @@ export function CommandLine() {
     sure({
       title: `Run ${show(what.command)}`,
       name: database.value,
-      verb: "Run it",
+      verb: "Run the command",
       text: (
         <p>
           {what.text} This is database {database.value}.

@@ -101,7 +101,7 @@ export function Cluster() {
                   },
                   { name: "Version", of: (n) => n.version || "–" },
                   {
-                    name: "-Acts",
+                    name: "-Actions",
                     class: "acts-cell",
                     of: (n) => (
                       <>
@@ -151,7 +151,7 @@ export function Cluster() {
         title="Doctor"
         acts={
           <Button kind="quiet" icon="refresh" onClick={doctor.again}>
-            Examine again
+            Check again
           </Button>
         }
       >
@@ -286,7 +286,7 @@ export function Audit() {
         isEmpty={(d) => !d.records.length}
         empty={
           <Card>
-            <Empty icon="audit" title="Nothing was done yet">
+            <Empty icon="audit" title="No actions recorded yet">
               Administrative acts appear here: sign-ins, databases, users, settings, nodes.
             </Empty>
           </Card>
@@ -301,7 +301,7 @@ export function Audit() {
               columns={[
                 { name: "When", class: "tight", of: (r) => <Ago at={r.time} /> },
                 {
-                  name: "Act",
+                  name: "Action",
                   of: (r) => (
                     <>
                       <b>{r.act}</b> {r.target}

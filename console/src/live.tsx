@@ -213,8 +213,8 @@ function Events() {
                 kind="quiet"
                 onClick={() =>
                   sure({
-                    title: "Switch keyspace events on",
-                    verb: "Switch on",
+                    title: "Turn on keyspace events",
+                    verb: "Turn on",
                     done: "Keyspace events are on",
                     text: (
                       <p>
@@ -226,7 +226,7 @@ function Events() {
                   })
                 }
               >
-                Switch on
+                Turn on
               </Button>
             </Note>
           ) : (
@@ -255,7 +255,7 @@ function Slow() {
       isEmpty={(d) => !d.length}
       empty={
         <Card>
-          <Empty icon="live" title="Nothing was slow">
+          <Empty icon="live" title="No slow commands">
             Commands that take 10 milliseconds or more on this node are listed here.
           </Empty>
         </Card>
@@ -270,14 +270,14 @@ function Slow() {
               kind="quiet"
               onClick={() =>
                 sure({
-                  title: "Forget the slow log",
+                  title: "Clear the slow log",
                   text: <p>This node forgets the slow commands of database {database.value}.</p>,
-                  verb: "Forget",
+                  verb: "Clear it",
                   go: () => run("SLOWLOG", "RESET").then(slow.again),
                 })
               }
             >
-              Forget
+              Clear it
             </Button>
           }
         >
@@ -287,7 +287,7 @@ function Slow() {
             id={(r) => str(r[0])}
             columns={[
               { name: "When", class: "tight", of: (r) => <Ago at={inMs("SLOWLOG", "time", num(r[1]))} /> },
-              { name: "Took", class: "num", of: (r) => figure("SLOWLOG", "took", num(r[2])) },
+              { name: "Duration", class: "num", of: (r) => figure("SLOWLOG", "took", num(r[2])) },
               {
                 name: "Command",
                 class: "main-cell",
@@ -342,7 +342,7 @@ function Clients() {
               { name: "Idle", class: "num", of: (r) => figure("/admin/clients", "idleSeconds", r.idleSeconds) },
               { name: "Last command", of: (r) => r.command },
               {
-                name: "-Acts",
+                name: "-Actions",
                 class: "acts-cell",
                 of: (r) => (
                   <Button

@@ -26,7 +26,7 @@ function Shell({ me }: { me: Who }) {
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click.
     <div class="shell" onClick={click}>
       <a class="skip" href="#main">
-        Skip to the view
+        Skip to the content
       </a>
       <header class="bar">
         <IconButton icon="menu" label="Menu" aria-expanded={open} aria-controls="menu" onClick={() => put(!open)} />
@@ -75,14 +75,14 @@ function Shell({ me }: { me: Who }) {
         {!known ? (
           <Page title="Not found">
             <Empty
-              title="There is no such view"
+              title="View not found"
               act={
                 <a class="button" href={href("/")}>
-                  To the overview
+                  Go to the overview
                 </a>
               }
             >
-              The address may be of another version.
+              The address may belong to another version.
             </Empty>
           </Page>
         ) : allowed ? (

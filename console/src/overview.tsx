@@ -93,7 +93,7 @@ function AdminOverview() {
           title="Nodes"
           acts={
             <A to="/cluster" class="button quiet">
-              All about the cluster
+              Cluster details
             </A>
           }
         >
@@ -294,7 +294,7 @@ function OwnOverview() {
           <Loaded
             of={events}
             isEmpty={(d) => !d.events.length}
-            empty={<Empty icon="messages" title="Nothing was published yet" />}
+            empty={<Empty icon="messages" title="No messages yet" />}
           >
             {(d) => (
               <div class="nodes">

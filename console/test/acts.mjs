@@ -27,7 +27,7 @@ export async function acts(page, { ask, to, run, later }) {
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("paused", { exact: true }).waitFor();
   await page.go("/schedules");
-  await page.getByRole("button", { name: "Next five" }).click();
+  await page.getByRole("button", { name: "Next five times" }).click();
   await until(async () => assert.equal(await dialog.locator("li").count(), 5), "the next five times");
   await page.go(`/runs?id=${run.workflowRunId}`);
   await page.getByRole("button", { name: "Cancel" }).click();
@@ -40,7 +40,7 @@ export async function acts(page, { ask, to, run, later }) {
   await dialog.getByLabel("Name").fill("shop");
   await dialog.getByRole("button", { name: "Create" }).click();
   await dialog.getByText("They are shown this once").waitFor();
-  await dialog.getByRole("button", { name: "I have them" }).click();
+  await dialog.getByRole("button", { name: "I saved them" }).click();
   await page.go("/data?db=shop");
   await page.getByText("0 keys in database shop").waitFor();
   await page.go("/audit");
@@ -57,11 +57,11 @@ async function dataActs(page, dialog, ask) {
   await page.getByRole("button", { name: "New key" }).click();
   await dialog.getByLabel("Name").fill("made:here");
   await dialog.getByLabel("Value").fill("first");
-  await dialog.getByRole("button", { name: "Write" }).click();
+  await dialog.getByRole("button", { name: "Create the key" }).click();
   await page.locator(".key-name", { hasText: "made:here" }).waitFor();
   await page.getByRole("button", { name: "Edit" }).click();
   await page.locator("main textarea").fill("second ✓");
-  await page.getByRole("button", { name: "Write" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
   await until(
     async () => assert.equal((await ask("/", { body: '["GET","made:here"]' })).result, "second ✓"),
     "the edited value",

@@ -71,7 +71,7 @@ export async function leaderDies(to) {
   await elsewhere.getByRole("button", { name: "New key" }).click();
   await elsewhere.getByRole("dialog").getByLabel("Name").fill("after");
   await elsewhere.getByRole("dialog").getByLabel("Value").fill("1");
-  await elsewhere.getByRole("dialog").getByRole("button", { name: "Write" }).click();
+  await elsewhere.getByRole("dialog").getByRole("button", { name: "Create the key" }).click();
   await elsewhere.locator(".key-name", { hasText: "after" }).waitFor();
   const call = await fetch(`${at(other)}/v2/publish/${to}/good`, {
     method: "POST",

@@ -73,7 +73,7 @@ export async function sdkRun(page, url, token, to) {
     const left = new Date(until.replace(" ", "T")) - Date.now();
     assert.ok(left > 110 * 60_000 && left <= 121 * 60_000, `the event is waited for until ${until}`);
     const text = await page.locator("main").innerText();
-    assert.doesNotMatch(text, /Took\s+\d+ ms so far/, text); // its first sleep took a second
+    assert.doesNotMatch(text, /Duration\s+\d+ ms so far/, text); // its first sleep took a second
     assert.doesNotMatch(text, /\b60 (s|min)\b|\b24 h\b|\d{3,} d\b/, text);
     clean(page, "the run of the SDK");
   } finally {
@@ -105,7 +105,7 @@ export async function asksFirst(page, ask) {
     await type(command);
     await dialog.waitFor();
     assert.ok(
-      await dialog.getByRole("button", { name: "Run it" }).isDisabled(),
+      await dialog.getByRole("button", { name: "Run the command" }).isDisabled(),
       `${command} runs without the name of the database`,
     );
     await accessible(page, command);
@@ -137,7 +137,7 @@ export async function shownOnce(page) {
     await page.keyboard.press("Escape");
     assert.equal(await dialog.locator(".mono").first().innerText(), token, `${title} is gone`);
     assert.equal(await dialog.getByRole("button", { name: "Close" }).count(), 0);
-    await dialog.getByRole("button", { name: /^I have/ }).click();
+    await dialog.getByRole("button", { name: /^I saved/ }).click();
     await dialog.waitFor({ state: "detached" });
   };
   await page.go("/access");
@@ -149,14 +149,14 @@ export async function shownOnce(page) {
   await dialog.getByText("They are shown this once").waitFor();
   await stays("the tokens of a new database");
   await page.go("/access");
-  await page.getByRole("row", { name: /once/ }).getByRole("button", { name: "New tokens" }).click();
+  await page.getByRole("row", { name: /once/ }).getByRole("button", { name: "Replace tokens" }).click();
   await dialog.locator("[data-sure]").fill("once");
-  await dialog.getByRole("button", { name: "Draw new tokens" }).click();
+  await dialog.getByRole("button", { name: "Replace the tokens" }).click();
   await dialog.getByText("They are shown this once").waitFor();
   await stays("the new tokens of a database");
   await page.go("/access?part=users");
   await page.getByRole("row", { name: /app/ }).getByRole("button", { name: "Token" }).click();
-  await dialog.getByRole("button", { name: "Make it" }).click();
+  await dialog.getByRole("button", { name: "Create it" }).click();
   await dialog.getByText("It is shown this once").waitFor();
   await stays("the token of a user");
   clean(page, "shown once");

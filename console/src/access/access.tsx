@@ -10,7 +10,7 @@ export function Access() {
   const admin = signedIn().admin,
     part = query.value.get("part") ?? (admin ? "databases" : "users");
   return (
-    <Page title="Access" sub="Who may do what">
+    <Page title="Access" sub="Users, tokens and databases">
       <Tabs
         now={part}
         to={(n) => ({ part: n, db: query.value.get("db") ?? undefined })}

@@ -33,7 +33,7 @@ export function Databases() {
         ["Token", x.token],
         ["Read-only token", x.readonlyToken],
       ],
-      verb: "I have them",
+      verb: "I saved them",
     });
   const create = () =>
     act("Created", async () => {
@@ -67,7 +67,7 @@ export function Databases() {
               { name: "Users", class: "num", of: (x) => figure("/admin/databases", "users", x.users) },
               { name: "Created", of: (x) => <Ago at={x.createdAt} /> },
               {
-                name: "-Acts",
+                name: "-Actions",
                 class: "acts-cell",
                 of: (x) => (
                   <>
@@ -77,7 +77,7 @@ export function Databases() {
                         sure({
                           title: `New tokens for ${x.name}`,
                           name: x.name,
-                          verb: "Draw new tokens",
+                          verb: "Replace the tokens",
                           text: (
                             <p>
                               Both tokens of {x.name} are void at once, on all nodes: every app that uses them is
@@ -94,7 +94,7 @@ export function Databases() {
                         })
                       }
                     >
-                      New tokens
+                      Replace tokens
                     </Button>
                     {x.name !== "default" && (
                       <Button

@@ -118,7 +118,7 @@ export function Users() {
                 ),
               },
               {
-                name: "-Acts",
+                name: "-Actions",
                 class: "acts-cell",
                 of: (u) =>
                   !builtin(u.name) && (
@@ -134,8 +134,8 @@ export function Users() {
                         onClick={() =>
                           sure({
                             title: `Make a token for ${u.name}`,
-                            verb: "Make it",
-                            done: "Made",
+                            verb: "Create it",
+                            done: "Created",
                             text: <p>A new token is added to the passwords of {u.name}. It is shown once.</p>,
                             go: async () => {
                               const token = str(await run("ACL", "GENTOKEN", enc(u.name)));
@@ -144,7 +144,7 @@ export function Users() {
                                 title: `Token of ${u.name}`,
                                 note: "It is shown this once.",
                                 rows: [["Token", token]],
-                                verb: "I have it",
+                                verb: "I saved it",
                               });
                             },
                           })
@@ -217,7 +217,7 @@ function UserForm({ u, close, done }: { u: { name: string; rules: string }; clos
             <Text value={rules} onText={put} class="mono" />
           </Field>
           <div class="wide">
-            <h3>What they mean</h3>
+            <h3>What the rules mean</h3>
             <ul>
               {all.map((r, i) => (
                 <li key={i}>
@@ -236,7 +236,7 @@ function UserForm({ u, close, done }: { u: { name: string; rules: string }; clos
           </Field>
           {u.name && (
             <div class="filters wide">
-              <Field label="Would this command be open? (as written before)">
+              <Field label="Would this command be allowed?">
                 <Text value={tries} onText={attempt} placeholder="GET app:1" />
               </Field>
               <Button
@@ -259,7 +259,7 @@ function UserForm({ u, close, done }: { u: { name: string; rules: string }; clos
         <footer>
           <Button onClick={close}>Cancel</Button>
           <Button type="submit" kind="main">
-            Write
+            Save the user
           </Button>
         </footer>
       </form>

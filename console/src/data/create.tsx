@@ -103,7 +103,7 @@ export function Create({ close, done, prefix }: { close: () => void; done: (k: s
               }}
             />
           </Field>
-          <Field label="Expires in seconds" help="Empty: never">
+          <Field label="Expires in seconds" help="Leave empty for never">
             <Text type="number" min="1" value={ttl} onText={set} />
           </Field>
           <Field label={kind.label} wide>
@@ -113,7 +113,7 @@ export function Create({ close, done, prefix }: { close: () => void; done: (k: s
         <footer>
           <Button onClick={close}>Cancel</Button>
           <Button type="submit" kind="main">
-            Write
+            Create the key
           </Button>
         </footer>
       </form>

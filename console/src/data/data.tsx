@@ -130,7 +130,7 @@ export function Data() {
               </span>
               {scan.cursor !== "0" && (
                 <Button kind="quiet" busy={busy} onClick={() => load(scan)}>
-                  Scan on
+                  Scan more keys
                 </Button>
               )}
               {(prefix || pattern) && scan.keys.length > 0 && (

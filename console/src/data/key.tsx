@@ -32,7 +32,7 @@ export function Key({ name, gone, renamed }: { name: string; gone: () => void; r
         of={info}
         isEmpty={(d) => d === null}
         empty={
-          <Empty icon="data" title="There is no such key">
+          <Empty icon="data" title="Key not found">
             <bdi>{show(name)}</bdi> was deleted, or has expired.
           </Empty>
         }

@@ -68,7 +68,7 @@ export function HashEditor({ name, changed }: Props) {
                   fields: [
                     { label: "Field", value: show(r.id), fixed: true },
                     { label: "Value", value: utf8(r.cells[2]) ?? "", area: true },
-                    { label: "Expires in seconds (empty: as it is)", optional: true },
+                    { label: "Expires in seconds (empty: no change)", optional: true },
                   ],
                   write: async ([, v, t]) => {
                     await run("HSET", name, r.id, enc(v));

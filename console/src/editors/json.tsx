@@ -51,7 +51,7 @@ export function JsonEditor({ name, info, changed }: Props) {
               </Field>
               <div class="acts">
                 <Button type="submit" kind="main">
-                  Write
+                  Save
                 </Button>
                 <Button onClick={() => edit(null)}>Cancel</Button>
               </div>

@@ -88,7 +88,7 @@ export function Rows({
                 class: i === columns.length - 1 ? "main-cell" : undefined,
                 of: (r: Row) => <Cell of={r.cells[i]} />,
               })),
-              { name: "-Acts", class: "acts-cell", of: acts },
+              { name: "-Actions", class: "acts-cell", of: acts },
             ]}
           />
           {pages.next && (
@@ -144,7 +144,7 @@ function Form({
         <footer>
           <Button onClick={close}>Cancel</Button>
           <Button type="submit" kind="main">
-            Write
+            Save
           </Button>
         </footer>
       </form>

@@ -76,7 +76,7 @@ export function StringEditor({ name, changed }: Props) {
               </Field>
               <div class="acts">
                 <Button type="submit" kind="main">
-                  Write
+                  Save
                 </Button>
                 <Button onClick={() => edit(null)}>Cancel</Button>
               </div>

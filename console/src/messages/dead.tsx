@@ -179,7 +179,7 @@ export function DeadLetters() {
                 ...(mayWrite()
                   ? [
                       {
-                        name: "-Chosen",
+                        name: "-Selected",
                         class: "tight",
                         of: (m: DeadLetter) => (
                           <input

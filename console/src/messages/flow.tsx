@@ -127,7 +127,7 @@ export function FlowControl() {
                     ),
                 },
                 {
-                  name: "-Acts",
+                  name: "-Actions",
                   class: "acts-cell",
                   of: (f) => (
                     <>
@@ -161,14 +161,14 @@ export function FlowControl() {
                               kind="quiet"
                               onClick={() =>
                                 sure({
-                                  title: "Begin a new window",
+                                  title: "Start a new window",
                                   text: (
                                     <p>
                                       What was counted in this window is forgotten: {count(f.waitListSize)} waiting ones
                                       may start at once.
                                     </p>
                                   ),
-                                  verb: "Begin",
+                                  verb: "Start the window",
                                   go: () =>
                                     json(`/v2/flowControl/${name(f.flowControlKey)}/resetRate`, {
                                       method: "POST",
@@ -212,7 +212,7 @@ export function FlowControl() {
               }
             }}
           >
-            <Field label="Attempts under way at once" help="0: no limit">
+            <Field label="Attempts at the same time" help="0: no limit">
               <Text type="number" min="0" value={most} onText={limit} />
             </Field>
             <footer>

@@ -20,7 +20,7 @@ export function Groups() {
   return (
     <Page
       title="URL groups"
-      sub="One message to several destinations"
+      sub="Send one message to several destinations"
       acts={
         mayWrite() && (
           <Button
@@ -100,7 +100,7 @@ export function Groups() {
                     { name: "Name", of: (e) => <B of={e.name || "–"} /> },
                     { name: "URL", class: "main-cell", of: (e) => <B of={e.url} /> },
                     {
-                      name: "-Acts",
+                      name: "-Actions",
                       class: "acts-cell",
                       of: (e) =>
                         mayWrite() && (
@@ -157,14 +157,14 @@ export function Groups() {
               <Field label="URL" wide>
                 <Text value={url} onText={put} required />
               </Field>
-              <Field label="Name of the endpoint" help="May be empty" wide>
+              <Field label="Name of the endpoint" help="Optional" wide>
                 <Text value={label} onText={named} />
               </Field>
             </div>
             <footer>
               <Button onClick={() => open(null)}>Cancel</Button>
               <Button type="submit" kind="main">
-                Write
+                Save the endpoint
               </Button>
             </footer>
           </form>

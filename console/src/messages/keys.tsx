@@ -111,7 +111,7 @@ export function SigningKeys() {
   return (
     <Page
       title="Signing keys"
-      sub="With these, apps know that a request comes from here"
+      sub="Your apps verify with these that a request comes from this cluster"
       acts={
         mayWrite() &&
         keys.data && (
@@ -173,7 +173,7 @@ export function SigningKeys() {
                   <Field label="The body as your app got it" wide>
                     <Area value={body} onText={write} rows={4} />
                   </Field>
-                  <Field label="The URL that your app verifies against" help="Empty: not compared" wide>
+                  <Field label="The URL that your app verifies against" help="Leave empty to skip this check" wide>
                     <Text value={url} onText={at} />
                   </Field>
                   <div class="acts">

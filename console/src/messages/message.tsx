@@ -40,7 +40,7 @@ export function Message({ id }: { id: string }) {
           <Card>
             <Empty
               icon="messages"
-              title="There is no such message"
+              title="Message not found"
               act={
                 <A to="/messages" class="button">
                   All messages
@@ -98,7 +98,7 @@ export function Message({ id }: { id: string }) {
                         sure({
                           title: "Cancel this message",
                           text: <p>It will not be delivered. An attempt under way may still arrive at {e.url}.</p>,
-                          verb: "Cancel it",
+                          verb: "Cancel the message",
                           done: "Canceled",
                           go: () =>
                             json(`/v2/messages/${encodeURIComponent(id)}`, { method: "DELETE" }).then(view.again),
@@ -152,7 +152,7 @@ export function Message({ id }: { id: string }) {
                   ["Timeout", e.timeout ? figure("/v2/events", "timeout", e.timeout) : ""],
                   ["Callback", e.callback],
                   ["Failure callback", e.failureCallback],
-                  ["Called by", e.callerIP],
+                  ["Caller's address", e.callerIP],
                 ]}
               />
             </Card>

@@ -76,7 +76,7 @@ function List() {
           <Card>
             <Empty
               icon="messages"
-              title={p ? "No event matches" : "Nothing was published yet"}
+              title={p ? "No event matches" : "No messages yet"}
               act={
                 mayWrite() &&
                 !p && (
@@ -128,7 +128,7 @@ function List() {
                     add({ events: [...(rest?.events ?? []), ...more.events], cursor: more.cursor });
                   }}
                 >
-                  Show older ones
+                  Show older
                 </Button>
               </div>
             )}

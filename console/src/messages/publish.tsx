@@ -131,7 +131,7 @@ export function Publish({
           <Field label="Method">
             <Choose value={f.method} of={["POST", "GET", "PUT", "PATCH", "DELETE"]} onText={set("method")} />
           </Field>
-          <Field label="Queue" help="Empty: none">
+          <Field label="Queue" help="Leave empty for none">
             <Text value={f.queue} onText={set("queue")} />
           </Field>
           <Field label="Delay" help="10s, 5m, 2h">

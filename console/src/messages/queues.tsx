@@ -63,7 +63,7 @@ export function Queues() {
                 { name: "Parallelism", class: "num", of: (q) => q.parallelism },
                 { name: "Changed", of: (q) => <Ago at={q.updatedAt} /> },
                 {
-                  name: "-Acts",
+                  name: "-Actions",
                   class: "acts-cell",
                   of: (q) => (
                     <>
@@ -141,14 +141,14 @@ function QueueForm({ q, close, done }: { q: Partial<Queue>; close: () => void; d
           <Field label="Name" wide>
             <Text value={n} onText={call} required readOnly={!!q.name} />
           </Field>
-          <Field label="Parallelism" help="Attempts under way at once">
+          <Field label="Parallelism" help="Attempts at the same time">
             <Text type="number" min="1" value={p} onText={put} required />
           </Field>
         </div>
         <footer>
           <Button onClick={close}>Cancel</Button>
           <Button type="submit" kind="main">
-            Write
+            Save the queue
           </Button>
         </footer>
       </form>

@@ -85,12 +85,12 @@ export function Schedules() {
                 { name: "Last", of: (s) => <Ago at={s.lastScheduleTime} /> },
                 { name: "Next", of: (s) => (s.isPaused ? "–" : <Ago at={s.nextScheduleTime} />) },
                 {
-                  name: "-Acts",
+                  name: "-Actions",
                   class: "acts-cell",
                   of: (s) => (
                     <>
                       <Button kind="quiet" onClick={() => look(s.scheduleId)}>
-                        Next five
+                        Next five times
                       </Button>
                       <A to="/messages" q={{ scheduleId: s.scheduleId }} class="button quiet">
                         Messages
@@ -183,7 +183,7 @@ function NextTimes({ id, close }: { id: string; close: () => void }) {
           const zones = [...new Set([s.timeZone || "UTC", zone, "UTC"])];
           return (
             <>
-              <Field label="In the zone">
+              <Field label="Time zone">
                 <Choose
                   of={[...zones, ...Intl.supportedValuesOf("timeZone").filter((z) => !zones.includes(z))]}
                   value={zone}
@@ -254,7 +254,7 @@ function ScheduleForm({ s, close, done }: { s: Partial<Schedule>; close: () => v
           <Field label="Cron" help="CRON_TZ=Europe/Berlin 0 9 * * 1-5, @daily, @every 30s">
             <Text value={f.cron} onText={on("cron")} required />
           </Field>
-          <Field label="Id" help="Empty: one is made">
+          <Field label="Id" help="Leave empty to generate one">
             <Text value={f.id} onText={on("id")} readOnly={!!s.scheduleId} />
           </Field>
           <Field label="Method">
@@ -266,8 +266,8 @@ function ScheduleForm({ s, close, done }: { s: Partial<Schedule>; close: () => v
           <Field label="Missed times">
             <Choose
               of={[
-                ["once", "Made up for once"],
-                ["all", "All made up for"],
+                ["once", "Publish once for all of them"],
+                ["all", "Publish once for each"],
                 ["none", "Dropped"],
               ]}
               value={f.misfire}
@@ -287,7 +287,7 @@ function ScheduleForm({ s, close, done }: { s: Partial<Schedule>; close: () => v
         <footer>
           <Button onClick={close}>Cancel</Button>
           <Button type="submit" kind="main">
-            Write
+            Save the schedule
           </Button>
         </footer>
       </form>

@@ -41,7 +41,7 @@ export function One({ id }: { id: string }) {
           <Card>
             <Empty
               icon="runs"
-              title="There is no such run"
+              title="Run not found"
               act={
                 <A to="/runs" class="button">
                   All runs
@@ -161,9 +161,9 @@ export function One({ id }: { id: string }) {
                 of={[
                   ["State", <Badge tone={tone(r.workflowState)}>{r.workflowState}</Badge>],
                   ["URL", <bdi>{plain(r.workflowUrl)}</bdi>],
-                  ["Begun", figure("/v2/workflows/logs", "workflowRunCreatedAt", r.workflowRunCreatedAt)],
+                  ["Started", figure("/v2/workflows/logs", "workflowRunCreatedAt", r.workflowRunCreatedAt)],
                   [
-                    "Took",
+                    "Duration",
                     r.workflowRunCompletedAt
                       ? msSpan(r.workflowRunCompletedAt - r.workflowRunCreatedAt)
                       : `${msSpan(clock.value - r.workflowRunCreatedAt)} so far`,
@@ -179,7 +179,7 @@ export function One({ id }: { id: string }) {
                       </A>
                     ),
                   ],
-                  ["Called by", r.workflowRunCallerIp],
+                  ["Caller's address", r.workflowRunCallerIp],
                 ]}
               />
               {why?.curl && (

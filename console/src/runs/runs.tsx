@@ -122,7 +122,7 @@ function All() {
               rows={runs}
               id={(r) => r.workflowRunId}
               columns={[
-                { name: "Begun", class: "tight", of: (r) => <Ago at={r.workflowRunCreatedAt} /> },
+                { name: "Started", class: "tight", of: (r) => <Ago at={r.workflowRunCreatedAt} /> },
                 {
                   name: "State",
                   class: "tight",
@@ -147,7 +147,7 @@ function All() {
                     count(r.steps.reduce((n, g) => n + g.steps.filter((s) => s.state === "STEP_SUCCESS").length, 0)),
                 },
                 {
-                  name: "Took",
+                  name: "Duration",
                   class: "num",
                   of: (r) =>
                     r.workflowRunCompletedAt ? msSpan(r.workflowRunCompletedAt - r.workflowRunCreatedAt) : "–",
@@ -171,7 +171,7 @@ function All() {
             {cursor && (
               <div class="tree-foot">
                 <Button kind="quiet" busy={busy} onClick={() => more(1)}>
-                  Show older ones
+                  Show older
                 </Button>
                 <Button kind="quiet" disabled={busy} onClick={() => more(10)}>
                   100 more

@@ -40,7 +40,7 @@ export function Body({ text, label }: { text: string; label: string }) {
     <>
       {nice !== text || raw ? (
         <label class="check">
-          <input type="checkbox" checked={raw} onChange={() => put(!raw)} /> as it is
+          <input type="checkbox" checked={raw} onChange={() => put(!raw)} /> Show as received
         </label>
       ) : null}
       <Code text={nice} label={label} />
