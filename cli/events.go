@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -135,15 +136,17 @@ func (s *session) event(w io.Writer, raw json.RawMessage, item any) (err error) 
 		}
 	case s.quiet:
 		_, err = fmt.Fprintln(w, plain(column{member: eventList.id}.raw(item)))
+	case s.path != nil:
+		err = writeMatches(w, raw, s.path)
 	default:
-		line := ""
+		cells := make([]string, len(eventList.columns))
 		for i, c := range eventList.columns {
-			if i > 0 {
-				line += "  "
-			}
-			line += c.cell(item)
+			cells[i] = c.cell(item)
 		}
-		_, err = fmt.Fprintln(w, line)
+		if s.format == asCSV {
+			return s.lines(w, [][]string{cells})
+		}
+		_, err = fmt.Fprintln(w, strings.Join(cells, "  "))
 	}
 	return err
 }

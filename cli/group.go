@@ -95,9 +95,15 @@ type session struct {
 func (g *group) add(n spec) *cobra.Command {
 	cmd := &cobra.Command{}
 	g.fill(cmd, n)
+	if also, has := shortNames[cmd.Name()]; has {
+		cmd.Aliases = []string{also}
+	}
 	g.AddCommand(cmd)
 	return cmd
 }
+
+// shortNames are other names of subcommands, which people know from shells.
+var shortNames = map[string]string{"list": "ls", "delete": "rm"}
 
 // fill makes a command of a spec.
 func (g *group) fill(cmd *cobra.Command, n spec) {

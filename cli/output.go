@@ -5,39 +5,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/pflag"
-)
 
-// The forms of --output.
-const (
-	asTable = "table"
-	asJSON  = "json"
-	asYAML  = "yaml"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
 )
-
-var formats = []string{asTable, asJSON, asYAML}
 
 // output holds the flags that select a command's output.
 type output struct {
 	format string
 	quiet  bool
-	line   bool // --json: as --output json, in one line, as the answer came
+	line   bool          // --json: as --output json, in one line, as the answer came
+	path   *jsondoc.Path // of asPath
 }
 
 func (o *output) flags(f *pflag.FlagSet) {
-	f.StringVarP(&o.format, "output", "o", asTable, "`FORMAT` of the output: table, json or yaml")
+	f.StringVarP(&o.format, "output", "o", asTable, "`FORMAT` of the output: table, json, yaml, csv, name or jsonpath=PATH")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the names of lists, and nothing for actions")
-}
-
-func (o *output) check() error {
-	if !slices.Contains(formats, o.format) {
-		return Usagef("--output must be %s, %s or %s, got %q", formats[0], formats[1], formats[2], o.format)
-	}
-	return nil
 }
 
 // structured prints the document if the form is one for programs, and reports whether it was.
@@ -55,6 +40,8 @@ func (o *output) structured(w io.Writer, doc []byte) (bool, error) {
 		return true, err
 	case o.format == asYAML:
 		return true, writeYAML(w, doc)
+	case o.path != nil:
+		return true, writeMatches(w, doc, o.path)
 	}
 	return false, nil
 }
@@ -70,7 +57,7 @@ func (o *output) rows(w io.Writer, doc []byte, items []any, columns []column) er
 	if done, err := o.structured(w, doc); done {
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var lines [][]string
 	if o.quiet {
 		columns = columns[:1]
 	} else {
@@ -78,16 +65,16 @@ func (o *output) rows(w io.Writer, doc []byte, items []any, columns []column) er
 		for i, c := range columns {
 			titles[i] = c.title
 		}
-		fmt.Fprintln(t, strings.Join(titles, "\t"))
+		lines = append(lines, titles)
 	}
 	for _, item := range items {
 		cells := make([]string, len(columns))
 		for i, c := range columns {
 			cells[i] = c.cell(item)
 		}
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
+		lines = append(lines, cells)
 	}
-	return t.Flush()
+	return o.lines(w, lines)
 }
 
 // raw is the member of an item that a column shows.
@@ -119,16 +106,16 @@ func (o *output) fields(w io.Writer, doc []byte, quiet string) error {
 	if err != nil {
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var lines [][]string
 	for _, m := range members {
 		switch {
 		case o.quiet && m.name == quiet:
-			fmt.Fprintln(t, plain(m.value))
+			lines = append(lines, []string{plain(m.value)})
 		case !o.quiet:
-			fmt.Fprintf(t, "%s\t%s\n", spaced(m.name), formOf(m.name)(m.value))
+			lines = append(lines, []string{spaced(m.name), formOf(m.name)(m.value)})
 		}
 	}
-	return t.Flush()
+	return o.lines(w, lines)
 }
 
 // done prints what an action did: a sentence, or a document.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -91,21 +90,21 @@ func (s *session) top(out io.Writer, last map[string]sample) error {
 	if done, err := s.structured(out, doc); done {
 		return err
 	}
-	return printLoads(out, loads)
+	return s.printLoads(out, loads)
 }
 
-func printLoads(out io.Writer, loads []load) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NODE\tSTATE\tCOMMANDS/S\tP50\tP99\tATTEMPTS/S\tFAILED/S\tLAG\tPENDING\tOVERDUE\tMEMORY")
+func (o *output) printLoads(out io.Writer, loads []load) error {
+	lines := [][]string{{"NODE", "STATE", "COMMANDS/S", "P50", "P99", "ATTEMPTS/S", "FAILED/S", "LAG", "PENDING", "OVERDUE", "MEMORY"}}
 	for _, l := range loads {
-		if l.Error != "" {
-			fmt.Fprintf(w, "%s\t%s\t-\t-\t-\t-\t-\t-\t-\t-\t-\n", l.Node, l.State)
-			continue
+		cells := []string{l.Node, l.State, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
+		if l.Error == "" {
+			cells = append(cells[:2], fmt.Sprintf("%.0f", l.Commands), fmt.Sprintf("%.1f ms", l.P50), fmt.Sprintf("%.1f ms", l.P99),
+				fmt.Sprintf("%.1f", l.Attempts), fmt.Sprintf("%.1f", l.Failed), fmt.Sprintf("%.0f", l.Lag), fmt.Sprintf("%.0f", l.Pending),
+				fmt.Sprintf("%.0f s", l.Overdue), fmt.Sprintf("%.1f MiB", l.Memory/(1<<20)))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.0f\t%.1f ms\t%.1f ms\t%.1f\t%.1f\t%.0f\t%.0f\t%.0f s\t%.1f MiB\n",
-			l.Node, l.State, l.Commands, l.P50, l.P99, l.Attempts, l.Failed, l.Lag, l.Pending, l.Overdue, l.Memory/(1<<20))
+		lines = append(lines, cells)
 	}
-	if err := w.Flush(); err != nil {
+	if err := o.lines(out, lines); err != nil || o.format != asTable {
 		return err
 	}
 	for _, l := range loads {

@@ -52,10 +52,9 @@ const stopTimeout = 15 * time.Second
 func localCommand() *cobra.Command {
 	l := &local{}
 	cmd := &cobra.Command{
-		Use:    "local-cluster",
-		Short:  "Run three nodes on this machine in the foreground; one interrupt stops all",
-		Args:   cli.UsageArgs(cobra.NoArgs),
-		Hidden: true,
+		Use:   "local-cluster",
+		Short: "Run three nodes on this machine in the foreground; one interrupt stops all",
+		Args:  cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l.out, l.err = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			l.respGiven = cmd.Flags().Changed("resp-port")

@@ -58,6 +58,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(devCommand(), serveCommand(), localCommand(), backupCommand(), restoreCommand(), importCommand(), exportCommand(), doctorCommand(), downgradeCommand(), versionCommand())
 	root.AddCommand(cli.Commands()...)
 	cli.AddHints(root)
+	order(root)
 	return root
 }
 
