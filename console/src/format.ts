@@ -70,7 +70,7 @@ export function msAgo(at: number, now: number): string {
   return Math.abs(d) < 5000 ? "now" : d > 0 ? `${msSpan(d)} ago` : `in ${msSpan(-d)}`;
 }
 
-/** secondsClock is the time of day of a unix time in seconds, to the minute where the step to the next is one or more. */
+/** secondsClock is the time of day of a unix time in seconds, with seconds if the step to the next is short. */
 export const secondsClock = (at: number, step: number) =>
   new Date(at * 1000).toLocaleTimeString("en-GB", step < 60 ? undefined : { hour: "2-digit", minute: "2-digit" });
 /** unixMs reads a time of the API: unix milliseconds, as a number or its digits, or RFC 3339. 0 if there is none. */

@@ -29,7 +29,7 @@ var Rules = []Rule{
 	{
 		Folder: "cli",
 		Use:    "what asks a node: the client commands over HTTP, doctor, imports, and files of messages",
-		May:    []string{"fsm/command", "fsm/reply", "resp/protocol", "internal/plural"},
+		May:    []string{"fsm/command", "fsm/jsondoc", "fsm/reply", "resp/protocol", "internal/plural"},
 		Never:  []string{"httpapi/...", "resp", "cluster/...", "scheduler/...", "node/...", "fsm"},
 	},
 	{Folder: "cli/doctor", Use: "judges what was measured of a host and of the nodes of a cluster", May: []string{"cluster", "internal/plural"}, Never: []string{"httpapi/...", "node/..."}},
