@@ -6,6 +6,7 @@ import { accessible, end, open, section, signIn } from "./harness.mjs";
 import { hostileViews } from "./hostile.mjs";
 import { leaderDies } from "./leader.mjs";
 import { startNode } from "./node.mjs";
+import { presets } from "./presets.mjs";
 import { everyRole } from "./roles.mjs";
 import { signOut, singleSignOn } from "./signon.mjs";
 import { asksFirst, figuresAreKnown, sdkRun, shownOnce } from "./truth.mjs";
@@ -32,6 +33,7 @@ try {
   section("every view, light and dark, wide and narrow");
   await everyView(page, c);
 
+  await presets(page);
   await acts(page, c);
 
   section("figures, questions, and what is shown once");

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { go, query } from "../router";
 import { Button, Choose, Field, Text } from "../ui/controls";
+import { Presets } from "./presets";
 
 /** Filters edits the filters that stand in the URL. */
 export function Filters({
@@ -60,6 +61,12 @@ export function Filters({
           </Field>
         ))}
       <Button type="submit">Find</Button>
+      <Presets
+        pick={(from) => {
+          open(true);
+          go(at, { ...form, fromDate: from, toDate: undefined });
+        }}
+      />
       {of.length > 3 && (
         <Button kind="quiet" onClick={() => open(!all)}>
           {all ? "Fewer filters" : "More filters"}
