@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"math"
 
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
@@ -184,35 +183,6 @@ func trimWork(tx *Tx, argv [][]byte) int64 {
 	}
 	kept := max(0, min(to, n-1)-max(from, 0)+1)
 	return min(kept, n-kept)
-}
-
-// streamsWork reads so many entries of each stream, as often as it is named.
-func streamsWork(tx *Tx, argv [][]byte) (steps int64) {
-	count := int64(math.MaxInt64)
-	for i := 1; i+1 < len(argv); i++ {
-		if EqualFold(argv[i], "STREAMS") {
-			break
-		}
-		if EqualFold(argv[i], "COUNT") {
-			if n, ok := ParseInt(argv[i+1]); ok && n > 0 {
-				count = n
-			}
-		}
-	}
-	c := tx.Table.Find(argv)
-	for _, at := range c.Keys.Positions(argv) {
-		volume := tx.volume(argv[at])
-		if o := tx.DB.Peek(tx.Env, argv[at]); o != nil {
-			if n := int64(elementsIn(o)); n > count {
-				volume = volume / n * count
-			}
-		}
-		steps += volume
-	}
-	if EqualFold(argv[0], "XREADGROUP") {
-		steps *= 3 // each entry that is pending is looked up, and then what it says
-	}
-	return steps
 }
 
 // keySlotWork is the work of CLUSTER KEYSLOT, which sums up a key byte by byte.

@@ -18,11 +18,11 @@ export function ReachOf({ kind }: { kind: "events" | "runs" }) {
   if (!r || r.oldest === null) return null;
   const what = kind === "events" ? "event" : "ended run";
   return (
-    <p class="sub" id="reach">
-      The oldest {what} is <Ago at={r.oldest} /> old.{" "}
+    <p class="dim reach" id="reach">
+      Oldest {what}: <Ago at={r.oldest} />.{" "}
       {r.boundedBy === "time" && `Older ones are forgotten after ${msSpan(r.retentionMs)}.`}
       {r.boundedBy === "bytes" && `Older ones are forgotten because history may take ${bytes(r.maxBytes)}.`}
-      {r.boundedBy === "nothing" && "Nothing older was forgotten by time or size."}
+      {r.boundedBy === "nothing" && "Nothing older was forgotten."}
     </p>
   );
 }
