@@ -160,7 +160,7 @@ func TestRestoreIsWork(t *testing.T) {
 	shop.DB = "shop"
 	restore := func(n int) []string { return []string{"RESTORE", "k", "0", list(n), "REPLACE"} }
 	refused := "max request work exceeded by 'restore'. Limit: 500000 steps"
-	out, err := fsm.Execute(t.Context(), x, fsm.Batch{As: shop, Origin: command.OriginHTTP, Mode: fsm.Pipeline, Rows: rowsOf([][]string{restore(100_000), restore(100_000), restore(100_000), restore(100_000), restore(100_000)})})
+	out, err := fsm.Execute(t.Context(), x, fsm.Batch{As: shop, Origin: command.OriginHTTP, Mode: fsm.Pipeline, Rows: rowsOf([][]string{restore(50_000), restore(50_000), restore(50_000), restore(50_000), restore(50_000)})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -160,4 +161,33 @@ func TestRetryDeadLetters(t *testing.T) {
 	}
 	p.want(200, `{"messages":[]}`, "GET", "/v2/dlq", "")
 	p.want(202, `{"cancelled":3}`, "DELETE", "/v2/messages", "")
+}
+
+// TestDeadLettersByCause: dead letters that failed alike are counted together, over the filter and in pages.
+func TestDeadLettersByCause(t *testing.T) {
+	p := startOffice(t)
+	all := deadLetters(p)
+	p.publish("/bad/other?n=1", "x", "Svc-Retries", "0", "Svc-Label", "4")
+	p.until("/v2/dlq", long("messages", 4))
+	groups := listOf(p.object(p.want(200, "", "GET", "/v2/dlq?groupBy=cause&label=1,2,3", "")), "groups")
+	if len(groups) != 1 {
+		t.Fatalf("%v", groups)
+	}
+	last := all[2]
+	want := map[string]any{
+		"count": 3.0, "host": strings.TrimPrefix(p.url, "http://"), "responseStatus": 500.0, "text": "answer",
+		"oldest": groups[0]["oldest"], "newest": groups[0]["newest"], "dlqId": last["dlqId"],
+	}
+	if !reflect.DeepEqual(groups[0], want) || groups[0]["oldest"].(float64) > groups[0]["newest"].(float64) {
+		t.Errorf(" got %v\nwant %v", groups[0], want)
+	}
+	if list := listOf(p.object(p.want(200, "", "GET", "/v2/dlq?groupBy=cause&responseStatus=404", "")), "groups"); len(list) != 0 {
+		t.Errorf("%v", list)
+	}
+	one := "/v2/dlq?groupBy=cause&dlqIds=" + all[0]["dlqId"].(string)
+	if list := listOf(p.object(p.want(200, "", "GET", one, "")), "groups"); len(list) != 1 || list[0]["count"] != 1.0 {
+		t.Errorf("%v", list)
+	}
+	p.want(400, `{"error":"invalid groupBy \"host\": expected cause"}`, "GET", "/v2/dlq?groupBy=host", "")
+	p.want(400, "", "DELETE", "/v2/dlq?groupBy=cause", "")
 }

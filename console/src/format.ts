@@ -169,7 +169,7 @@ export const units = {
     parallelism: "count",
     rate: "count",
   },
-  "/v2/dlq": { createdAt: "unixMs" },
+  "/v2/dlq": { createdAt: "unixMs", oldest: "unixMs", newest: "unixMs" },
   "/v2/queues": { lag: "count", parallelism: "count", createdAt: "unixMs", updatedAt: "unixMs" },
   "/v2/flowControl": {
     waitListSize: "count",

@@ -18,6 +18,14 @@ export async function acts(page, { ask, to, run, later }) {
   await runNow(page, { ask, to, later });
 
   await page.go("/dead");
+  const { groups } = await ask("/v2/dlq?groupBy=cause&order=latestFirst", { method: "GET" });
+  const causes = page.getByRole("region", { name: "Causes" }).locator("tbody tr");
+  await causes.first().waitFor();
+  assert.ok(groups.length > 0 && (await causes.count()) === groups.length, "a line for each cause");
+  for (const [i, g] of groups.entries()) {
+    const cells = await causes.nth(i).locator("td").allInnerTexts();
+    assert.deepEqual(cells.slice(0, 4), [String(g.count), String(g.responseStatus || "none"), g.text, g.host]);
+  }
   await page.getByRole("button", { name: "Retry all that match" }).click();
   await dialog.locator("[data-sure]").fill("1");
   await dialog.getByRole("button", { name: "Retry 1" }).click();

@@ -59,6 +59,9 @@ func (re *request) listDead() error {
 	if err != nil {
 		return err
 	}
+	if query.grouped {
+		return re.listCauses(&query)
+	}
 	all, cursor := []*deadLetter{}, ""
 	if !query.none {
 		cursor, err = ReadPage(re.r.Context(), re.Engine, query.page, func(v *fsm.View, page queue.Page) ([]queue.DeadInfo, queue.Stamp, bool) {

@@ -96,6 +96,7 @@ var parameters = []parameter{
 	{"cursor", inDLQ | inEvents, "the page after this one", (*listQuery).readCursor},
 	{"order", inDeadList | inEvents, "`earliestFirst` or `latestFirst`", (*listQuery).readOrder},
 	{"trimBody", inDeadList | inEvents, "the most bytes of each body that are shown; 0: none, -1: all", (*listQuery).readTrim},
+	{"groupBy", inDeadList, "`cause`: how many have failed alike, the most first; a page looks at 1,000", (*listQuery).readCauses},
 	{"groupBy", inEvents, "`messageId`: messages with all their events", (*listQuery).readGroupBy},
 }
 

@@ -10,6 +10,7 @@ import { Loaded, useLoad } from "../ui/load";
 import { Body, Headers } from "../ui/text";
 import { Ago } from "../ui/time";
 import { act, toast } from "../ui/toasts";
+import { Causes } from "./causes";
 import { type Event, mayWrite, text64 } from "./event";
 import { chosen, Filters } from "./filters";
 import { Publish } from "./publish";
@@ -146,6 +147,7 @@ export function DeadLetters() {
         of={runs ? filters.filter(([n]) => !["queueName", "topicName", "scheduleId"].includes(n)) : filters}
         at="/dead"
       />
+      {!runs && <Causes filters={p} />}
       {progress && (
         <Card>
           <b role="status">
