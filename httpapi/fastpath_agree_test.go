@@ -263,6 +263,7 @@ var mailRequests = []string{
 	mailRequest("POST", "/v2/batch", `[{"destination":"https://example.com/flow","headers":{"upstash-workflow-init":"true","upstash-workflow-runid":"wfr_2","upstash-workflow-url":"https://example.com/flow"},"body":"{}"}]`),
 	mailRequest("POST", "/v2/batch", `[{"destination":"https://example.com/flow","headers":{"upstash-workflow-init":"false","upstash-workflow-runid":"wfr_2","upstash-workflow-url":"https://example.com/flow"},"body":"{\"stepId\":1,\"stepName\":\"s\",\"stepType\":\"Run\",\"out\":\"1\",\"concurrent\":1}"}]`),
 	mailRequest("GET", "/v2/workflows/runs/wfr_2", ""), mailRequest("GET", "/v2/workflows/runs/wfr_nothing", ""), mailRequest("GET", "/v2/workflows/runs/wfr_2/explain", ""),
+	mailRequest("GET", "/v2/workflows/runs/wfr_2/steps", ""), mailRequest("GET", "/v2/workflows/runs/wfr_2/steps/1", ""), mailRequest("GET", "/v2/workflows/runs/wfr_2/steps/x", ""),
 	mailRequest("DELETE", "/v2/workflows/runs/wfr_2?cancel=false", `"result"`, "Content-Type: text/plain"), mailRequest("DELETE", "/v2/workflows/runs/wfr_2?cancel=false", ""),
 	mailRequest("DELETE", "/v2/workflows/runs/wfr_1?cancel=true", ""), mailRequest("DELETE", "/v2/workflows/runs/wfr_1/", ""), mailRequest("DELETE", "/v2/workflows/runs/wfr%5F1", ""),
 	mailRequest("DELETE", "/v2/workflows/runs", `{"workflowRunIds":["wfr_none"]}`), mailRequest("POST", "/v2/workflows/runs/wfr_1", ""), mailRequest("DELETE", "/v2/Workflows/runs/x", ""),

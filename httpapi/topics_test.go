@@ -117,7 +117,7 @@ func TestUnknownPathsAreNotFound(t *testing.T) {
 		"/v2/queues/q/explode", "/v2/queues/q/pause/x", "/v2/queues/q/x/y", "/v2/messages/a/b", "/v2/messages/a/b/c", "/v2/messages/a/retry/c",
 		"/v2/topics/t/x", "/v2/topics/t/endpoints/x", "/v2/dlq/a/b", "/v2/dlq/retry/a/b", "/v2/keys/x", "/v2/keys/rotate/x", "/v2/events/x", "/v2/logs/x",
 		"/v2/globalParallelism/x", "/v2/nothing", "/v2/nothing/x", "/v2/waiters/e/x", "/v2/wait/e/x", "/v2/batch/x", "/v2/batch/trigger/x", "/v2/workflows",
-		"/v2/workflows/x", "/v2/workflows/runs/r/x", "/v2/workflows/runs/r/explain/x", "/v2/workflows/logs/x", "/v2/workflows/events/x",
+		"/v2/workflows/x", "/v2/workflows/runs/r/x", "/v2/workflows/runs/r/explain/x", "/v2/workflows/runs/r/steps/1/x", "/v2/workflows/logs/x", "/v2/workflows/events/x",
 		"/v2/workflows/dlq/a/b", "/v2/workflows/dlq/a/b/c", "/v2/workflows/dlq/resume/a/b", "/v2/workflows/dlq/callback/a/b",
 	} {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {

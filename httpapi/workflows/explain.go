@@ -190,13 +190,22 @@ func (e *explainer) deliveryOf(at *workflow.Entry) *delivery {
 // explainRun answers /v2/workflows/runs/{id}/explain; workflowCreatedAt tells apart runs of
 // one id.
 func (re *request) explainRun() (*explanation, error) {
-	created := int64(0)
-	if text := re.parameters().Get("workflowCreatedAt"); text != "" {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return nil, messages.Invalid("invalid workflowCreatedAt %q: unix milliseconds are wanted", text)
-		}
-		created = n
+	created, err := re.readCreated()
+	if err != nil {
+		return nil, err
 	}
 	return re.explain(re.Plain(2), created)
+}
+
+// readCreated reads workflowCreatedAt; 0 if it is not given.
+func (re *request) readCreated() (int64, error) {
+	text := re.parameters().Get("workflowCreatedAt")
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, messages.Invalid("invalid workflowCreatedAt %q: unix milliseconds are wanted", text)
+	}
+	return n, nil
 }

@@ -35,6 +35,10 @@ type runBuilder struct {
 	// block is the parallel group that is being planned; lastPlan its newest plan.
 	block    *stepGroup
 	lastPlan uint32
+	// whole reports whether a step is shown with its bodies and headers; nil shows all of them so. led has the entry whose delivery led
+	// to each step, if it is not nil.
+	whole func(step uint32) bool
+	led   map[*stepLog]*workflow.Entry
 }
 
 // slot is a branch of a parallel group.
@@ -52,13 +56,27 @@ func newBuilder(store *workflow.Store, run *workflow.Run, now int64, show view.R
 
 func buildGroups(store *workflow.Store, run *workflow.Run, now int64, show view.Redactor) []*stepGroup {
 	b := newBuilder(store, run, now, show)
-	store.Log(run.No, func(pos uint32, e *workflow.Entry) bool {
+	b.build()
+	return b.groups
+}
+
+func (b *runBuilder) build() {
+	b.store.Log(b.run.No, func(pos uint32, e *workflow.Entry) bool {
 		b.add(pos, e)
 		return true
 	})
 	b.branches()
 	b.ending()
-	return b.groups
+}
+
+// shows reports whether a step is shown with its bodies and headers.
+func (b *runBuilder) shows(step uint32) bool { return b.whole == nil || b.whole(step) }
+
+// leads keeps the entry whose delivery led to a step.
+func (b *runBuilder) leads(n *stepLog, e *workflow.Entry) {
+	if b.led != nil && e != nil {
+		b.led[n] = e
+	}
 }
 
 func (b *runBuilder) add(pos uint32, e *workflow.Entry) {
@@ -81,7 +99,9 @@ func (b *runBuilder) plan(e *workflow.Entry) {
 	}
 	b.lastPlan = e.Target
 	b.slots[e.Target] = slot{group: b.block, at: len(b.block.Steps), plan: e}
-	b.block.Steps = append(b.block.Steps, b.entryStep(e))
+	n := b.entryStep(e)
+	b.leads(n, e)
+	b.block.Steps = append(b.block.Steps, n)
 }
 
 func (b *runBuilder) result(pos uint32, e *workflow.Entry) {
@@ -89,13 +109,14 @@ func (b *runBuilder) result(pos uint32, e *workflow.Entry) {
 	n := b.entryStep(e)
 	if pos == 0 {
 		n.StepName, n.StepType = "init", workflow.Initial.String()
-		if n.Out == nil {
+		if n.Out == nil && b.shows(0) {
 			out := b.Text(e.Body.Bytes())
 			n.Out = &out
 		}
 	}
 	b.details(n, e.Step.ID)
 	b.highest = max(b.highest, e.Step.ID)
+	b.leads(n, b.last)
 	if e.State == workflow.Unfinished {
 		n.State = stepCanceled
 	} else {
@@ -103,6 +124,7 @@ func (b *runBuilder) result(pos uint32, e *workflow.Entry) {
 	}
 	if at, planned := b.slots[e.Step.ID]; planned && pos > 0 {
 		at.group.Steps[at.at], at.done = n, true
+		b.leads(n, at.plan)
 		b.slots[e.Step.ID] = at
 		return
 	}
@@ -204,7 +226,8 @@ func (b *runBuilder) ending() {
 
 // pending adds a sequential step that an event has to finish.
 func (b *runBuilder) pending(step uint32) bool {
-	n := &stepLog{StepID: step, Concurrent: 1, State: stepProgress, CallType: workflow.StepEntry.String(), Retries: b.run.Retries, RetryDelay: b.run.RetryDelay, Headers: b.headers(nil, false)}
+	n := &stepLog{StepID: step, Concurrent: 1, State: stepProgress, CallType: workflow.StepEntry.String(), Retries: b.run.Retries, RetryDelay: b.run.RetryDelay, Headers: b.headersOf(step, nil)}
+	b.leads(n, b.last)
 	if b.run.State == workflow.Canceled {
 		n.State = stepCanceled
 	}
@@ -215,7 +238,8 @@ func (b *runBuilder) pending(step uint32) bool {
 		n.wait(w)
 	case call != nil:
 		n = b.entryStep(call)
-		n.StepID, n.StepType, n.Headers = step, workflow.CallStep.String(), b.headers(nil, false)
+		n.StepID, n.StepType, n.Headers = step, workflow.CallStep.String(), b.headersOf(step, nil)
+		b.leads(n, b.last)
 		b.details(n, step)
 		b.callStatus(n, call)
 	case child != nil && child.Invoker != nil:
@@ -248,6 +272,7 @@ func (b *runBuilder) next(e *workflow.Entry) {
 		n.RetryDelay = e.Own.RetryDelay
 	}
 	b.status(n, e)
+	b.leads(n, e)
 	if len(e.Errors) > 0 {
 		n.StepName = errorStep(&e.Errors[len(e.Errors)-1])
 	}

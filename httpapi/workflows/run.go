@@ -51,10 +51,17 @@ type failureLog struct {
 // renderRun returns a run with its log as it is at now.
 func renderRun(store *workflow.Store, run *workflow.Run, now int64, trim int) *runLog {
 	show := view.Redactor{Hide: run.Redact, Trim: trim}
+	n := renderHead(store, run, show)
+	n.Steps = buildGroups(store, run, now, show)
+	return n
+}
+
+// renderHead returns a run without its log.
+func renderHead(store *workflow.Store, run *workflow.Run, show view.Redactor) *runLog {
 	n := &runLog{
 		WorkflowRunID: run.ID, WorkflowURL: run.URL, WorkflowState: run.State.String(), WorkflowRunCreatedAt: run.Created,
 		WorkflowRunCompletedAt: run.Completed, WorkflowRunCallerIP: run.CallerIP, DlqID: deadID(run),
-		Label: view.First(run.Labels), Labels: run.Labels, Steps: buildGroups(store, run, now, show),
+		Label: view.First(run.Labels), Labels: run.Labels,
 		FailureFunction: renderFailure(store, run, show),
 	}
 	if run.HasResult {

@@ -100,15 +100,35 @@ func (b *runBuilder) entryStep(e *workflow.Entry) *stepLog {
 	n := &stepLog{
 		StepID: e.Step.ID, StepName: e.Name, StepType: e.Type.String(), CallType: e.Kind.String(), MessageID: e.ID.String(),
 		Concurrent: e.Concurrent, TargetStep: e.Target, State: stepSuccess, CreatedAt: e.Created,
-		Retries: int(e.Retries), RetryDelay: b.run.RetryDelay, Headers: b.headers(e.Own, e.Type == workflow.Initial),
+		Retries: int(e.Retries), RetryDelay: b.run.RetryDelay,
+	}
+	if b.shows(e.Number()) {
+		n.Headers = b.headers(e.Own, e.Type == workflow.Initial)
 	}
 	if e.Own != nil && e.Own.RetryDelay != "" {
 		n.RetryDelay = e.Own.RetryDelay
 	}
-	if e.Kind == workflow.StepEntry {
+	if e.Kind == workflow.StepEntry && (b.shows(e.Number()) || tellsTime(e)) {
 		b.readBody(n, e)
 	}
 	return n
+}
+
+// tellsTime reports whether the body of an entry is short and says how long a step sleeps or waits.
+func tellsTime(e *workflow.Entry) bool {
+	switch e.Type {
+	case workflow.SleepFor, workflow.SleepUntil, workflow.Wait, workflow.WaitForWebhook:
+		return e.Body.Len() <= maxTimedBody
+	}
+	return false
+}
+
+// headersOf returns the headers of a step that is shown with them.
+func (b *runBuilder) headersOf(step uint32, own *queue.Options) map[string][]string {
+	if !b.shows(step) {
+		return nil
+	}
+	return b.headers(own, false)
 }
 
 // headers returns the headers that the endpoint gets: the run's, overridden by a message's own. Only the first delivery
@@ -206,13 +226,24 @@ func (sl *stepLog) wait(w *workflow.Waiter) {
 
 // call adds a call and, once it is there, its answer.
 func (b *runBuilder) call(n *stepLog, call, answer *workflow.Entry) {
+	n.CallURL, n.CallMethod = call.URL, "POST"
+	if call.Own != nil && call.Own.Method != "" {
+		n.CallMethod = call.Own.Method
+	}
+	if answer != nil && answer.Answer != nil {
+		n.CallResponseStatus = answer.Answer.Status
+	}
+	if b.shows(call.Number()) {
+		b.callTexts(n, call, answer)
+	}
+}
+
+// callTexts adds the bodies and headers of a call and its answer.
+func (b *runBuilder) callTexts(n *stepLog, call, answer *workflow.Entry) {
 	body := b.Text(call.Body.Bytes())
-	n.CallURL, n.CallMethod, n.CallBody = call.URL, "POST", &body
+	n.CallBody = &body
 	if call.Own != nil {
 		n.CallHeaders = b.Header(call.Own.Header)
-		if call.Own.Method != "" {
-			n.CallMethod = call.Own.Method
-		}
 	}
 	if answer == nil || answer.Answer == nil {
 		return
@@ -223,7 +254,7 @@ func (b *runBuilder) call(n *stepLog, call, answer *workflow.Entry) {
 		answered = b.toldBody(answer)
 	}
 	text := b.Text(answered)
-	n.CallResponseStatus, n.CallResponseHeaders, n.CallResponseBody = a.Status, view.Header(a.Header), &text
+	n.CallResponseHeaders, n.CallResponseBody = view.Header(a.Header), &text
 }
 
 // toldBody returns the body of an answer that is kept only in the result of its step.
@@ -260,8 +291,11 @@ func plainBytes(text string) []byte {
 
 // invoked adds the run that a step has invoked.
 func (b *runBuilder) invoked(n *stepLog, child *workflow.Run) {
-	s := view.Redactor{Hide: child.Redact, Trim: b.Trim}
 	n.InvokedWorkflowRunID, n.InvokedWorkflowURL, n.InvokedWorkflowCreatedAt = child.ID, child.URL, child.Created
+	if child.Invoker != nil && !b.shows(child.Invoker.Step.Number()) {
+		return
+	}
+	s := view.Redactor{Hide: child.Redact, Trim: b.Trim}
 	n.InvokedWorkflowRunHeaders = s.Header(child.Header)
 	if e, ok := b.store.Entry(child.No, 0); ok {
 		body := s.Text(e.Body.Bytes())

@@ -171,6 +171,13 @@ var logs = []claim{
 		w.ask(404, "GET", "/v2/workflows/runs/none/explain", nil, "")
 		w.ask(405, "POST", "/v2/workflows/runs/"+id+"/explain", nil, "")
 	}},
+	{"WP-X.2", func(t *testing.T, w *world) { // the steps of a run are listed with their times, and each can be read
+		w.timedSteps()
+		w.timedBlock()
+		w.timedFailure()
+		w.ask(404, "GET", "/v2/workflows/runs/none/steps", nil, "")
+		w.ask(404, "GET", "/v2/workflows/runs/none/steps/0", nil, "")
+	}},
 }
 
 // stepFields are the claims about the fields of steps in logs, by type.
