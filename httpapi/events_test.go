@@ -221,5 +221,5 @@ func TestGroupedEvents(t *testing.T) {
 	if len(one) != 1 || len(listOf(one[0], "events")) != 3 {
 		t.Error(one)
 	}
-	p.want(400, `{"error":"invalid groupBy \"url\": expected messageId"}`, "GET", "/v2/events?groupBy=url", "")
+	p.want(400, `{"error":"invalid groupBy \"url\": expected messageId or message or time"}`, "GET", "/v2/events?groupBy=url", "")
 }

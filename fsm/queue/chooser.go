@@ -81,9 +81,11 @@ type chooser struct {
 	states                                                                     map[State]struct{}
 	statuses                                                                   map[int]struct{}
 	urls, hosts, paths, groups, queues, schedules, labels, flowKeys, callerIPs Words
-	// marks and words say which volumes may have what is chosen: of each list of words, one.
-	marks uint32
+	// kinds and words say which volumes may have what is chosen: of each list of words, one.
+	kinds uint32
 	words [][]sealed.Word
+	// span, if not 0, is the length of the spans by which events are counted.
+	span int64
 }
 
 // mostSoughtWords is the length up to which a list is looked for in the words of volumes.
@@ -97,7 +99,7 @@ func (f *Filter) chooser() *chooser {
 		flowKeys: WordsOf(f.FlowKeys, nil), callerIPs: WordsOf(f.CallerIPs, nil),
 	}
 	for _, state := range f.States {
-		c.marks |= 1 << state
+		c.kinds |= 1 << state
 	}
 	for field, w := range map[byte]*Words{ // unordered: all of them count
 		wordURL: &c.urls, wordHost: &c.hosts, wordPath: &c.paths, wordGroup: &c.groups, wordQueue: &c.queues, wordSchedule: &c.schedules,
@@ -122,7 +124,7 @@ func (ch *chooser) seek(field byte, list []string) {
 
 // mayBeIn reports whether a volume may have what is chosen, times apart.
 func (ch *chooser) mayBeIn(v *sealed.Volume) bool {
-	if ch.marks != 0 && ch.marks&v.Marks == 0 {
+	if ch.kinds != 0 && !v.Has(ch.kinds) {
 		return false
 	}
 	for _, list := range ch.words {

@@ -10,13 +10,15 @@ type EventInfo struct {
 	// Response of the last attempt: that of the event itself, or on Failed of the attempt before it.
 	Response *Response
 	Error    string
+	// Course is told with the last event of a message, if these alone are asked for.
+	Course *Course
 
 	body payload.Payload // of the Content, if it is apart
 }
 
 // load completes what a filter did not need: bodies that are apart.
-func (ei EventInfo) load() EventInfo {
-	if ei.body.Len() > 0 {
+func (ei EventInfo) load(p Page) EventInfo {
+	if ei.body.Len() > 0 && !p.Last {
 		ei.Content.Body = ei.body.Bytes()
 	}
 	ei.Response = ei.Response.whole()

@@ -228,7 +228,7 @@ func (s *Store) lastAttempt(m *Message) *EventInfo {
 	r := s.reader()
 	for v := r.event(m.last); v != nil; v = r.event(v.before) {
 		if v.State == Failing || v.State == Delivered {
-			n := m.tell(r, v).load()
+			n := m.tell(r, v).load(Page{})
 			return &n
 		}
 	}

@@ -10,9 +10,15 @@ import (
 type subject interface {
 	// tell returns an event of the message with what it tells.
 	tell(r *reader, v *Event) EventInfo
+	// tries returns how many attempts the message has had.
+	tries() uint32
 	// ends reports whether an event is the last one of the message.
 	ends(r *reader, v *Event) bool
 }
+
+func (m *Message) tries() uint32 { return m.attempts }
+
+func (pm *pastMessage) tries() uint32 { return pm.attempts }
 
 func (m *Message) ends(_ *reader, v *Event) bool { return v.Seq == m.last }
 
@@ -32,18 +38,23 @@ func (pm *pastMessage) tell(r *reader, v *Event) EventInfo {
 	return r.told(EventInfo{Event: v, ID: pm.ID, Content: &c, body: pm.body})
 }
 
-// reader reads the events of a fork of a store, of the trees and of volumes. It keeps the volume that it has opened last.
+// reader reads the events of a fork of a store, of the trees and of volumes. It keeps the two volumes that it has asked for last: the
+// events of a message are often in two.
 type reader struct {
-	s    *Store
-	open *opened
+	s            *Store
+	open, former *opened
 }
 
 func (s *Store) reader() *reader { return &reader{s: s} }
 
 // volume opens a volume, unless it is open.
 func (r *reader) volume(v *sealed.Volume) *opened {
-	if r.open == nil || r.open.Volume != v {
-		r.open = open(v)
+	switch {
+	case r.open != nil && r.open.Volume == v:
+	case r.former != nil && r.former.Volume == v:
+		r.open, r.former = r.former, r.open
+	default:
+		r.open, r.former = open(v), r.open
 	}
 	return r.open
 }
@@ -74,9 +85,9 @@ func (r *reader) event(no uint64) *Event {
 }
 
 // walk calls visit for the events of the pages that follow, in the order that the page asks for, until it returns false. It leaves out
-// those that are not in the times of the filter, and skips volumes that have none that the filter chooses: for these it calls skip
-// with the last of their stamps.
-func (r *reader) walk(p Page, c *chooser, skip func(Stamp) bool, visit func(*Event, subject) bool) {
+// those that are not in the times of the filter, and skips volumes that have none that the filter chooses, and those that are counted
+// as a whole: for these it calls skip with the last of their stamps.
+func (r *reader) walk(p Page, c *chooser, skip func(*sealed.Volume, Stamp) bool, visit func(*Event, subject) bool) {
 	if p.Newest {
 		r.descend(p.After, c, skip, visit)
 	} else {
@@ -84,15 +95,15 @@ func (r *reader) walk(p Page, c *chooser, skip func(Stamp) bool, visit func(*Eve
 	}
 }
 
-func (r *reader) ascend(after Stamp, c *chooser, skip func(Stamp) bool, visit func(*Event, subject) bool) {
+func (r *reader) ascend(after Stamp, c *chooser, skip func(*sealed.Volume, Stamp) bool, visit func(*Event, subject) bool) {
 	past, from, over := &r.s.events.past, after.Seq+1, false
 	first := past.Search(func(v *sealed.Volume) bool { return v.Last < from || v.To < c.From })
 	past.Ascend(first, func(v *sealed.Volume) bool {
 		switch {
 		case c.To != 0 && v.From > c.To:
 			over = true
-		case !c.mayBeIn(v):
-			over = !skip(Stamp{v.To, v.Last})
+		case !c.mayBeIn(v), v.First >= from && c.whole(v):
+			over = !skip(v, Stamp{v.To, v.Last})
 		default:
 			o := r.volume(v)
 			for i := range o.events {
@@ -113,7 +124,7 @@ func (r *reader) ascend(after Stamp, c *chooser, skip func(Stamp) bool, visit fu
 	})
 }
 
-func (r *reader) descend(after Stamp, c *chooser, skip func(Stamp) bool, visit func(*Event, subject) bool) {
+func (r *reader) descend(after Stamp, c *chooser, skip func(*sealed.Volume, Stamp) bool, visit func(*Event, subject) bool) {
 	tree, past, over := r.s.events.byNo, &r.s.events.past, false
 	i := tree.Len()
 	if after != (Stamp{}) {
@@ -140,8 +151,8 @@ func (r *reader) descend(after Stamp, c *chooser, skip func(Stamp) bool, visit f
 		switch {
 		case v.To < c.From:
 			over = true
-		case !c.mayBeIn(v):
-			over = !skip(Stamp{v.From, v.First})
+		case !c.mayBeIn(v), (after == (Stamp{}) || v.Last < after.Seq) && c.whole(v):
+			over = !skip(v, Stamp{v.From, v.First})
 		default:
 			o := r.volume(v)
 			for i := len(o.events) - 1; i >= 0 && !over; i-- {

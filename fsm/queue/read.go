@@ -3,6 +3,7 @@ package queue
 import (
 	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/sealed"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -46,7 +47,7 @@ type Page struct {
 	Limit int
 	// Newest asks for the newest first.
 	Newest bool
-	// Last asks for the last event of each message alone. It counts for events only.
+	// Last asks for the last event of each message alone, without the message's body if that is apart. It counts for events only.
 	Last bool
 }
 
@@ -63,7 +64,7 @@ func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more 
 		more = looked > MaxScan
 		return !more
 	}
-	r.walk(p, c, func(last Stamp) bool {
+	r.walk(p, c, func(_ *sealed.Volume, last Stamp) bool {
 		if !look() {
 			return false
 		}
@@ -79,7 +80,10 @@ func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more 
 					more = true
 					return false
 				}
-				list = append(list, n.load())
+				if p.Last {
+					n.Course = r.course(v, of.tries())
+				}
+				list = append(list, n.load(p))
 			}
 		}
 		cursor = v.Stamp
@@ -96,6 +100,9 @@ func (s *Store) eventsOf(f *Filter, p Page) (list []EventInfo, cursor Stamp, mor
 		for i, v := range events {
 			if c.matchEvent(v) && (!p.Last || i == len(events)-1) {
 				if n := who.tell(r, v); c.match(n.ID, n.Content) {
+					if p.Last {
+						n.Course = r.course(v, who.tries())
+					}
 					found.Set(v.Seq, n)
 				}
 			}
@@ -125,7 +132,7 @@ func pageOf(found *cow.BTree[uint64, EventInfo], p Page) (list []EventInfo, curs
 			return list, cursor, true
 		}
 		_, v := found.At(i)
-		list, cursor = append(list, v.load()), v.Stamp
+		list, cursor = append(list, v.load(p)), v.Stamp
 	}
 	return list, cursor, false
 }

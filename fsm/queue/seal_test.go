@@ -141,7 +141,7 @@ func listed(t *testing.T, s *Store, f *Filter, p Page) (all []string) {
 		list, cursor, more := s.Events(f, p)
 		for _, n := range list {
 			n.Content.kept = kept{}
-			text, err := json.Marshal([]any{n.ID, n.Stamp, n.State, n.Attempt, n.Next(), n.Content, n.Response, n.Error})
+			text, err := json.Marshal([]any{n.ID, n.Stamp, n.State, n.Attempt, n.Next(), n.Content, n.Response, n.Error, n.Course})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,6 +200,7 @@ func TestSealedEventsReadAlike(t *testing.T) {
 		}
 		for try := range 40 {
 			f := li.filter()
+			tallyAlike(t, plain.s, forks[try%len(forks)], f, Page{Newest: li.r.IntN(2) == 0}, 1+li.r.Int64N(1<<li.r.IntN(22)))
 			p := Page{Limit: 50 + li.r.IntN(1000), Newest: li.r.IntN(2) == 0, Last: li.r.IntN(5) == 0}
 			want := listed(t, plain.s, f, p)
 			if got := listed(t, forks[try%len(forks)], f, p); !slices.Equal(got, want) {

@@ -83,7 +83,7 @@ func (bi *binder) add(v *Event, m *Message) {
 		bi.volume.First, bi.volume.From = v.Seq, v.At
 	}
 	bi.volume.Last, bi.volume.To = v.Seq, v.At
-	bi.volume.Marks |= 1 << v.State
+	bi.volume.Tally(int(v.State))
 	w, d := &bi.events, v.details()
 	w.Uvarint(place)
 	w.Varint(v.At - bi.before.at)

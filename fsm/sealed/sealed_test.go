@@ -121,7 +121,7 @@ func TestVolumes(t *testing.T) {
 // TestVolumeIsSaved: what is written of a volume is read as it was.
 func TestVolumeIsSaved(t *testing.T) {
 	v := &Volume{
-		Count: 3, First: 7, Last: 9, From: 100, To: 200, Marks: 5, Sets: []Numbers{NumbersOf([]uint64{3, 1, 2}), ""}, Words: WordsOf([]Word{1, 2}),
+		Count: 3, First: 7, Last: 9, From: 100, To: 200, Kinds: []uint32{1, 0, 2}, Sets: []Numbers{NumbersOf([]uint64{3, 1, 2}), ""}, Words: WordsOf([]Word{1, 2}),
 		Records: payload.New([]byte("records"), nil), Apart: []payload.Payload{payload.New(make([]byte, 5000), nil)},
 	}
 	var read Volume
@@ -129,7 +129,7 @@ func TestVolumeIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	read.Keep(nil)
-	if a, b := fmt.Sprint(read.Size(), read.Counted(), string(read.Records.Bytes()), read.Apart[0].Len(), read.Sets, read.Words, read.Marks, read.From, read.To), fmt.Sprint(v.Size(), v.Counted(), "records", 5000, v.Sets, v.Words, v.Marks, v.From, v.To); a != b {
+	if a, b := fmt.Sprint(read.Size(), read.Counted(), string(read.Records.Bytes()), read.Apart[0].Len(), read.Sets, read.Words, read.Kinds, read.From, read.To), fmt.Sprint(v.Size(), v.Counted(), "records", 5000, v.Sets, v.Words, v.Kinds, v.From, v.To); a != b {
 		t.Errorf("%q, want %q", a, b)
 	}
 }

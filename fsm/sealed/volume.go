@@ -12,8 +12,9 @@ type Volume struct {
 	First, Last uint64
 	// From and To are the times of the first and the last record, in unix milliseconds. Times of records do not go back.
 	From, To int64
-	// Marks are the bits of what the records are: a reader that wants others need not open it.
-	Marks uint32
+	// Kinds has the number of the records of each kind: a reader that wants other kinds, or numbers alone, need not open the volume.
+	// What a kind is, such as a state, is up to who makes volumes; there are few.
+	Kinds []uint32
 	// Sets are of numbers by which records are found; their meaning is up to who makes volumes.
 	Sets []Numbers
 	// Words are those of all records.
@@ -51,6 +52,24 @@ func (v *Volume) Counted() int64 {
 	return n
 }
 
+// Tally counts one more record of a kind in a volume that is being made.
+func (v *Volume) Tally(kind int) {
+	for len(v.Kinds) <= kind {
+		v.Kinds = append(v.Kinds, 0)
+	}
+	v.Kinds[kind]++
+}
+
+// Has reports whether the volume has records of one of some kinds, given as the bits of their numbers.
+func (v *Volume) Has(kinds uint32) bool {
+	for kind, n := range v.Kinds {
+		if n > 0 && kinds>>kind&1 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Keep puts the payloads of a volume that was read in the care of k, which may be nil.
 func (v *Volume) Keep(k payload.Keeper) {
 	v.Records = v.Records.Stored(k)
@@ -66,7 +85,7 @@ func (v *Volume) Fields(c *wire.Codec) {
 	c.Uvarint(&v.Last)
 	c.Varint(&v.From)
 	c.Varint(&v.To)
-	wire.Uint(c, &v.Marks)
+	wire.Each(c, &v.Kinds, wire.Uint[uint32])
 	wire.Each(c, &v.Sets, func(c *wire.Codec, n *Numbers) { c.String((*string)(n)) })
 	c.String((*string)(&v.Words))
 	v.Records.Field(c)
@@ -75,7 +94,11 @@ func (v *Volume) Fields(c *wire.Codec) {
 
 // Valid reports whether a volume that was read can be one.
 func (v *Volume) Valid() bool {
-	return v.Count > 0 && v.Count <= MaxRecords && v.First > 0 && v.First <= v.Last && v.From <= v.To && v.Records.Len() > 0 && len(v.Words)%8 == 0
+	tallied := 0
+	for _, n := range v.Kinds {
+		tallied += int(n)
+	}
+	return v.Count > 0 && v.Count <= MaxRecords && tallied == v.Count && v.First > 0 && v.First <= v.Last && v.From <= v.To && v.Records.Len() > 0 && len(v.Words)%8 == 0
 }
 
 // References are the large payloads that the records refer to, as a reader of them wants them.

@@ -18,8 +18,8 @@ type chooser struct {
 	idPrefixes, urlPrefixes                   []string // in order, none begins with another
 	callerIPs, flowKeys, labels, hosts, paths queue.Words
 	holders                                   map[uint64]struct{} // runs that have one of the messages as an entry
-	// marks and words say which volumes may have what is chosen: of each list of words, one.
-	marks uint32
+	// kinds and words say which volumes may have what is chosen: of each list of words, one.
+	kinds uint32
 	words [][]sealed.Word
 }
 

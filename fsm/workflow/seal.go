@@ -170,7 +170,7 @@ func (bi *binder) add(r *Run) {
 		bi.volume.First, bi.volume.Last, bi.volume.From = r.No, r.No, r.Completed
 	}
 	bi.volume.First, bi.volume.Last, bi.volume.To = min(bi.volume.First, r.No), max(bi.volume.Last, r.No), r.Completed
-	bi.volume.Marks |= 1 << r.State
+	bi.volume.Tally(int(r.State))
 	bi.runs, bi.whole = append(bi.runs, r), bi.whole+r.bytes
 	bi.sets[setRuns] = append(bi.sets[setRuns], r.No)
 	bi.sets[setNames] = append(bi.sets[setNames], nameOf(r.ID))

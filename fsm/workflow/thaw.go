@@ -145,7 +145,7 @@ const mostSoughtWords = 64
 // seek prepares what mayBeIn asks.
 func (c *chooser) seek() {
 	for state := range c.states { // unordered: all of them count
-		c.marks |= 1 << state
+		c.kinds |= 1 << state
 	}
 	put := func(field byte, list []string) {
 		if len(list) == 0 || len(list) > mostSoughtWords || slices.Contains(list, "") { // which is in no filter
@@ -173,7 +173,7 @@ func (c *chooser) seek() {
 
 // mayBeIn reports whether a volume may have a run that is chosen. A run was created before it ended.
 func (c *chooser) mayBeIn(v *sealed.Volume) bool {
-	if c.marks != 0 && c.marks&v.Marks == 0 || c.From != 0 && v.To < c.From {
+	if c.kinds != 0 && !v.Has(c.kinds) || c.From != 0 && v.To < c.From {
 		return false
 	}
 	for _, list := range c.words {

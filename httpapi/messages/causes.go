@@ -10,7 +10,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 const (
@@ -41,15 +40,6 @@ type cause struct {
 	Oldest int64  `json:"oldest"`
 	Newest int64  `json:"newest"`
 	DlqID  string `json:"dlqId"`
-}
-
-// readCauses reads groupBy of a list of dead letters.
-func (lq *listQuery) readCauses(name string, list []string) error {
-	if view.First(list) != "cause" {
-		return Invalid("invalid %s %q: expected cause", name, view.First(list))
-	}
-	lq.grouped = true
-	return nil
 }
 
 // listCauses answers the causes of a page of dead letters, the most frequent first.

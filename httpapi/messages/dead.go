@@ -59,7 +59,7 @@ func (re *request) listDead() error {
 	if err != nil {
 		return err
 	}
-	if query.grouped {
+	if query.groupBy == byCause {
 		return re.listCauses(&query)
 	}
 	all, cursor := []*deadLetter{}, ""

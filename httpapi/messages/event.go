@@ -61,20 +61,25 @@ func (t eventTime) MarshalJSON() ([]byte, error) {
 // CANCELED.
 const cancelledWord = "CANCELLED"
 
+// stateText returns the name of a state; literal is the specification's spelling.
+func stateText(st queue.State, literal bool) string {
+	if literal && st == queue.Canceled {
+		return cancelledWord
+	}
+	return st.String()
+}
+
 // renderEvent returns an event with at most trim bytes of each body; literal is the specification's form of time and state.
 func renderEvent(v *queue.EventInfo, literal bool, trim int) *event {
 	c := v.Content
 	m := render(v.ID, c, trim)
 	n := &event{
-		Time: eventTime{v.At, literal}, MessageID: m.MessageID, State: v.State.String(), URL: m.URL, Options: m.Options, origin: m.origin,
+		Time: eventTime{v.At, literal}, MessageID: m.MessageID, State: stateText(v.State, literal), URL: m.URL, Options: m.Options, origin: m.origin,
 		NextDeliveryTime: v.Next(), Error: v.Error, Timeout: c.Timeout, MaxRetries: m.MaxRetries, RetryDelayExpr: m.RetryDelayExpression,
 		CallbackHeaders: m.CallbackHeader, FailureCallbackHeaders: m.FailureCallbackHeader,
 	}
 	if n.Body = m.BodyBase64; m.Body != "" {
 		n.Body = base64.StdEncoding.EncodeToString([]byte(m.Body))
-	}
-	if literal && v.State == queue.Canceled {
-		n.State = cancelledWord
 	}
 	if p := v.Response; p != nil {
 		n.ResponseStatus, n.ResponseBody = p.Status, base64.StdEncoding.EncodeToString(view.Redactor{Trim: trim}.Cut(p.Body))
@@ -108,10 +113,20 @@ func (re *request) readEvents() (c listQuery, err error) {
 		return c, err
 	}
 	c.page, c.most = queue.Page{Limit: maxEvents, Newest: true}, maxEvents
-	if c.grouped = view.First(values["groupBy"]) != ""; c.grouped {
-		c.page.Limit, c.page.Last = defaultGroups, true
+	if view.First(values["groupBy"]) != "" {
+		c.page.Limit = defaultGroups
 	}
-	return c, c.read(values, inEvents)
+	if err := c.read(values, inEvents); err != nil {
+		return c, err
+	}
+	if c.groupBy == byMessage && !values.Has("trimBody") {
+		c.trim = standingTrim
+	}
+	c.page.Last = c.groupBy == byMessageID || c.groupBy == byMessage
+	if c.span != 0 && c.groupBy != byTime {
+		return c, Invalid("span is for groupBy=time alone")
+	}
+	return c, nil
 }
 
 func (lq *listQuery) readStates(_ string, list []string) error {
@@ -121,13 +136,6 @@ func (lq *listQuery) readStates(_ string, list []string) error {
 			return err
 		}
 		lq.filter.States = append(lq.filter.States, states...)
-	}
-	return nil
-}
-
-func (lq *listQuery) readGroupBy(name string, list []string) error {
-	if text := view.First(list); text != "" && text != "messageId" {
-		return Invalid("invalid %s %q: expected messageId", name, text)
 	}
 	return nil
 }
@@ -144,18 +152,24 @@ func (re *request) events(logs bool) error {
 	if err != nil {
 		return err
 	}
+	switch query.groupBy {
+	case byTime:
+		return re.listTally(&query)
+	case byMessage:
+		return re.listStanding(&query)
+	}
 	all, groups, cursor, err := re.pageOfEvents(&query)
 	if err != nil {
 		return err
 	}
 	answer := map[string]any{"events": all}
 	switch {
-	case query.grouped:
+	case query.groupBy == byMessageID:
 		answer = map[string]any{"groups": groups, "messages": groups}
 	case logs:
 		answer["logs"] = all
 		if query.named {
-			answer["messages"] = byMessage(all)
+			answer["messages"] = eventsByMessage(all)
 		}
 	}
 	if cursor != "" {
@@ -174,13 +188,13 @@ func (re *request) pageOfEvents(query *listQuery) (all []*event, groups []eventG
 	cursor, err = ReadPage(re.r.Context(), re.Engine, query.page, func(v *fsm.View, page queue.Page) ([]queue.EventInfo, queue.Stamp, bool) {
 		return v.Messages().Events(&query.filter, page)
 	}, func(v *fsm.View, e *queue.EventInfo) (queue.Stamp, int) {
-		size := query.eventSize(e)
-		all = append(all, renderEvent(e, re.Parser.SpecLiteral, query.trim))
-		if query.grouped {
-			group, n := re.eventsOf(v, e.ID, query)
-			groups, size = append(groups, group), size+n
+		if query.groupBy == byMessageID {
+			group, size := re.eventsOf(v, e.ID, query)
+			groups = append(groups, group)
+			return e.Stamp, size
 		}
-		return e.Stamp, size
+		all = append(all, renderEvent(e, re.Parser.SpecLiteral, query.trim))
+		return e.Stamp, query.eventSize(e)
 	})
 	return all, groups, cursor, err
 }
@@ -196,8 +210,8 @@ func (re *request) eventsOf(v *fsm.View, id queue.ID, query *listQuery) (group e
 	return group, size
 }
 
-// byMessage groups events by their messages, which come in the order of their first event.
-func byMessage(all []*event) []eventGroup {
+// eventsByMessage groups events by their messages, which come in the order of their first event.
+func eventsByMessage(all []*event) []eventGroup {
 	groups, at := []eventGroup{}, map[string]int{}
 	for _, e := range all {
 		i, ok := at[e.MessageID]

@@ -96,8 +96,9 @@ var parameters = []parameter{
 	{"cursor", inDLQ | inEvents, "the page after this one", (*listQuery).readCursor},
 	{"order", inDeadList | inEvents, "`earliestFirst` or `latestFirst`", (*listQuery).readOrder},
 	{"trimBody", inDeadList | inEvents, "the most bytes of each body that are shown; 0: none, -1: all", (*listQuery).readTrim},
-	{"groupBy", inDeadList, "`cause`: how many have failed alike, the most first; a page looks at 1,000", (*listQuery).readCauses},
-	{"groupBy", inEvents, "`messageId`: messages with all their events", (*listQuery).readGroupBy},
+	{"groupBy", inDeadList, "`cause`: how many have failed alike, the most first; a page looks at 1,000", groups(byCause)},
+	{"groupBy", inEvents, "`messageId`: messages with all their events; `message`: messages as they are now; `time`: how many events of each state, and when", groups(byMessageID, byMessage, byTime)},
+	{"span", inEvents, "with `groupBy=time`, the length of a span in milliseconds; at most 1,000 of them", (*listQuery).readSpan},
 }
 
 // read sets what the parameters of a request say. An unknown name is refused: a mistyped

@@ -20,8 +20,10 @@ type listQuery struct {
 	most int
 	// dead are the dead letters that it names.
 	dead []queue.Stamp
-	// grouped: the events of each message are wanted together.
-	grouped bool
+	// groupBy says how an answer is grouped; empty for a plain list.
+	groupBy grouping
+	// span is the length of the spans of grouping byTime, in milliseconds; 0 lets the server choose.
+	span int64
 	// acts: the request changes what it selects, instead of listing it.
 	acts bool
 	// none: it selects nothing.

@@ -16,6 +16,8 @@ type origin struct {
 	API          string `json:"api,omitempty"`
 }
 
+func originOf(c *queue.Content) origin { return origin{c.Group, c.Endpoint, c.Schedule, c.API} }
+
 // message is a message as clients read it. Empty members are left out, except those that clients read without checking
 // that they are there.
 type message struct {
@@ -38,7 +40,7 @@ type message struct {
 func render(id queue.ID, c *queue.Content, trim int) *message {
 	m := &message{
 		MessageID: id.String(), URL: c.URL, MaxRetries: c.Retries, NotBefore: c.FirstAt, CreatedAt: c.Created,
-		origin: origin{c.Group, c.Endpoint, c.Schedule, c.API},
+		origin: originOf(c),
 	}
 	m.Options, m.CallbackHeaders = view.NewOptions(&c.Options, c.CallerIP)
 	m.Body, m.BodyBase64 = view.Redactor{Hide: c.Redact, Trim: trim}.Body(c.Body)
