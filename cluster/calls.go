@@ -111,7 +111,7 @@ func (n *Node) slowCall(from transport.Hello, kind transport.Kind, payload []byt
 	case callQuarantine:
 		return func() ([]byte, error) { return n.answerQuarantine(string(payload)) }
 	case callHistory:
-		return n.history
+		return func() ([]byte, error) { return n.history(payload) }
 	}
 	return nil
 }

@@ -146,11 +146,11 @@ func TestNodesTellOfEachOther(t *testing.T) {
 	share := clustertest.WithSecret("a secret of the cluster, for a test")
 	c := clustertest.Start(t, 3, func(o *cluster.Options) {
 		share(o)
-		o.History = func() ([]byte, error) { return []byte("of " + o.NodeID), nil }
+		o.History = func(question []byte) ([]byte, error) { return []byte(string(question) + o.NodeID), nil }
 	})
 	for i, n := range c.Nodes {
 		eventually(t, "all three tell of themselves", func() bool {
-			all := n.Histories(t.Context())
+			all := n.Histories(t.Context(), []byte("of "))
 			if len(all) != 3 || all[0].Node != n.ID() {
 				t.Fatalf("node %d has %+v", i+1, all)
 			}
@@ -174,7 +174,7 @@ func TestNodesTellOfEachOther(t *testing.T) {
 		}
 	}
 	c.Stop(2)
-	for _, h := range c.Nodes[0].Histories(t.Context()) {
+	for _, h := range c.Nodes[0].Histories(t.Context(), nil) {
 		if down := h.Node == "n3"; down != (h.Err != nil) {
 			t.Errorf("n1 has of %s: %q, %v", h.Node, h.Data, h.Err)
 		}

@@ -107,9 +107,9 @@ type Owner struct {
 	// Audit, if set, is called for each change of the servers that the leader makes by
 	// itself: the act, the server, and details.
 	Audit func(act, server, detail string)
-	// History, if set, returns what this node has recorded in its last hours, for another node to show. The cluster
-	// only carries it.
-	History func() ([]byte, error)
+	// History, if set, returns what this node has recorded, for another node to show. The cluster only carries question and answer; nodes
+	// of former versions send an empty question.
+	History func(question []byte) ([]byte, error)
 	// Leading, if set, runs on the leader from the moment its term is open. ctx ends with the leadership, and Leading
 	// must return soon after that.
 	Leading func(ctx context.Context, n *Node)

@@ -297,8 +297,8 @@ type NodeHistory struct {
 	Err  error
 }
 
-// Histories asks every server for its history, this node first.
-func (n *Node) Histories(ctx context.Context) []NodeHistory {
+// Histories asks every server for its history, this node first. What the question says is up to Options.History.
+func (n *Node) Histories(ctx context.Context, question []byte) []NodeHistory {
 	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
 	defer cancel()
 	servers := n.consensus.Servers()
@@ -313,9 +313,9 @@ func (n *Node) Histories(ctx context.Context) []NodeHistory {
 	each(servers, func(i int, server consensus.Server) {
 		h := NodeHistory{Node: server.ID}
 		if h.Node == n.opts.NodeID {
-			h.Data, h.Err = n.history()
+			h.Data, h.Err = n.history(question)
 		} else {
-			h.Data, h.Err = n.peers.Ask(ctx, server.Addr, callHistory, nil)
+			h.Data, h.Err = n.peers.Ask(ctx, server.Addr, callHistory, question)
 		}
 		all[i] = h
 	})
@@ -323,11 +323,11 @@ func (n *Node) Histories(ctx context.Context) []NodeHistory {
 }
 
 // history returns this node's history.
-func (n *Node) history() ([]byte, error) {
+func (n *Node) history(question []byte) ([]byte, error) {
 	if n.opts.History == nil {
 		return nil, errNoHistory
 	}
-	return n.opts.History()
+	return n.opts.History(question)
 }
 
 // A node that serves a MONITOR client asks the others what their clients execute. Package resp defines the contents of

@@ -13,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/node/samples"
 )
 
 // mayTest reports whether a request bears a token that may use the API under /test.
@@ -253,17 +254,22 @@ func (s *Server) respond(g *gin.Context, v any, err error) {
 	g.JSON(http.StatusOK, v)
 }
 
-// readHistory answers with the rates and latencies of this node's last hours, or with ?of=cluster with those of all nodes together.
+// readHistory answers with the rates and latencies of this node's last hours or days, or with ?of=cluster with those of all nodes together.
 func (s *Server) readHistory(g *gin.Context) {
 	if s.history == nil {
 		s.refuseOps(g, http.StatusNotFound, "ERR this node keeps no history")
 		return
 	}
+	asked, err := samples.ParseRange(g.Query("range"))
+	if err != nil {
+		s.refuseOps(g, http.StatusBadRequest, "ERR "+err.Error())
+		return
+	}
 	switch of := g.Query("of"); of {
 	case "", "node":
-		g.JSON(http.StatusOK, s.history.Read())
+		g.JSON(http.StatusOK, s.history.Read(asked))
 	case "cluster":
-		g.JSON(http.StatusOK, s.admin.History(g.Request.Context()))
+		g.JSON(http.StatusOK, s.admin.History(g.Request.Context(), asked))
 	default:
 		s.refuseOps(g, http.StatusBadRequest, "ERR of is node or cluster, got "+strconv.Quote(of))
 	}

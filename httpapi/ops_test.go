@@ -223,7 +223,9 @@ func (a *admin) ReplaceNode(_ context.Context, id, with string) (bool, error) {
 	return id != "n1", a.err
 }
 
-func (a *admin) History(context.Context) samples.Cluster { return samples.Merge(nil, nil) }
+func (a *admin) History(context.Context, samples.Range) samples.Cluster {
+	return samples.Merge(nil, nil)
+}
 
 func (a *admin) Examine(context.Context) any {
 	return doctor.Report{Node: "n1", Findings: []doctor.Finding{{Check: "disk", Found: "fine"}}}

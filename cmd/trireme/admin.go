@@ -159,14 +159,14 @@ func (a *admin) change(id string, run func(*cluster.Node) error) (gone bool, err
 func (a *admin) Examine(ctx context.Context) any { return a.examine(ctx) }
 
 // History returns the history of all nodes that answer. Before this node has found its cluster, it is this node's alone.
-func (a *admin) History(ctx context.Context) samples.Cluster {
+func (a *admin) History(ctx context.Context, of samples.Range) samples.Cluster {
 	n, err := a.node()
 	if err != nil {
-		return samples.Merge([]samples.Named{{Node: "this node", Columns: a.history.Read()}}, nil)
+		return samples.Merge([]samples.Named{{Node: "this node", Columns: a.history.Read(of)}}, nil)
 	}
 	var all []samples.Named
 	var missing []samples.Missing
-	for _, h := range n.Histories(ctx) {
+	for _, h := range n.Histories(ctx, []byte(of)) {
 		one := samples.Named{Node: h.Node}
 		err := h.Err
 		if err == nil {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -122,7 +123,9 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	var edges sync.WaitGroup
 	failed := make([]error, 2)
 	edges.Go(func() { failed[0] = n.server.Serve(listener); cancel() })
-	edges.Go(func() { n.history.Run(ctx) })
+	edges.Go(func() {
+		n.history.Run(ctx, func(err error) { log.Warn("the rates of the last days are not kept", "error", err) })
+	})
 	if n.pacer != nil {
 		edges.Go(func() { n.pacer.Run(ctx) })
 	}
@@ -214,9 +217,13 @@ func unlimitedIfZero(size byteSize) int64 {
 	return int64(size)
 }
 
+// historyFile keeps the rates of the last days, in the data directory.
+const historyFile = "history.json"
+
 // edge makes the HTTP server.
 func (pr *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	pr.history = samples.New(registry, pr.figures)
+	pr.history.Keep(filepath.Join(pr.DataDir, historyFile))
 	consoles, err := pr.consoleOptions()
 	if err != nil {
 		return nil, err
@@ -249,7 +256,13 @@ func (pr *process) open(ctx context.Context, respAddress string) (*cluster.Node,
 	o.Space.Floor, o.DiskStall = logstore.Floor(pr.MinFreeDisk), cmp.Or(pr.DiskStall, o.DiskStall)
 	o.InlineBytes, o.ColdAfter = int(min(pr.InlineBytes, math.MaxInt32)), pr.ColdAfter
 	o.RESP = respAddress
-	o.History = func() ([]byte, error) { return json.Marshal(pr.history.Read()) }
+	o.History = func(question []byte) ([]byte, error) {
+		asked, err := samples.ParseRange(string(question))
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(pr.history.Read(asked))
+	}
 	if pr.testing != nil {
 		o.Now = pr.testing.clock.Now
 	}

@@ -70,9 +70,19 @@ export function msAgo(at: number, now: number): string {
   return Math.abs(d) < 5000 ? "now" : d > 0 ? `${msSpan(d)} ago` : `in ${msSpan(-d)}`;
 }
 
-/** secondsClock is the time of day of a unix time in seconds, with seconds if the step to the next is short. */
+/** secondsClock is a unix time in seconds on an axis: with seconds if steps are short, a day if they are long. */
 export const secondsClock = (at: number, step: number) =>
-  new Date(at * 1000).toLocaleTimeString("en-GB", step < 60 ? undefined : { hour: "2-digit", minute: "2-digit" });
+  step >= 86400
+    ? new Date(at * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short" })
+    : new Date(at * 1000).toLocaleTimeString("en-GB", step < 60 ? undefined : { hour: "2-digit", minute: "2-digit" });
+/** msTick is a unix time in milliseconds on an axis of a length in milliseconds. */
+export const msTick = (at: number, range: number) =>
+  new Date(at).toLocaleString("en-GB", {
+    ...(range > 86400_000 && { day: "numeric", month: "short" }),
+    hour: "2-digit",
+    minute: "2-digit",
+    ...(range < 600_000 && { second: "2-digit" }),
+  });
 /** unixMs reads a time of the API: unix milliseconds, as a number or its digits, or RFC 3339. 0 if there is none. */
 export function unixMs(at: number | string | undefined): number {
   if (at === undefined || at === "") return 0;

@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { database, json, poll, run, signedIn, str, who } from "./api";
 import { count, figure, percent, things } from "./format";
 import type { Event } from "./messages/event";
+import { go, query } from "./router";
 import { Chart, Stat } from "./ui/charts";
 import { A, Badge, Card, Empty, Note, Page } from "./ui/layout";
 import { Loaded, useLoad } from "./ui/load";
@@ -42,13 +43,25 @@ const last = (list: number[]) => list[list.length - 1] ?? 0;
 const latest = (h: History, name: Series) => figure("/admin/history", name, last(h[name]));
 const shown = (name: Series) => (n: number) => figure("/admin/history", name, n);
 
+/** ranges that the charts show, by their names in the API. */
+const ranges: [string, string][] = [
+  ["6h", "Last 6 hours"],
+  ["24h", "Last 24 hours"],
+  ["7d", "Last 7 days"],
+];
+
 export function Overview() {
   return who.value?.admin ? <AdminOverview /> : <OwnOverview />;
 }
 
 function AdminOverview() {
   const cluster = useLoad<ClusterStatus>((poll) => json("/admin/cluster", { poll }), [], 5000);
-  const history = useLoad<History>((poll) => json("/admin/history?of=cluster", { poll }), [], 10000);
+  const range = ranges.find(([name]) => name === query.value.get("range"))?.[0] ?? "6h";
+  const history = useLoad<History>(
+    (poll) => json(`/admin/history?of=cluster&range=${range}`, { poll }),
+    [range],
+    range === "6h" ? 10000 : 60000,
+  );
   const doctor = useLoad<Doctor>((poll) => json("/admin/doctor", { poll }), [], 60000);
   const bad = (doctor.data?.findings ?? []).filter((f) => f.level !== "ok");
   const nodes = cluster.data?.nodes ?? [];
@@ -85,6 +98,18 @@ function AdminOverview() {
           {f.do && `; ${f.do}`}
         </Note>
       ))}
+      <nav class="ranges" aria-label="Range of time">
+        {ranges.map(([name, text]) => (
+          <A
+            key={name}
+            to="/"
+            q={{ range: name === "6h" ? undefined : name }}
+            aria-current={range === name || undefined}
+          >
+            {text}
+          </A>
+        ))}
+      </nav>
       <Loaded of={history}>
         {(h) => <Charts h={h} healthy={!!healthy} findings={bad.length} looked={!!doctor.data} />}
       </Loaded>
@@ -212,9 +237,8 @@ function Charts({ h, healthy, findings, looked }: { h: History; healthy: boolean
       </div>
       {h.time.length < 2 ? (
         <Card>
-          <Empty icon="overview" title="The charts begin in a few seconds">
-            {many ? "These nodes have" : "This node has"} just started: a node looks at itself every ten seconds and
-            keeps six hours.
+          <Empty icon="overview" title="The charts begin with the second sample">
+            A node looks at itself every ten seconds and keeps six hours of that, and a week by five minutes.
           </Empty>
         </Card>
       ) : (
@@ -241,6 +265,7 @@ function Charts({ h, healthy, findings, looked }: { h: History; healthy: boolean
               time={h.time}
               series={s.sent}
               unit={shown("delivered")}
+              pick={(from, to) => go("/messages", { fromDate: String(from), toDate: String(to) })}
             />
           </Card>
           <Card>

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { acts } from "./acts.mjs";
 import { accessible, end, open, section, signIn } from "./harness.mjs";
+import { histogram } from "./histogram.mjs";
 import { hostileViews } from "./hostile.mjs";
 import { leaderDies } from "./leader.mjs";
 import { startNode } from "./node.mjs";
@@ -33,6 +34,8 @@ try {
   section("every view, light and dark, wide and narrow");
   await everyView(page, c);
 
+  section("messages, one a row, and their outcomes over time");
+  await histogram(page, c);
   await presets(page);
   await acts(page, c);
 

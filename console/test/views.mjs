@@ -9,6 +9,7 @@ export const keys = (k) => `/data?key=${encodeURIComponent(k)}`;
 export function viewsOf({ hostile, sent, run }) {
   const views = [
     "/",
+    "/?range=7d",
     "/data",
     ...[
       "greeting",
@@ -38,6 +39,7 @@ export function viewsOf({ hostile, sent, run }) {
     "/live?part=clients",
     "/messages",
     "/messages?state=FAILED",
+    "/messages?show=events",
     `/messages?id=${sent.messageId}`,
     "/messages?id=msg_none",
     "/dead",
@@ -58,6 +60,7 @@ export function viewsOf({ hostile, sent, run }) {
   ];
   const short = new Set([
     "/",
+    "/?range=7d",
     "/data",
     keys("profile:1"),
     keys("doc"),

@@ -6,7 +6,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Words is a Bloom filter of words: it has every word that was put in, and one of a hundred others.
+// Words is a Bloom filter of words: it has every word that was put in, and one of two thousand others: a reader for whom a history
+// of a hundred thousand volumes has nothing opens some tens of them.
 type Words string
 
 // Word is a word of a field, as a filter knows it.
@@ -14,20 +15,22 @@ type Word uint64
 
 // The size of a filter for each word, in bits, and the number of bits that a word sets.
 const (
-	bitsPerWord = 10
-	bitsSet     = 7
+	bitsPerWord = 16
+	bitsSet     = 11
 )
 
 // WordOf returns the word of a field.
 func WordOf(field byte, text string) Word { return Word(xxh3.HashStringSeed(text, uint64(field))) }
 
-// bits calls f for the bits of a word in a filter of that many.
+// bits calls f for the bits of a word in a filter of that many: the distance from one to the next grows, so that two words with one bit
+// and one distance in common have no more of them.
 func (w Word) bits(size uint64, f func(bit uint64) bool) bool {
-	step := uint64(w)>>32 | 1
+	at, step := uint64(w), uint64(w)>>32|1
 	for i := range uint64(bitsSet) {
-		if !f((uint64(w) + i*step) % size) {
+		if !f(at % size) {
 			return false
 		}
+		at, step = at+step, step+i
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package samples
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -21,6 +22,9 @@ const (
 	Soon = 2 * time.Second
 	// Kept is the number of samples that are kept: six hours.
 	Kept = 6 * 3600 / 10
+	// Coarse is the time of a coarse sample, KeptCoarse their number: seven days.
+	Coarse     = 5 * time.Minute
+	KeptCoarse = 7 * 24 * 12
 )
 
 // Sample holds the figures of one span of time. Rates are per second.
@@ -49,10 +53,32 @@ type History struct {
 
 	mu      sync.Mutex
 	samples []Sample // the oldest first
+	coarse  coarse
 
 	last    Sample // its counters are sums
 	lastSum [command.Buckets]int64
 	began   bool
+}
+
+// Range is a time that a history is read for, until now.
+type Range string
+
+// The ranges. The shortest has a sample every ten seconds since the node was started, the others one every five minutes.
+const (
+	Hours Range = "6h"
+	Day   Range = "24h"
+	Week  Range = "7d"
+)
+
+// ParseRange reads the name of a range; empty text is Hours.
+func ParseRange(text string) (Range, error) {
+	switch of := Range(text); of {
+	case "":
+		return Hours, nil
+	case Hours, Day, Week:
+		return of, nil
+	}
+	return "", fmt.Errorf("range is 6h, 24h or 7d, got %q", text)
 }
 
 // New reads a registry and the counts of commands.
@@ -60,24 +86,34 @@ func New(gather prometheus.Gatherer, node *stats.Node) *History {
 	return &History{gather: gather, stats: node, now: time.Now}
 }
 
-// Run takes samples until ctx ends.
-func (h *History) Run(ctx context.Context) {
+// Run takes samples until ctx ends. It calls failed with the reason if the file of Keep could not be read or written; samples are taken all
+// the same.
+func (h *History) Run(ctx context.Context, failed func(error)) {
+	check := func(err error) {
+		if err != nil {
+			failed(err)
+		}
+	}
+	check(h.restore())
 	h.Take()
 	tick := time.NewTicker(Soon) // the console may be open
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			check(h.save())
 			return
 		case <-tick.C:
 			tick.Reset(Every)
-			h.Take()
+			if h.Take() {
+				check(h.save())
+			}
 		}
 	}
 }
 
-// Take takes a sample now. The first one only begins the counting.
-func (h *History) Take() {
+// Take takes a sample now. The first one only begins the counting. It reports whether a coarse sample is complete.
+func (h *History) Take() (complete bool) {
 	families, _ := h.gather.Gather() // what can't be gathered is missing from the sample
 	total := Sample{At: h.now().UnixMilli()}
 	for _, f := range families {
@@ -91,11 +127,11 @@ func (h *History) Take() {
 	h.last, h.lastSum = total, histogram
 	if !h.began {
 		h.began = true
-		return
+		return false
 	}
 	seconds := float64(total.At-before.At) / 1000
 	if seconds <= 0 {
-		return
+		return false
 	}
 	s := total
 	for _, rate := range []struct{ to, from *float64 }{
@@ -110,6 +146,7 @@ func (h *History) Take() {
 	if h.samples = append(h.samples, s); len(h.samples) > Kept {
 		h.samples = slices.Delete(h.samples, 0, 1)
 	}
+	return h.coarse.add(s)
 }
 
 // percentile is a time in milliseconds that the part q of the calls did not exceed.
@@ -194,18 +231,30 @@ type Columns struct {
 	DiskFree     []float64 `json:"diskFreeBytes"`
 }
 
-// Read returns what is kept.
-func (h *History) Read() Columns {
+// Read returns what is kept of a range.
+func (h *History) Read(of Range) Columns {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c := Columns{EverySeconds: int(Every / time.Second), Time: make([]int64, len(h.samples))}
-	for _, column := range c.all(&Sample{}) {
-		*column.of = make([]float64, len(h.samples))
+	switch of {
+	case Week:
+		return columnsOf(h.coarse.all(), Coarse)
+	case Day:
+		all, since := h.coarse.all(), h.now().Add(-24*time.Hour).UnixMilli()
+		i := slices.IndexFunc(all, func(s Sample) bool { return s.At > since })
+		return columnsOf(all[max(i, 0):], Coarse)
 	}
-	for i := range h.samples {
-		c.Time[i] = h.samples[i].At
-		for _, column := range c.all(&h.samples[i]) {
-			(*column.of)[i] = math.Round(column.figure*1000) / 1000
+	return columnsOf(h.samples, Every)
+}
+
+func columnsOf(samples []Sample, every time.Duration) Columns {
+	c := Columns{EverySeconds: int(every / time.Second), Time: make([]int64, len(samples))}
+	for _, column := range c.all(&Sample{}) {
+		*column.of = make([]float64, len(samples))
+	}
+	for i := range samples {
+		c.Time[i] = samples[i].At
+		for _, column := range c.all(&samples[i]) {
+			(*column.of)[i] = math.Round(*column.figure*1000) / 1000
 		}
 	}
 	return c

@@ -30,19 +30,19 @@ const (
 	fullest            // of the node that has least
 )
 
-// column is one of Columns, with its figure of a sample.
+// column is one of Columns, with its figure in a sample.
 type column struct {
 	of     *[]float64
-	figure float64
+	figure *float64
 	how    how
 }
 
 // all are the columns, with the figures of a sample.
 func (c *Columns) all(s *Sample) []column {
 	return []column{
-		{&c.Commands, s.Commands, sum}, {&c.Requests, s.Requests, sum}, {&c.Delivered, s.Delivered, sum}, {&c.Failed, s.Failed, sum},
-		{&c.P50, s.P50, most}, {&c.P99, s.P99, most}, {&c.Messages, s.Messages, most}, {&c.Dead, s.Dead, most}, {&c.Runs, s.Runs, most},
-		{&c.Overdue, s.Overdue, most}, {&c.Memory, s.Memory, most}, {&c.Resident, s.Resident, most}, {&c.DiskFree, s.DiskFree, fullest},
+		{&c.Commands, &s.Commands, sum}, {&c.Requests, &s.Requests, sum}, {&c.Delivered, &s.Delivered, sum}, {&c.Failed, &s.Failed, sum},
+		{&c.P50, &s.P50, most}, {&c.P99, &s.P99, most}, {&c.Messages, &s.Messages, most}, {&c.Dead, &s.Dead, most}, {&c.Runs, &s.Runs, most},
+		{&c.Overdue, &s.Overdue, most}, {&c.Memory, &s.Memory, most}, {&c.Resident, &s.Resident, most}, {&c.DiskFree, &s.DiskFree, fullest},
 	}
 }
 
@@ -89,6 +89,18 @@ func (h how) of(before, v float64, first bool) float64 {
 		return max(before, v)
 	}
 	return min(before, v)
+}
+
+// fold takes the figure of the nth sample of a span into that of the samples before it: the mean of rates, of the others the worst.
+func (c column) fold(next float64, n int) {
+	switch c.how {
+	case sum:
+		*c.figure += (next - *c.figure) / float64(n)
+	case most:
+		*c.figure = max(*c.figure, next)
+	default:
+		*c.figure = min(*c.figure, next)
+	}
 }
 
 // nearest is the index of the time that is nearest to one, -1 without any. The times ascend.

@@ -9,18 +9,22 @@ export function Filters({
   of,
   stateNames,
   at,
+  keep = [],
 }: {
   of: [string, string, string?][];
   stateNames?: string[];
   at: string;
+  keep?: string[]; // of the URL, beside the filters
 }) {
   const q = query.value;
   const now = () =>
     Object.fromEntries(
-      [...q].filter(([n]) => of.some(([f]) => f === n) || n === "state" || n === "fromDate" || n === "toDate"),
+      [...q].filter(([n]) => of.some(([f]) => f === n) || ["state", "fromDate", "toDate", ...keep].includes(n)),
     );
   const [form, put] = useState<Record<string, string>>(now());
-  const [all, open] = useState(Object.keys(now()).some((n) => !["state", of[0][0], of[1][0], of[2]?.[0]].includes(n)));
+  const [all, open] = useState(
+    Object.keys(now()).some((n) => !["state", ...keep, of[0][0], of[1][0], of[2]?.[0]].includes(n)),
+  );
   useEffect(() => put(now()), [q]);
   const set = (n: string) => (t: string) => put((f) => ({ ...f, [n]: t }));
   const local = (ms?: string) =>

@@ -1,24 +1,25 @@
-// The view of the events of all messages.
+// The view of all messages.
 import { useEffect, useState } from "preact/hooks";
-import { json, plain } from "../api";
-import { msStamp, things } from "../format";
+import { json } from "../api";
 import { go, query } from "../router";
 import { Button } from "../ui/controls";
-import { sure } from "../ui/dialogs";
-import { A, Badge, Card, Empty, Page, Table } from "../ui/layout";
-import { Loaded, useLoad } from "../ui/load";
-import { Ago } from "../ui/time";
-import { type Event, mayWrite, states, tone } from "./event";
+import { A, Card, Empty, Page, Tabs } from "../ui/layout";
+import { type Load, Loaded, useLoad } from "../ui/load";
+import { cancelMany } from "./cancel";
+import { type Event, mayWrite, states } from "./event";
 import { chosen, Filters } from "./filters";
+import { Histogram } from "./histogram";
 import { Message } from "./message";
+import type { Standing } from "./now";
 import { Publish } from "./publish";
 import { ReachOf } from "./reach";
+import { EventRows, MessageRows } from "./rows";
 
 const filters: [string, string, string?][] = [
-  ["messageId", "Message id"],
   ["url", "URL"],
-  ["host", "Host"],
   ["label", "Label"],
+  ["host", "Host"],
+  ["messageId", "Message id"],
   ["queueName", "Queue"],
   ["topicName", "URL group"],
   ["scheduleId", "Schedule"],
@@ -31,26 +32,23 @@ export function Messages() {
   return id ? <Message id={id} key={id} /> : <List />;
 }
 
+/** Rows is a page of messages as they are now, or of events. */
+type Rows = { messages: Standing[]; events: Event[]; cursor?: string };
+
+const read = async (p: string, events: boolean, count: number, poll = false): Promise<Rows> => {
+  const page = await json<Partial<Rows>>(`/v2/events?count=${count}&${events ? "" : "groupBy=message&"}${p}`, { poll });
+  return { messages: page.messages ?? [], events: page.events ?? [], cursor: page.cursor };
+};
+
 function List() {
-  const p = chosen(filters.map(([n]) => n)).toString();
+  const p = chosen(filters.map(([n]) => n)).toString(),
+    events = query.value.get("show") === "events";
   const [publishing, publish] = useState(query.value.has("publish"));
-  const [rest, add] = useState<{ events: Event[]; cursor?: string } | null>(null);
-  const first = useLoad<{ events: Event[]; cursor?: string }>(
-    async (poll) => json(`/v2/events?count=200&${p}`, { poll }),
-    [p],
-    4000,
-  );
-  const histogram = useLoad<{ events: Event[] }>(
-    async (poll) => json(`/v2/events?count=1000&${p}`, { poll }),
-    [p],
-    15000,
-  );
-  useEffect(() => add(null), [p]);
-  const cursor = rest ? rest.cursor : first.data?.cursor;
+  const first = useLoad((poll) => read(p, events, 100, poll), [p, events], 4000);
   return (
     <Page
       title="Messages"
-      sub="Every event of every message, the newest first"
+      sub={events ? "Everything that happened to messages, the latest first" : "The latest activity first"}
       acts={
         mayWrite() && (
           <>
@@ -66,75 +64,18 @@ function List() {
         )
       }
     >
-      <Filters of={filters} stateNames={states} at="/messages" />
+      <Tabs
+        of={[
+          ["", "Messages"],
+          ["events", "Events"],
+        ]}
+        now={events ? "events" : ""}
+        to={(show) => ({ ...Object.fromEntries(new URLSearchParams(p)), show })}
+      />
+      <Filters of={filters} stateNames={states} at="/messages" keep={["show"]} />
       <ReachOf kind="events" />
-      {histogram.data && histogram.data.events.length > 1 && <Histogram of={histogram.data.events} />}
-      <Loaded
-        of={first}
-        isEmpty={(d) => !d.events.length}
-        empty={
-          <Card>
-            <Empty
-              icon="messages"
-              title={p ? "No event matches" : "No messages yet"}
-              act={
-                mayWrite() &&
-                !p && (
-                  <Button kind="main" onClick={() => publish(true)}>
-                    Publish a message
-                  </Button>
-                )
-              }
-            >
-              {p
-                ? "Other filters may find more."
-                : "A message is a request that Trireme delivers to a URL, again and again until it is taken."}
-            </Empty>
-          </Card>
-        }
-      >
-        {(d) => (
-          <Card class="flush">
-            <Table
-              label="Events"
-              rows={[...d.events, ...(rest?.events ?? [])]}
-              id={(e, i) => e.messageId + e.time + i}
-              columns={[
-                { name: "When", class: "tight", of: (e) => <Ago at={e.time} /> },
-                { name: "State", class: "tight", of: (e) => <Badge tone={tone(e.state)}>{e.state}</Badge> },
-                {
-                  name: "Destination",
-                  class: "main-cell",
-                  of: (e) => (
-                    <A to="/messages" q={{ id: e.messageId }}>
-                      <bdi>{plain(e.url || e.topicName || e.api || "").slice(0, 200)}</bdi>
-                    </A>
-                  ),
-                },
-                { name: "Answer", class: "num", of: (e) => e.responseStatus || "–" },
-                { name: "Queue", of: (e) => <bdi>{plain(e.queueName ?? "–")}</bdi> },
-                { name: "Label", of: (e) => <bdi>{plain(e.labels?.join(", ") ?? e.label ?? "–").slice(0, 80)}</bdi> },
-                { name: "Message", of: (e) => <span class="mono dim">{e.messageId}</span> },
-              ]}
-            />
-            {cursor && (
-              <div class="tree-foot">
-                <Button
-                  kind="quiet"
-                  onClick={async () => {
-                    const more = await json<{ events: Event[]; cursor?: string }>(
-                      `/v2/events?count=500&cursor=${encodeURIComponent(cursor)}&${p}`,
-                    );
-                    add({ events: [...(rest?.events ?? []), ...more.events], cursor: more.cursor });
-                  }}
-                >
-                  Show older
-                </Button>
-              </div>
-            )}
-          </Card>
-        )}
-      </Loaded>
+      <Histogram filters={p} />
+      <Listed of={first} p={p} events={events} publish={() => publish(true)} />
       {publishing && (
         <Publish
           close={() => {
@@ -148,63 +89,71 @@ function List() {
   );
 }
 
-function Histogram({ of }: { of: Event[] }) {
-  const from = Math.min(...of.map((e) => e.time)),
-    to = Math.max(...of.map((e) => e.time)),
-    n = 60,
-    step = Math.max(1, (to - from) / n);
-  const bins = Array.from({ length: n }, () => [0, 0]);
-  for (const e of of) {
-    const b = bins[Math.min(n - 1, Math.floor((e.time - from) / step))];
-    b[0]++;
-    if (/FAILED|ERROR|RETRY/.test(e.state)) b[1]++;
-  }
-  const top = Math.max(...bins.map((b) => b[0]));
+/** Listed is the list, which grows by older pages. */
+function Listed({ of, p, events, publish }: { of: Load<Rows>; p: string; events: boolean; publish: () => void }) {
+  const [older, add] = useState<Rows | null>(null);
+  useEffect(() => add(null), [p, events]);
+  const cursor = older ? older.cursor : of.data?.cursor,
+    newer = new Set(of.data?.messages.map((m) => m.messageId));
+  const more = async () => {
+    const page = await read(`${p}&cursor=${encodeURIComponent(cursor ?? "")}`, events, 500);
+    add({
+      messages: [...(older?.messages ?? []), ...page.messages],
+      events: [...(older?.events ?? []), ...page.events],
+      cursor: page.cursor,
+    });
+  };
   return (
-    <Card>
-      <div
-        class="bars"
-        role="img"
-        aria-label={`${things(of.length, "event")} over time, from ${msStamp(from)} to ${msStamp(to)}`}
-      >
-        {bins.map((b, i) => (
-          <div
-            key={i}
-            style={{ height: `${(100 * b[0]) / top}%` }}
-            title={`${things(b[0], "event")}, ${b[1]} of failures`}
-          >
-            <i style={{ height: `${b[0] ? (100 * b[1]) / b[0] : 0}%` }} />
-          </div>
-        ))}
-      </div>
-      <div class="bars-foot">
-        <span>{msStamp(from).slice(0, 19)}</span>
-        <span>the newest {things(of.length, "event")}, failures in red</span>
-        <span>{msStamp(to).slice(0, 19)}</span>
-      </div>
-    </Card>
+    <Loaded
+      of={of}
+      isEmpty={(d) => !d.messages.length && !d.events.length && !d.cursor}
+      empty={<None filtered={!!p} publish={publish} />}
+    >
+      {(d) => (
+        <Card class="flush">
+          {events ? (
+            <EventRows rows={[...d.events, ...(older?.events ?? [])]} />
+          ) : (
+            <MessageRows
+              rows={[...d.messages, ...(older?.messages ?? []).filter((m) => !newer.has(m.messageId))]}
+              again={of.again}
+            />
+          )}
+          {cursor && (
+            <div class="tree-foot">
+              <Button kind="quiet" onClick={more}>
+                Show older
+              </Button>
+            </div>
+          )}
+        </Card>
+      )}
+    </Loaded>
   );
 }
 
-async function cancelMany(p: string, done: () => Promise<void>) {
-  sure({
-    title: "Cancel all messages that match",
-    name: "cancel",
-    verb: "Cancel messages",
-    done: "Canceled",
-    text: (
-      <>
-        <p>
-          Messages that are not delivered yet and match these filters are canceled. Attempts under way may still arrive.
-        </p>
-        <p class="mono">{decodeURIComponent(p)}</p>
-      </>
-    ),
-    go: async () => {
-      const q = new URLSearchParams(p);
-      q.delete("state");
-      await json(`/v2/messages?${q}`, { method: "DELETE" });
-      await done();
-    },
-  });
-}
+const None = ({ filtered, publish }: { filtered: boolean; publish: () => void }) => (
+  <Card>
+    <Empty
+      icon="messages"
+      title={filtered ? "No message matches" : "No messages yet"}
+      act={
+        filtered ? (
+          <A to="/messages" class="button">
+            All messages
+          </A>
+        ) : (
+          mayWrite() && (
+            <Button kind="main" onClick={publish}>
+              Publish a message
+            </Button>
+          )
+        )
+      }
+    >
+      {filtered
+        ? "Other filters may find more."
+        : "A message is a request that Trireme delivers to a URL, again and again until it is taken."}
+    </Empty>
+  </Card>
+);

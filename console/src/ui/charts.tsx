@@ -1,8 +1,8 @@
 // Figures over time, and single ones.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { secondsClock } from "../format";
+import { msTick, secondsClock } from "../format";
 import { A } from "./layout";
 import { shade } from "./theme";
 
@@ -18,17 +18,26 @@ const colours = () => {
   };
 };
 
+/** picked are the times between two places on a chart, in unix milliseconds. */
+const picked = (u: uPlot, left: number, right: number): [number, number] => [
+  Math.floor(u.posToVal(left, "x") * 1000),
+  Math.ceil(u.posToVal(right, "x") * 1000),
+];
+
 export function Chart({
   time,
   series,
   unit,
   label,
+  pick,
 }: {
   time: number[];
   series: { name: string; data: number[]; tone?: "a" | "b" | "c" }[];
   unit: (n: number) => string;
   label: string;
+  pick?: (from: number, to: number) => void; // a time over which the pointer was dragged, in unix milliseconds
 }) {
+  const [at, point] = useState<number | null>(null);
   const ref = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const now = shade.value;
@@ -49,7 +58,16 @@ export function Chart({
         height: 150,
         padding: [8, 8, 0, 0],
         legend: { show: false },
-        cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
+        cursor: { y: false, points: { size: 6 }, drag: { x: !!pick, y: false, setScale: false } },
+        hooks: {
+          setCursor: [(u) => point(u.cursor.idx ?? null)],
+          setSelect: [
+            (u) => {
+              const { left, width } = u.select;
+              if (width > 2) pick?.(...picked(u, left, left + width));
+            },
+          ],
+        },
         scales: { y: { range: (_u, _min, max) => [0, Math.max(max * 1.15, 0.001)] } },
         axes: [
           {
@@ -85,14 +103,18 @@ export function Chart({
   useEffect(() => {
     plot.current?.setData([time.map((t) => t / 1000), ...series.map((s) => s.data)]);
   }, [time, series]);
+  const here = at !== null && at < time.length ? at : time.length - 1;
   return (
     <figure class="chart">
       <figcaption>
-        <span>{label}</span>
+        <span>
+          {label}
+          {here === at && <span class="dim"> at {msTick(time[here], time[time.length - 1] - time[0])}</span>}
+        </span>
         <span class="legend">
           {series.map((s, i) => (
             <span key={s.name} class={`key-${s.tone ?? (i ? "b" : "a")}`}>
-              {s.name} <b>{unit(s.data[s.data.length - 1] ?? 0)}</b>
+              {s.name} <b>{unit(s.data[here] ?? 0)}</b>
             </span>
           ))}
         </span>

@@ -133,7 +133,7 @@ export function Table<T>({
   label: string;
 }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+    <div class="scroll rows" tabIndex={0} role="region" aria-label={label}>
       <table>
         <thead>
           <tr>
@@ -148,7 +148,7 @@ export function Table<T>({
           {rows.map((r, i) => (
             <tr key={id(r, i)}>
               {columns.map((c) => (
-                <td key={c.name} class={c.class}>
+                <td key={c.name} class={c.class} data-label={c.name.replace(/^-.*/, "")}>
                   {c.of(r)}
                 </td>
               ))}

@@ -1,0 +1,134 @@
+// Outcomes over time: what was delivered and what failed, and when. A part of the time can be chosen.
+import { useRef, useState } from "preact/hooks";
+import { json } from "../api";
+import { count, msSpan, msTick, things } from "../format";
+import { set } from "../router";
+import { Card } from "../ui/layout";
+import { useLoad } from "../ui/load";
+import { type Bin, bins, joined, outcomes, type Tally } from "./now";
+
+const pages = 10; // of counts that are read at once
+
+/** Histogram shows the outcomes that filters choose; states do not count. */
+export function Histogram({ filters }: { filters: string }) {
+  const of = useLoad<Tally>((poll) => tally(filters, poll), [filters], 15000);
+  const list = of.data && bins(of.data);
+  if (!of.data || !list?.some((b) => b.all)) return null;
+  return (
+    <Card class="outcomes">
+      <Bars of={list} span={of.data.span} />
+      {of.data.cursor && (
+        <p class="dim">Only the newest are counted: there are too many to count all of them at once.</p>
+      )}
+    </Card>
+  );
+}
+
+/** tally reads counts page by page, the newest first, for the time of the first page. */
+async function tally(filters: string, poll: boolean): Promise<Tally> {
+  const p = new URLSearchParams(filters);
+  p.delete("state");
+  p.set("groupBy", "time");
+  const page = () => json<Tally>(`/v2/events?${p}`, { poll });
+  let all = await page();
+  for (let n = 1; all.cursor && n < pages; n++) {
+    for (const [name, v] of [
+      ["fromDate", all.from],
+      ["toDate", all.to],
+      ["span", all.span],
+      ["cursor", all.cursor],
+    ])
+      p.set(String(name), String(v));
+    all = joined(all, await page());
+  }
+  return all;
+}
+
+function Bars({ of, span }: { of: Bin[]; span: number }) {
+  const box = useRef<HTMLDivElement>(null),
+    [at, point] = useState<number | null>(null),
+    [from, begin] = useState<number | null>(null);
+  const top = Math.max(...of.map((b) => b.all)),
+    here = at === null ? null : of[Math.min(at, of.length - 1)],
+    range = of.length * span;
+  const under = (e: PointerEvent) => {
+    const r = (box.current as HTMLDivElement).getBoundingClientRect();
+    return Math.max(0, Math.min(of.length - 1, Math.floor(((e.clientX - r.left) / r.width) * of.length)));
+  };
+  const zoom = (a: number, b: number) =>
+    set({ fromDate: String(of[Math.min(a, b)].time), toDate: String(of[Math.max(a, b)].time + span - 1) });
+  const key = (e: KeyboardEvent) => {
+    const now = at ?? of.length - 1,
+      next = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: of.length - 1 }[e.key];
+    if (e.key === "Enter") zoom(e.shiftKey && from !== null ? from : now, now);
+    else if (next === undefined) return;
+    else {
+      if (!e.shiftKey) begin(null);
+      else if (from === null) begin(now);
+      point(Math.max(0, Math.min(of.length - 1, next)));
+    }
+    e.preventDefault();
+  };
+  const [low, high] = from === null || at === null ? [-1, -1] : [Math.min(from, at), Math.max(from, at)];
+  return (
+    <figure>
+      <figcaption>
+        {outcomes.map(([state, name, tone], i) => (
+          <span key={state} class={`outcome ${tone}`}>
+            {name} <b>{count(of.reduce((n, b) => n + b.of[i], 0))}</b>
+          </span>
+        ))}
+        <span class="dim said" aria-live="polite">
+          {here ? said(here, span, range) : "Drag over a time to see what happened then"}
+        </span>
+      </figcaption>
+      <div class="bars-frame">
+        <span class="bars-top">{count(top)}</span>
+        <div
+          ref={box}
+          class="bars"
+          role="slider"
+          tabIndex={0}
+          aria-label="Outcomes over time. Arrows move, Enter chooses a time."
+          aria-valuemin={0}
+          aria-valuemax={of.length - 1}
+          aria-valuenow={at ?? of.length - 1}
+          aria-valuetext={said(here ?? of[of.length - 1], span, range)}
+          onKeyDown={key}
+          onPointerDown={(e) => {
+            box.current?.setPointerCapture(e.pointerId);
+            begin(under(e));
+            point(under(e));
+          }}
+          onPointerMove={(e) => point(under(e))}
+          onPointerLeave={() => from === null && point(null)}
+          onPointerUp={(e) => {
+            if (from !== null) zoom(from, under(e));
+            begin(null);
+          }}
+        >
+          {of.map((b, i) => (
+            <div key={b.time} class={i === at ? "at" : i >= low && i <= high ? "chosen" : undefined}>
+              {outcomes.map(
+                ([state, , tone], k) =>
+                  b.of[k] > 0 && <i key={state} class={tone} style={{ height: `${(100 * b.of[k]) / top}%` }} />,
+              )}
+            </div>
+          ))}
+        </div>
+        <div class="bars-foot" aria-hidden="true">
+          {[0, 0.25, 0.5, 0.75].map((part) => (
+            <span key={part}>{msTick(of[Math.floor(part * of.length)].time, range)}</span>
+          ))}
+          <span>{msTick(of[of.length - 1].time + span, range)}</span>
+        </div>
+      </div>
+    </figure>
+  );
+}
+
+/** said is a span of time in words. */
+function said(b: Bin, span: number, range: number): string {
+  const parts = outcomes.flatMap(([, name], i) => (b.of[i] ? [`${count(b.of[i])} ${name}`] : []));
+  return `${msTick(b.time, range)}, ${msSpan(span)}: ${parts.join(", ") || things(0, "outcome")}`;
+}

@@ -1,0 +1,109 @@
+package samples
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// coarse holds a sample for every five minutes, which lie at multiples of that.
+type coarse struct {
+	whole []Sample // the oldest first
+	part  Sample   // of the five minutes that go on
+	parts int      // samples in it
+	file  string   // that keeps them; empty for none
+}
+
+// add takes a sample in, and reports whether it began other five minutes than the sample before it.
+func (co *coarse) add(s Sample) (complete bool) {
+	if co.parts > 0 && s.At/Coarse.Milliseconds() != co.part.At/Coarse.Milliseconds() {
+		co.put(co.part)
+		co.parts, complete = 0, true
+	}
+	if co.parts++; co.parts == 1 {
+		co.part = s
+		return complete
+	}
+	var c Columns
+	was := c.all(&co.part)
+	for i, now := range c.all(&s) {
+		was[i].fold(*now.figure, co.parts)
+	}
+	co.part.At = s.At
+	return complete
+}
+
+// put appends a sample, unless its time is that of the last one or before it: the clock may have been set back.
+func (co *coarse) put(s Sample) {
+	if n := len(co.whole); n > 0 && co.whole[n-1].At >= s.At {
+		return
+	}
+	if co.whole = append(co.whole, s); len(co.whole) > KeptCoarse {
+		co.whole = slices.Delete(co.whole, 0, 1)
+	}
+}
+
+// all are the samples with that of the five minutes that go on.
+func (co *coarse) all() []Sample {
+	if n := len(co.whole); co.parts == 0 || n > 0 && co.whole[n-1].At >= co.part.At {
+		return co.whole
+	}
+	return append(co.whole[:len(co.whole):len(co.whole)], co.part)
+}
+
+// Keep has Run read coarse samples from a file at its start and write them to it: when one is complete, and at its end.
+func (h *History) Keep(file string) { h.coarse.file = file }
+
+// restore reads the file. Samples later than now are left out.
+func (h *History) restore() error {
+	if h.coarse.file == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(h.coarse.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var c Columns
+	if err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
+	if err != nil {
+		return fmt.Errorf("read the history of rates: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, at := range c.Time {
+		s := Sample{At: at}
+		for _, column := range c.all(&s) {
+			if i < len(*column.of) {
+				*column.figure = (*column.of)[i]
+			}
+		}
+		if at <= h.now().UnixMilli() {
+			h.coarse.put(s)
+		}
+	}
+	return nil
+}
+
+// save writes the file anew. It is not synced: what a crash loses are five minutes of a chart.
+func (h *History) save() error {
+	if h.coarse.file == "" {
+		return nil
+	}
+	raw, err := json.Marshal(h.Read(Week))
+	temporary := h.coarse.file + ".new"
+	if err == nil {
+		err = os.WriteFile(temporary, raw, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(temporary, h.coarse.file)
+	}
+	if err != nil {
+		return fmt.Errorf("write the history of rates: %w", err)
+	}
+	return nil
+}
