@@ -352,7 +352,7 @@ func TestFailuresOfOneEntry(t *testing.T) {
 			if calls != 1 || told != 1 {
 				t.Errorf("the failure callback was called %d times, the invoker told %d times", calls, told)
 			}
-			if list, _, _ := w.pairs[0].s.DeadRuns(nil, &workflow.DeadFilter{}, queue.Stamp{}, 10); len(list) != 1 {
+			if list, _, _ := w.pairs[0].s.DeadRuns(nil, &workflow.DeadFilter{}, queue.Page{Limit: 10}); len(list) != 1 {
 				t.Errorf("%d dead letters", len(list))
 			}
 			if list := w.bodies("parent"); len(list) != 2 {
@@ -510,7 +510,7 @@ func TestRevivalUnderAnID(t *testing.T) {
 			t.Errorf("%v revived as %s: %+v, %v", c.ids, c.as, out, err)
 		}
 	}
-	if list, _, _ := w.pairs[0].s.DeadRuns(nil, &workflow.DeadFilter{}, queue.Stamp{}, 10); len(list) != 2 {
+	if list, _, _ := w.pairs[0].s.DeadRuns(nil, &workflow.DeadFilter{}, queue.Page{Limit: 10}); len(list) != 2 {
 		t.Fatalf("%d dead letters are left by refusals", len(list))
 	}
 	if out, err := revive("new", "a"); err != nil || len(out.Runs) != 1 || out.Runs[0].ID != "new" || !w.run("new").Active() {

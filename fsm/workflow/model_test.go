@@ -142,7 +142,7 @@ func (m *model) retire() {
 			return p.s.DeleteDead(e, p.q, workflow.DeadSelection{Limit: 1})
 		})
 	case 1:
-		list, _, _ := w.pairs[0].s.DeadRuns(nil, &workflow.DeadFilter{}, queue.Stamp{}, 1)
+		list, _, _ := w.pairs[0].s.DeadRuns(nil, &workflow.DeadFilter{}, queue.Page{Limit: 1})
 		if len(list) > 0 {
 			n := workflow.CallbackChange{Dead: list[0].Dead, Cancel: rapid.Bool().Draw(t, "cancel")}
 			apply(w, func(e *env.Env, p pair) (workflow.RunRef, error) { return p.s.ChangeCallback(e, p.q, n) })

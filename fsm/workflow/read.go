@@ -293,9 +293,9 @@ func (s *Store) DeadRun(t queue.Stamp) (*Run, bool) {
 	return s.runs.Get(no)
 }
 
-// DeadRuns lists the runs of dead letters, oldest failure first: those of ids, or those that a filter chooses. Pages are
+// DeadRuns lists the runs of dead letters by the time of their failure: those of ids, or those that a filter chooses. Pages are
 // as those of Runs, but that the cursor is a dead letter.
-func (s *Store) DeadRuns(ids []queue.Stamp, f *DeadFilter, after queue.Stamp, limit int) (list []*Run, cursor queue.Stamp, more bool) {
+func (s *Store) DeadRuns(ids []queue.Stamp, f *DeadFilter, p queue.Page) (list []*Run, cursor queue.Stamp, more bool) {
 	if len(ids) > 0 {
 		seen := make(map[*Run]bool, len(ids))
 		for _, t := range ids {
@@ -306,15 +306,13 @@ func (s *Store) DeadRuns(ids []queue.Stamp, f *DeadFilter, after queue.Stamp, li
 		return list, cursor, false
 	}
 	looked, filter := 0, s.deadChooser(f)
-	from := after
-	from.Seq++
-	s.dead.Ascend(from, func(t queue.Stamp, no uint64) bool {
+	visit := func(t queue.Stamp, no uint64) bool {
 		if looked++; looked > MaxScan {
 			more = true
 			return false
 		}
 		if r, _ := s.runs.Get(no); filter.match(r) {
-			if len(list) == limit {
+			if len(list) == p.Limit {
 				more = true
 				return false
 			}
@@ -322,7 +320,22 @@ func (s *Store) DeadRuns(ids []queue.Stamp, f *DeadFilter, after queue.Stamp, li
 		}
 		cursor = t
 		return true
-	})
+	}
+	if !p.Newest {
+		from := p.After
+		from.Seq++
+		s.dead.Ascend(from, visit)
+		return list, cursor, more
+	}
+	i := s.dead.Len()
+	if p.After != (queue.Stamp{}) {
+		i, _ = s.dead.Rank(p.After)
+	}
+	for i--; i >= 0; i-- {
+		if t, no := s.dead.At(i); !visit(t, no) {
+			break
+		}
+	}
 	return list, cursor, more
 }
 

@@ -24,7 +24,7 @@ func (s *Store) selectDead(n *DeadSelection) (list []*Run, cursor queue.Stamp, m
 	switch {
 	case n.None:
 	case len(n.IDs) == 0:
-		list, cursor, more = s.DeadRuns(nil, &n.Filter, n.After, limit)
+		list, cursor, more = s.DeadRuns(nil, &n.Filter, queue.Page{After: n.After, Limit: limit})
 	default:
 		list, cursor, more = s.selectNamed(n, limit)
 	}

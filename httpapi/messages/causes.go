@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// causesLooked is the number of dead letters that one page of causes looks at.
-	causesLooked = 1000
+	// CausesLooked is the number of dead letters that one page of causes looks at.
+	CausesLooked = 1000
 	// causeText is the most bytes of a cause.
 	causeText = 200
 	// causeJSON is the length in bytes up to which an answer is read as JSON for its cause.
@@ -44,13 +44,13 @@ type cause struct {
 
 // listCauses answers the causes of a page of dead letters, the most frequent first.
 func (re *request) listCauses(query *listQuery) error {
-	causes := map[causeKey]*cause{}
-	query.page.Limit = causesLooked
+	causes := Causes{}
+	query.page.Limit = CausesLooked
 	cursor, err := ReadPage(re.r.Context(), re.Engine, query.page, func(v *fsm.View, page queue.Page) ([]queue.DeadInfo, queue.Stamp, bool) {
 		page.Limit = min(page.Limit, queue.MaxDeadPage) // each is read with its body
 		return v.Messages().DeadLetters(query.dead, &query.filter, page)
 	}, func(_ *fsm.View, d *queue.DeadInfo) (queue.Stamp, int) {
-		add(causes, d)
+		causes.Add(d.Message.Content.Host(), &d.Response, d.Error, d.Stamp)
 		if len(query.dead) > 0 { // what is named has no pages
 			return d.Stamp, 0
 		}
@@ -59,42 +59,53 @@ func (re *request) listCauses(query *listQuery) error {
 	if err != nil {
 		return err
 	}
-	list := make([]*cause, 0, len(causes))
-	for _, c := range causes { // unordered: sorted below
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b *cause) int {
-		return cmp.Or(-cmp.Compare(a.Count, b.Count), -cmp.Compare(a.Newest, b.Newest), cmp.Compare(a.DlqID, b.DlqID))
-	})
-	re.answer(http.StatusOK, struct {
-		Cursor string   `json:"cursor,omitempty"`
-		Groups []*cause `json:"groups"`
-	}{cursor, list})
+	re.answer(http.StatusOK, causes.Page(cursor))
 	return nil
 }
 
-func add(causes map[causeKey]*cause, d *queue.DeadInfo) {
-	key := causeKey{d.Message.Content.Host(), d.Response.Status, causeOf(d)}
-	c := causes[key]
+// Causes counts failures by what they have in common.
+type Causes map[causeKey]*cause
+
+// CausePage is a page of causes, the most frequent first.
+type CausePage struct {
+	Cursor string   `json:"cursor,omitempty"`
+	Groups []*cause `json:"groups"`
+}
+
+// Page returns the causes with the cursor of those that were not looked at.
+func (ca Causes) Page(cursor string) *CausePage {
+	page := &CausePage{cursor, make([]*cause, 0, len(ca))}
+	for _, c := range ca { // unordered: sorted below
+		page.Groups = append(page.Groups, c)
+	}
+	slices.SortFunc(page.Groups, func(a, b *cause) int {
+		return cmp.Or(-cmp.Compare(a.Count, b.Count), -cmp.Compare(a.Newest, b.Newest), cmp.Compare(a.DlqID, b.DlqID))
+	})
+	return page
+}
+
+// Add counts the failure of a dead letter: its host, the answer, and the reason if there was none.
+func (ca Causes) Add(host string, answer *queue.Response, failure string, id queue.Stamp) {
+	key := causeKey{host, answer.Status, causeOf(answer, failure)}
+	c := ca[key]
 	if c == nil {
-		c = &cause{Host: key.host, Status: key.status, Text: key.text, Oldest: d.At, Newest: d.At, DlqID: d.Stamp.String()}
-		causes[key] = c
+		c = &cause{Host: key.host, Status: key.status, Text: key.text, Oldest: id.At, Newest: id.At, DlqID: id.String()}
+		ca[key] = c
 	}
 	c.Count++
-	c.Oldest = min(c.Oldest, d.At)
-	if d.At >= c.Newest {
-		c.Newest, c.DlqID = d.At, d.Stamp.String()
+	c.Oldest = min(c.Oldest, id.At)
+	if id.At >= c.Newest {
+		c.Newest, c.DlqID = id.At, id.String()
 	}
 }
 
-// causeOf says in a line why a message has failed.
-func causeOf(d *queue.DeadInfo) string {
-	text := d.Error
+// causeOf says in a line why a message or a run has failed.
+func causeOf(answer *queue.Response, text string) string {
 	if text == "" {
-		text = firstLine(d.Response.Body)
+		text = firstLine(answer.Body)
 	}
 	if text == "" {
-		text = http.StatusText(d.Response.Status)
+		text = http.StatusText(answer.Status)
 	}
 	return alike(text)
 }

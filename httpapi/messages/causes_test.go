@@ -38,13 +38,11 @@ func TestCauseOfAnAnswer(t *testing.T) {
 		"\n\n  first\nsecond":                 "first",
 		"":                                    "Internal Server Error",
 	} {
-		d := &queue.DeadInfo{Dead: &queue.Dead{}}
-		d.Response = queue.Response{Status: 500, Body: []byte(body)}
-		if got := causeOf(d); got != want {
+		answer := &queue.Response{Status: 500, Body: []byte(body)}
+		if got := causeOf(answer, ""); got != want {
 			t.Errorf("%q: %q, want %q", body, got, want)
 		}
-		d.Error = "connection refused"
-		if got := causeOf(d); got != d.Error {
+		if got := causeOf(answer, "connection refused"); got != "connection refused" {
 			t.Errorf("%q with an error: %q", body, got)
 		}
 	}

@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"cmp"
+
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
@@ -82,16 +84,22 @@ type deadPage struct {
 	Messages []*deadLetter `json:"messages"`
 }
 
-// listDead answers a page of dead letters, the oldest failure first.
-func (re *request) listDead() (*deadPage, error) {
+// listDead answers a page of dead letters, or of their causes; the oldest failure first unless the request says otherwise.
+func (re *request) listDead() (any, error) {
 	s, err := re.readDeadQuery()
 	if err != nil {
 		return nil, err
 	}
 	after, err := messages.ReadCursor("cursor", s.cursor)
+	if err != nil {
+		return nil, err
+	}
+	if s.causes {
+		return re.listCauses(s, after)
+	}
 	page := &deadPage{Messages: []*deadLetter{}}
-	if err != nil || s.none {
-		return page, err
+	if s.none {
+		return page, nil
 	}
 	show := func(v *fsm.View, r **workflow.Run) (queue.Stamp, int) {
 		n := renderDead(v.Workflows(), *r, re.prefix(), s.trim)
@@ -101,9 +109,27 @@ func (re *request) listDead() (*deadPage, error) {
 		}
 		return (*r).Dead, len(n.Body) + len(n.BodyBase64) + len(n.ResponseBody) + len(n.ResponseBodyBase64)
 	}
-	page.Cursor, err = messages.ReadPage(re.r.Context(), re.Engine, queue.Page{After: after, Limit: s.limit},
+	page.Cursor, err = messages.ReadPage(re.r.Context(), re.Engine, queue.Page{After: after, Limit: s.limit, Newest: s.newest},
 		func(v *fsm.View, p queue.Page) ([]*workflow.Run, queue.Stamp, bool) {
-			return v.Workflows().DeadRuns(s.dead, &s.filter, p.After, p.Limit)
+			return v.Workflows().DeadRuns(s.dead, &s.filter, p)
 		}, show)
 	return page, err
+}
+
+// listCauses answers the causes of a page of dead letters, the most frequent first.
+func (re *request) listCauses(s *listQuery, after queue.Stamp) (*messages.CausePage, error) {
+	causes := messages.Causes{}
+	if s.none {
+		return causes.Page(""), nil
+	}
+	cursor, err := messages.ReadPage(re.r.Context(), re.Engine, queue.Page{After: after, Limit: messages.CausesLooked, Newest: s.newest},
+		func(v *fsm.View, p queue.Page) ([]*workflow.Run, queue.Stamp, bool) {
+			return v.Workflows().DeadRuns(s.dead, &s.filter, p)
+		}, func(_ *fsm.View, r **workflow.Run) (queue.Stamp, int) {
+			fault := cmp.Or((*r).Fault, &workflow.Fault{})
+			c := queue.Content{URL: (*r).URL}
+			causes.Add(c.Host(), &fault.Response, fault.Error, (*r).Dead)
+			return (*r).Dead, 0
+		})
+	return causes.Page(cursor), err
 }

@@ -26,13 +26,15 @@ type listQuery struct {
 	none bool
 	// trim is the most bytes of a text, negative for all.
 	trim int
+	// newest asks for the newest dead letters first, causes for what they have in common.
+	newest, causes bool
 }
 
 // Names of parameters of lists in addition to those of filters.
 var (
 	listNames     = append([]string{"count", "cursor"}, filterNames(false)...)
 	runNames      = append([]string{"groupBy", "trimBody"}, listNames...)
-	deadListNames = append([]string{"trimBody"}, deadNames...)
+	deadListNames = append([]string{"trimBody", "order", "groupBy"}, deadNames...)
 	deadNames     = append([]string{"dlqIds", "source", "count", "cursor"}, filterNames(true)...)
 )
 
@@ -80,6 +82,23 @@ func (lq *listQuery) size(v params, most int) error {
 	return nil
 }
 
+// arrange reads the order of dead letters and how they are grouped.
+func (lq *listQuery) arrange(v params) error {
+	switch order := v.get("order"); order {
+	case "", "earliestFirst", "latestFirst":
+		lq.newest = order == "latestFirst"
+	default:
+		return messages.Invalid("invalid order %q: expected earliestFirst or latestFirst", order)
+	}
+	switch way := v.get("groupBy"); way {
+	case "", "cause":
+		lq.causes = way != ""
+	default:
+		return messages.Invalid("invalid groupBy %q: expected cause", way)
+	}
+	return nil
+}
+
 // readDeadQuery reads what a list of dead letters is to show.
 func (re *request) readDeadQuery() (*listQuery, error) {
 	c, v, err := re.readListQuery(deadListNames, maxDeadLetters)
@@ -92,6 +111,9 @@ func (re *request) readDeadQuery() (*listQuery, error) {
 		}
 	}
 	if c.filter, err = v.deadFilter(); err != nil {
+		return nil, err
+	}
+	if err := c.arrange(v); err != nil {
 		return nil, err
 	}
 	for _, text := range v.list("dlqIds") { // what is no id chooses nothing

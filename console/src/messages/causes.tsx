@@ -17,10 +17,10 @@ type Cause = {
 const most = 8; // that are shown
 
 /** Causes shows the most frequent causes of the newest dead letters that filters choose. */
-export function Causes({ filters }: { filters: string }) {
+export function Causes({ filters, root = "/v2/dlq" }: { filters: string; root?: string }) {
   const of = useLoad<{ groups: Cause[]; cursor?: string }>(
-    (poll) => json(`/v2/dlq?groupBy=cause&order=latestFirst&${filters}`, { poll }),
-    [filters],
+    (poll) => json(`${root}?groupBy=cause&order=latestFirst&${filters}`, { poll }),
+    [filters, root],
     15000,
   );
   const groups = of.data?.groups ?? [];
@@ -43,7 +43,7 @@ export function Causes({ filters }: { filters: string }) {
             name: "Cause",
             class: "main-cell",
             of: (g) => (
-              <A to="/dead" q={{ id: g.dlqId }}>
+              <A to="/dead" q={{ id: g.dlqId, of: root === "/v2/dlq" ? undefined : "runs" }}>
                 <bdi>{plain(g.text || "no text")}</bdi>
               </A>
             ),

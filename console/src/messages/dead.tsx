@@ -147,7 +147,7 @@ export function DeadLetters() {
         of={runs ? filters.filter(([n]) => !["queueName", "topicName", "scheduleId"].includes(n)) : filters}
         at="/dead"
       />
-      {!runs && <Causes filters={p} />}
+      <Causes filters={p} root={root} />
       {progress && (
         <Card>
           <b role="status">

@@ -87,8 +87,16 @@ var deadLetters = []claim{
 		for _, query := range []string{"workflowRunId=none", "dlqIds=", "dlqIds=none", "label=" + label + "&fromDate=9000000000000", "label=" + label + "&toDate=1", "label=" + label + "&responseStatus=404", "label=" + label + "&callerIp=1.2.3.4"} {
 			w.is(query, list(query).at("messages"), "[]")
 		}
+		w.is("the newest first", list("order=latestFirst&label="+label).at("messages", 0, "workflowRunId"), ids[4])
+		first := list("order=latestFirst&count=3&label=" + label)
+		w.is("and then older ones", list("order=latestFirst&count=3&label="+label+"&cursor="+first.at("cursor").String()).at("messages", 1, "workflowRunId"), ids[0])
+		causes := list("groupBy=cause&label=" + label).at("groups")
+		w.true(causes.len() == 1, "causes: %v", causes)
+		w.is("alike", value{causes.at(0, "count").String() + " " + causes.at(0, "responseStatus").String() + " " + causes.at(0, "text").String()}, "5 500 it is bad")
+		w.is("of the newest", causes.at(0, "dlqId"), list("order=latestFirst&label="+label).at("messages", 0, "dlqId").String())
+		w.is("none", list("groupBy=cause&dlqIds=none").at("groups"), "[]")
 		w.is("by the client's path", w.ask(200, "GET", "/v2/dlq?source=workflow&label="+label, nil, "").at("messages", 4, "workflowRunId"), ids[4])
-		for _, query := range []string{"lable=" + label, "host=x", "count=x", "cursor=x", "fromDate=x", "failureFunctionState=x", "failureCallbackState=x", "trimBody=x", "trimBody=-2"} {
+		for _, query := range []string{"lable=" + label, "host=x", "count=x", "cursor=x", "fromDate=x", "failureFunctionState=x", "failureCallbackState=x", "trimBody=x", "trimBody=-2", "order=x", "groupBy=x"} {
 			w.ask(400, "GET", "/v2/workflows/dlq?"+query, nil, "")
 		}
 		w.is("deleted", w.ask(200, "DELETE", "/v2/workflows/dlq?label="+label, nil, "").at("deleted"), "5")
