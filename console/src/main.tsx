@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { asked, base, database, enc, ended, json, sentence, show, type Who, who } from "./api";
 import { enter } from "./enter";
+import { Shortcuts } from "./palette/shortcuts";
 import { click, go, href, path, set } from "./router";
 import { SignIn } from "./signin";
 import { IconButton } from "./ui/controls";
@@ -38,6 +39,14 @@ function Shell({ me }: { me: Who }) {
         <a href={href("/")} class="brand">
           <img src="icon.svg" alt="" width="26" height="26" /> Trireme
         </a>
+        <button
+          type="button"
+          class="find"
+          aria-keyshortcuts="Control+K"
+          onClick={() => dispatchEvent(new Event("palette"))}
+        >
+          Go to <kbd>Ctrl K</kbd>
+        </button>
         <Databases me={me} />
         <nav aria-label="Views">
           {groups.map(([name, list]) => {
@@ -171,6 +180,7 @@ function App() {
       ) : (
         <Shell key={me.session} me={me} />
       )}
+      {me && <Shortcuts me={me} act={(name) => (name === "out" ? signOut() : nextTheme())} />}
       {me && <Sure />}
       <ShownOnce />
       <div class="toasts" role="status" aria-live="polite">

@@ -7,6 +7,7 @@ import { histogram } from "./histogram.mjs";
 import { hostileViews } from "./hostile.mjs";
 import { leaderDies } from "./leader.mjs";
 import { startNode } from "./node.mjs";
+import { palette } from "./palette.mjs";
 import { presets } from "./presets.mjs";
 import { everyRole } from "./roles.mjs";
 import { signOut, singleSignOn } from "./signon.mjs";
@@ -36,6 +37,8 @@ try {
 
   section("messages, one a row, and their outcomes over time");
   await histogram(page, c);
+  section("the palette and shortcuts");
+  await palette(page, c);
   await presets(page);
   await acts(page, c);
 

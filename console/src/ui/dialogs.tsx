@@ -8,18 +8,19 @@ import { Note } from "./layout";
 import { act } from "./toasts";
 
 /** Dialog closes by its buttons. Esc and a click beside it close it too, unless somebody has typed something into it,
- * or it is kept: then that would be lost. */
+ * or it is kept: then that would be lost. Of a light one nothing is lost. */
 export function Dialog({
   title,
   close,
   children,
   wide,
   kept,
-}: Kids & { title: string; close: () => void; wide?: boolean; kept?: boolean }) {
+  light,
+}: Kids & { title: string; close: () => void; wide?: boolean; kept?: boolean; light?: boolean }) {
   const ref = useRef<HTMLDialogElement>(null),
     typed = useRef(false);
   const leave = () => {
-    if (!kept && !typed.current) close();
+    if (!kept && (light || !typed.current)) close();
   };
   useEffect(() => {
     const d = ref.current;
