@@ -20,8 +20,10 @@ const mostEvents = 1000
 var messageList = listing{
 	path: "/v2/events", key: "groups", id: "messageId", most: mostEvents, always: url.Values{"groupBy": {"messageId"}}, shown: lastEvent,
 	columns: []column{
-		{"MESSAGE", "messageId", nil}, {"STATE", "state", nil}, {"TIME", "time", when}, {"DESTINATION", "url", nil}, {"STATUS", "responseStatus", none},
-		{"QUEUE", "queueName", nil}, {"LABEL", "label", nil},
+		{"MESSAGE", "messageId", nil, named}, {"STATE", "state", stateForm, keep}, {"TIME", "time", when, keep}, {"DESTINATION", "url", nil, keep},
+		{"STATUS", "responseStatus", statusForm, drops}, {"QUEUE", "queueName", nil, drops}, {"LABEL", "label", nil, drops},
+		{"ERROR", "error", nil, wide}, {"NEXT", "nextDeliveryTime", when, wide}, {"METHOD", "method", nil, wide}, {"SCHEDULE", "scheduleId", nil, wide},
+		{"GROUP", "topicName", nil, wide}, {"FLOW CONTROL KEY", "flowControlKey", nil, wide},
 	},
 }
 
@@ -87,9 +89,9 @@ func contentType(body []byte) string {
 
 // published prints the ids of new messages: one, or one for each endpoint of a group.
 func (s *session) published(text []byte) error {
-	columns := []column{{"MESSAGE", "messageId", nil}, {"DEDUPLICATED", "deduplicated", yes}}
+	columns := []column{{"MESSAGE", "messageId", nil, keep}, {"DEDUPLICATED", "deduplicated", yes, keep}}
 	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
-		_, err := s.table(json.RawMessage(text), append(columns, column{"URL", "url", nil}))
+		_, err := s.listed(json.RawMessage(text), append(columns, column{"URL", "url", nil, keep}))
 		return err
 	}
 	item, err := decode(text)
@@ -97,14 +99,6 @@ func (s *session) published(text []byte) error {
 		return err
 	}
 	return s.rows(s.cmd.OutOrStdout(), text, []any{item}, columns)
-}
-
-// yes shows a member that is left out where it is false.
-func yes(v any) string {
-	if v == true {
-		return "yes"
-	}
-	return "no"
 }
 
 // lastEvent is the last event of a message's.

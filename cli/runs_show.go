@@ -25,15 +25,15 @@ func (s *session) showRun() error {
 	if err != nil {
 		return err
 	}
-	if err := s.fields(out, head, "workflowRunId"); err != nil || s.quiet {
+	if err := s.fields(out, head, "workflowRunId"); err != nil || !s.forPeople() {
 		return err
 	}
 	if _, err := out.Write([]byte("\n")); err != nil {
 		return err
 	}
 	return s.rows(out, nil, steps, []column{
-		{"STEP", "stepId", nil}, {"NAME", "stepName", nil}, {"TYPE", "stepType", nil}, {"STATE", "state", nil}, {"GROUP", "group", nil},
-		{"CREATED", "createdAt", when}, {"NEXT", "nextDeliveryTime", when},
+		{"STEP", "stepId", nil, keep}, {"NAME", "stepName", nil, keep}, {"TYPE", "stepType", nil, keep}, {"STATE", "state", nil, keep}, {"GROUP", "group", nil, keep},
+		{"CREATED", "createdAt", when, keep}, {"NEXT", "nextDeliveryTime", when, keep},
 	})
 }
 
@@ -80,8 +80,8 @@ func (s *session) runSteps(doc []byte) (steps []any, err error) {
 var runEvents = listing{
 	path: "/v2/workflows/events", key: "events", id: "workflowRunId", most: mostRunEvents,
 	columns: []column{
-		{"TIME", "time", when}, {"RUN", "workflowRunId", nil}, {"STATE", "state", nil}, {"STEP", "stepInfo.stepName", nil},
-		{"STATUS", "responseStatus", none}, {"ERROR", "error", nil},
+		{"TIME", "time", when, keep}, {"RUN", "workflowRunId", nil, named}, {"STATE", "state", stateForm, keep}, {"STEP", "stepInfo.stepName", nil, keep},
+		{"STATUS", "responseStatus", statusForm, drops}, {"ERROR", "error", nil, drops},
 	},
 }
 
@@ -89,7 +89,7 @@ func (g *group) runLogs() {
 	var selected filters
 	var p paging
 	g.add(spec{
-		use: "logs [ID]", short: "List the events of a workflow run, or of all, the newest first", args: cobra.MaximumNArgs(1), complete: runList.newest,
+		view: watched, use: "logs [ID]", short: "List the events of a workflow run, or of all, the newest first", args: cobra.MaximumNArgs(1), complete: runList.newest,
 		example: "runs logs wfr_7uP…\nruns logs --state STEP_FAILED --from 1h",
 		flags: func(f *pflag.FlagSet) {
 			selected.flags(f, runLogFilters, runFilters, runHostFilters)

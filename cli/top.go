@@ -25,10 +25,10 @@ func topCommand() *cobra.Command {
 			"deliveries and FAILED ones a second; P50 and P99 are of HTTP requests in that time; LAG is in log entries behind the\n" +
 			"furthest node; OVERDUE is how late the oldest due message is.",
 		example: "top\ntop --interval 5s\ntop --count 2 --output json",
-		flags:   w.flags,
+		flags:   w.times,
 		run: func(s *session) error {
 			last := map[string]sample{}
-			return w.each(s, func(out io.Writer) error { return s.top(out, last) })
+			return w.each(s, func(out io.Writer) error { return s.top(out, last) }, nil)
 		},
 	})
 }
@@ -45,7 +45,6 @@ type sample struct {
 type load struct {
 	Node     string  `json:"node"`
 	State    string  `json:"state"`
-	Error    string  `json:"error,omitempty"`
 	Commands float64 `json:"commandsPerSecond"`
 	P50      float64 `json:"p50Ms"`
 	P99      float64 `json:"p99Ms"`
@@ -57,13 +56,21 @@ type load struct {
 	Memory   float64 `json:"memoryBytes"`
 }
 
+var loadColumns = []column{
+	{"NODE", "node", nil, named}, {"STATE", "state", nil, keep}, {"COMMANDS/S", "commandsPerSecond", fixed(0, ""), keep},
+	{"P50", "p50Ms", fixed(1, "ms"), keep}, {"P99", "p99Ms", fixed(1, "ms"), keep}, {"ATTEMPTS/S", "attemptsPerSecond", fixed(1, ""), keep},
+	{"FAILED/S", "failedAttemptsPerSecond", fixed(1, ""), keep}, {"LAG", "lagEntries", fixed(0, ""), keep},
+	{"PENDING", "pendingRequests", fixed(0, ""), keep}, {"OVERDUE", "overdueSeconds", fixed(0, "s"), keep}, {"MEMORY", "memoryBytes", mebibytes, keep},
+	{"ERROR", "error", nil, wide},
+}
+
 // top prints a view; last are the samples of the one before.
 func (s *session) top(out io.Writer, last map[string]sample) error {
 	view, err := s.cluster()
 	if err != nil {
 		return err
 	}
-	loads, samples, errs := make([]load, len(view.Nodes)), make([]sample, len(view.Nodes)), make([]error, len(view.Nodes))
+	loads, samples, errs := make([]any, len(view.Nodes)), make([]sample, len(view.Nodes)), make([]error, len(view.Nodes))
 	var all sync.WaitGroup
 	for i, n := range view.Nodes {
 		all.Go(func() { samples[i], errs[i] = s.sample(n, len(view.Nodes) == 1) })
@@ -74,42 +81,29 @@ func (s *session) top(out io.Writer, last map[string]sample) error {
 		furthest = math.Max(furthest, samples[i].applied)
 	}
 	for i, n := range view.Nodes {
-		loads[i] = samples[i].load(last[n.ID], furthest)
-		loads[i].Node, loads[i].State = n.ID, n.State
 		if errs[i] != nil {
-			loads[i] = load{Node: n.ID, State: n.State, Error: errs[i].Error()}
+			loads[i] = map[string]string{"node": n.ID, "state": n.State, "error": errs[i].Error()}
 			delete(last, n.ID)
-		} else {
-			last[n.ID] = samples[i]
+			continue
 		}
+		l := samples[i].load(last[n.ID], furthest)
+		l.Node, l.State = n.ID, n.State
+		loads[i], last[n.ID] = l, samples[i]
 	}
 	doc, err := encode(map[string]any{"leader": view.Leader, "nodes": loads})
 	if err != nil {
 		return err
 	}
-	if done, err := s.structured(out, doc); done {
+	items, err := s.itemsOf(doc, "nodes")
+	if err != nil {
 		return err
 	}
-	return s.printLoads(out, loads)
-}
-
-func (o *output) printLoads(out io.Writer, loads []load) error {
-	lines := [][]string{{"NODE", "STATE", "COMMANDS/S", "P50", "P99", "ATTEMPTS/S", "FAILED/S", "LAG", "PENDING", "OVERDUE", "MEMORY"}}
-	for _, l := range loads {
-		cells := []string{l.Node, l.State, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
-		if l.Error == "" {
-			cells = append(cells[:2], fmt.Sprintf("%.0f", l.Commands), fmt.Sprintf("%.1f ms", l.P50), fmt.Sprintf("%.1f ms", l.P99),
-				fmt.Sprintf("%.1f", l.Attempts), fmt.Sprintf("%.1f", l.Failed), fmt.Sprintf("%.0f", l.Lag), fmt.Sprintf("%.0f", l.Pending),
-				fmt.Sprintf("%.0f s", l.Overdue), fmt.Sprintf("%.1f MiB", l.Memory/(1<<20)))
-		}
-		lines = append(lines, cells)
-	}
-	if err := o.lines(out, lines); err != nil || o.format != asTable {
+	if err := s.rows(out, doc, items, loadColumns); err != nil || !s.forPeople() {
 		return err
 	}
-	for _, l := range loads {
-		if l.Error != "" {
-			if _, err := fmt.Fprintf(out, "%s: %s\n", l.Node, l.Error); err != nil {
+	for i, n := range view.Nodes {
+		if errs[i] != nil {
+			if _, err := fmt.Fprintf(out, "%s: %s\n", n.ID, errs[i]); err != nil {
 				return err
 			}
 		}
