@@ -34,7 +34,10 @@ func messageGroup() *cobra.Command {
 		use: "list", short: "List messages by their last event, the latest first",
 		example: "messages list --state ERROR --from 1h\nmessages list --queue orders --limit 0 --output json",
 	}, []filter{stateFilter, messageFilter, orderFilter}, common, hostFilters)
-	g.shows(spec{use: "get ID", short: "Show a message", complete: messageList.newest, example: "messages get msg_26KT…"}, "/v2/messages/", "messageId")
+	g.add(spec{
+		use: "get ID", short: "Show a message: its state, why, its attempts and what to type", args: cobra.ExactArgs(1), complete: messageList.newest, view: watched,
+		example: "messages get msg_26KT…\nmessages get msg_26KT… --output json", run: (*session).showMessage,
+	})
 	g.explains(spec{
 		use: "explain ID", short: "Explain what a message waits for", complete: messageList.newest, example: "messages explain msg_26KT…",
 	}, "/v2/messages/")
@@ -115,20 +118,6 @@ func lastEvent(item any) any {
 		}
 	}
 	return last
-}
-
-// explained prints the explanation of a message, a queue or a flow-control key.
-func (s *session) explained(path string) error {
-	var answer struct {
-		Explain json.RawMessage `json:"explain"`
-	}
-	if err := s.receive(s.ctx, request{method: "GET", path: s.in(path), query: url.Values{"explain": {"true"}}}, &answer); err != nil {
-		return err
-	}
-	if answer.Explain == nil {
-		return s.say(map[string]string{"reason": "idle", "text": "it waits for nothing"}, "it waits for nothing")
-	}
-	return s.fields(s.cmd.OutOrStdout(), answer.Explain, "reason")
 }
 
 func (g *group) cancelMessages() {

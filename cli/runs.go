@@ -62,14 +62,18 @@ func runGroup() *cobra.Command {
 		example: "runs list --state RUN_FAILED --from 24h\nruns list --label billing --output json",
 	}, runListFilters, runFilters, runHostFilters)
 	g.add(spec{
-		view: watched, use: "get ID", short: "Show a workflow run with its steps", args: cobra.ExactArgs(1), complete: runList.newest, example: "runs get wfr_7uP…",
+		view: watched, use: "get ID", short: "Show a workflow run: its state, why, a waterfall of its steps and what to type", args: cobra.ExactArgs(1), complete: runList.newest, example: "runs get wfr_7uP…",
 		run: (*session).showRun,
 	})
 	g.add(spec{
 		view: watched, use: "explain ID", short: "Explain what a workflow run waits for and what is wrong", args: cobra.ExactArgs(1), complete: runList.newest,
 		example: "runs explain wfr_7uP…",
 		run: func(s *session) error {
-			return s.show(s.in("/v2/workflows/runs/"+escape(s.args[0])+"/explain"), "reason")
+			doc, err := s.get(s.in("/v2/workflows/runs/" + escape(s.args[0]) + "/explain"))
+			if err != nil {
+				return err
+			}
+			return s.explanation(doc)
 		},
 	})
 	g.runLogs()

@@ -46,7 +46,7 @@ func everyForm(ts *testscript.TestScript, _ bool, flags []string) {
 		if !reads {
 			continue
 		}
-		words := slices.Concat(strings.Fields(path), resolve(ts, arguments, flags), flags)
+		words := slices.Concat(strings.Fields(path), argumentsOf(ts, arguments, flags), flags)
 		problems := formsOf(path, words)
 		for _, p := range problems {
 			ts.Logf("%s: %s", path, p)
@@ -58,8 +58,8 @@ func everyForm(ts *testscript.TestScript, _ bool, flags []string) {
 	}
 }
 
-// resolve replaces $(COMMAND) by the first name that it prints.
-func resolve(ts *testscript.TestScript, arguments string, flags []string) []string {
+// argumentsOf replaces $(COMMAND) by the first name that it prints.
+func argumentsOf(ts *testscript.TestScript, arguments string, flags []string) []string {
 	command, ok := strings.CutPrefix(arguments, "$(")
 	if !ok {
 		return strings.Fields(arguments)
