@@ -314,3 +314,13 @@ func dash(s string) string {
 	}
 	return s
 }
+
+// figure is a number, 0 for what is none.
+func figure(v any) float64 {
+	n, _ := v.(json.Number)
+	f, err := n.Float64()
+	if err != nil {
+		return 0
+	}
+	return f
+}
