@@ -67,6 +67,7 @@ func TestContexts(t *testing.T) {
 	s.refused(ExitUsage, "Give --yes", "context", "remove", "prod")
 	s.refused(ExitUnknown, `there is no context "stage"`, "context", "remove", "stage", "--yes")
 	s.refused(ExitUnknown, `there is no context "stage"`, "context", "use", "stage")
+	s.refused(ExitUnknown, `there is no context "prdo": did you mean prod?`, "context", "use", "prdo")
 	s.want("removed the context local\n", "context", "remove", "local", "--yes")
 	s.want("NAME  CURRENT  URL                DATABASE  TOKEN  CA\nprod  no       https://b.example  shop      yes    -\n", "context", "list")
 	if got, err := s.run("context", "list", "--output", "json"); err != nil || strings.Contains(got, "secret") {

@@ -154,7 +154,7 @@ func TestTopSortsAndFilters(t *testing.T) {
 	if tp.press('s'); tp.sortBy != "DATABASE" {
 		t.Errorf("s sorts by %q", tp.sortBy)
 	}
-	for _, key := range "/shx\x7f\r" {
+	for _, key := range "/shq\x7f\r" {
 		tp.press(key)
 	}
 	if tp.filter != "sh" || tp.typing {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // The sections of top.
@@ -212,9 +214,10 @@ func (t *top) head(out io.Writer, v *topView) {
 	if n.Failed > 0 {
 		failed = to.paint(red, failed)
 	}
-	fmt.Fprintf(out, "%s  leader %s, %d nodes  %.0f commands/s  p99 %.1f ms  %.1f attempts/s  %s  overdue %.0f s\n",
-		to.paint(bold, "Total"), printable(dash(v.Leader)), len(v.Nodes), n.Commands, n.P99, n.Attempts, failed, n.Overdue)
-	fmt.Fprintf(out, "       %.0f messages  %.0f dead letters  %.0f runs  %.0f requests pending  %.1f MiB\n", n.Messages, n.Dead, n.Runs, n.Pending, n.Memory/(1<<20))
+	fmt.Fprintf(out, "%s  leader %s, %s  %.0f commands/s  p99 %.1f ms  %.1f attempts/s  %s  overdue %.0f s\n",
+		to.paint(bold, "Total"), printable(dash(v.Leader)), plural.Of(len(v.Nodes), "node"), n.Commands, n.P99, n.Attempts, failed, n.Overdue)
+	fmt.Fprintf(out, "       %s  %s  %s  %s pending  %s\n", plural.Of(int64(n.Messages), "message"), plural.Of(int64(n.Dead), "dead letter"),
+		plural.Of(int64(n.Runs), "run"), plural.Of(int64(n.Pending), "request"), humanSize(n.Memory))
 }
 
 // overviewRows is the number of rows that a section has beside others.

@@ -75,10 +75,12 @@ func (w *watching) wait(s *session, on *screen, press func(rune) bool) bool {
 			return true
 		case key := <-on.keys:
 			switch {
-			case key == 'q' || key == 'Q' || key == keyInterrupt:
+			case key == keyInterrupt:
 				return false
-			case key == ' ' || press != nil && press(key):
+			case press != nil && press(key) || key == ' ':
 				return true
+			case key == 'q' || key == 'Q':
+				return false
 			}
 		}
 	}

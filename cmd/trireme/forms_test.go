@@ -30,8 +30,8 @@ var reading = map[string]string{
 var acting = strings.Fields("add cancel create defaults delete drain health notify pause pin publish redis remove replace reset reset-password restart " +
 	"resume retry revoke rotate rotate-signing-keys run set stop transfer-leader trigger unpin upsert use")
 
-// mayBeEmpty are the lists that have nothing in the script.
-var mayBeEmpty = []string{"context list", "recover"}
+// mayBeEmpty are the lists that have nothing in the script, and what has no name.
+var mayBeEmpty = []string{"context list", "databases limit", "recover"}
 
 // everyForm runs each reading command with each form of --output, and checks that the form is honoured.
 //
