@@ -78,7 +78,24 @@ func (sh *sheet) explain(members []member) error {
 		sh.section("Look at")
 		sh.sentence("  " + hint)
 	}
-	return sh.commands([][2]string{{textOf(of, "command"), ""}, {textOf(of, "resume"), ""}, {textOf(of, "curl"), ""}})
+	sh.commands(nextForExplained(of))
+	return nil
+}
+
+// nextForExplained are the commands that go on from an explanation. The API names some as a request of HTTP; what this program has a
+// command for is that.
+func nextForExplained(of map[string]any) [][2]string {
+	all := [][2]string{{textOf(of, "command"), ""}}
+	if of["resume"] != nil {
+		all = append(all, [2]string{"trireme runs resume " + shellWord(textOf(of, "workflowRunId")), "go on at the failed step"})
+	}
+	awaits, _ := of["awaits"].([]any)
+	for _, a := range awaits {
+		if event := textOf(a, "eventId"); event != "" {
+			all = append(all, [2]string{"trireme runs notify " + shellWord(event) + " '{}'", "send the event"})
+		}
+	}
+	return append(all, [2]string{textOf(of, "curl"), "the call, by hand"})
 }
 
 // lastAttempt adds the last attempt of an explanation.

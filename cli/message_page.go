@@ -107,7 +107,8 @@ func (sh *sheet) message(members []member, attempts []attempt, events []any) err
 		sh.section("Look at")
 		sh.sentence("  " + hint)
 	}
-	return sh.commands(append([][2]string{{textOf(explain, "command"), ""}}, nextForMessage(state, textOf(of, "messageId"), textOf(explain, "dlqId"), textOf(explain, "command"))...))
+	sh.commands(append([][2]string{{textOf(explain, "command"), ""}}, nextForMessage(state, textOf(of, "messageId"), textOf(explain, "dlqId"), textOf(explain, "command"))...))
+	return nil
 }
 
 func (sh *sheet) attempts(all []attempt, allowed string) error {

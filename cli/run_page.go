@@ -68,18 +68,16 @@ func (sh *sheet) run(r *runView, why json.RawMessage) error {
 			return err
 		}
 	}
-	return sh.commands(nextForRun(r, textOf(explain, "resume")))
+	sh.commands(nextForRun(r))
+	return nil
 }
 
 // nextForRun are commands that go on from a run.
-func nextForRun(r *runView, resume string) [][2]string {
+func nextForRun(r *runView) [][2]string {
 	id := shellWord(r.ID)
 	switch r.State {
 	case "RUN_FAILED":
-		if resume == "" {
-			resume = "trireme runs resume " + id
-		}
-		return [][2]string{{resume, "go on at the failed step"}, {"trireme runs restart " + id, "begin again"}, {"trireme runs explain " + id, "what is wrong"}}
+		return [][2]string{{"trireme runs resume " + id, "go on at the failed step"}, {"trireme runs restart " + id, "begin again"}, {"trireme runs explain " + id, "what is wrong"}}
 	case "RUN_STARTED":
 		all := [][2]string{{"trireme runs explain " + id, "what it waits for"}}
 		for _, n := range r.flat() {

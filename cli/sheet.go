@@ -47,22 +47,30 @@ func (sh *sheet) pairs(lines [][2]string) error {
 	return sh.align(&sh.b, cells)
 }
 
+// longCommand is the width of a command beside which no others are aligned.
+const longCommand = 60
+
 // commands is the part that says what to type, one command a line with what it does.
-func (sh *sheet) commands(lines [][2]string) error {
+func (sh *sheet) commands(lines [][2]string) {
 	lines = slices.DeleteFunc(lines, func(l [2]string) bool { return l[0] == "" })
 	if len(lines) == 0 {
-		return nil
+		return
 	}
 	sh.section("What to type")
-	var cells [][]text
+	widest := 0
 	for _, l := range lines {
-		line := []text{{"  " + printable(l[0]), plainStyle}}
-		if l[1] != "" {
-			line = append(line, text{"# " + l[1], dim})
+		if n := displayWidth(printable(l[0])); n <= longCommand {
+			widest = max(widest, n)
 		}
-		cells = append(cells, line)
 	}
-	return sh.align(&sh.b, cells)
+	for _, l := range lines {
+		command := printable(l[0])
+		sh.b.WriteString("  " + command)
+		if l[1] != "" {
+			sh.b.WriteString(strings.Repeat(" ", max(gap, widest-displayWidth(command)+gap)) + sh.to.paint(dim, "# "+l[1]))
+		}
+		sh.b.WriteByte('\n')
+	}
 }
 
 // moment is a time of a page: on a terminal also how long ago it was.

@@ -125,9 +125,13 @@ func (o *output) align(w io.Writer, lines [][]text) error {
 	widths := widthsOf(lines)
 	var b strings.Builder
 	for _, cells := range lines {
-		for i, c := range cells {
+		last := len(cells) - 1
+		for last > 0 && cells[last].text == "" {
+			last--
+		}
+		for i, c := range cells[:last+1] {
 			b.WriteString(o.to.paint(c.style, c.text))
-			if i < len(cells)-1 {
+			if i < last {
 				b.WriteString(strings.Repeat(" ", widths[i]-displayWidth(c.text)+gap))
 			}
 		}

@@ -33,8 +33,12 @@ func look(out io.Writer, color string) terminal {
 	t.width, t.height = 80, 24
 	if w, h, err := term.GetSize(int(out.(*os.File).Fd())); err == nil && w > 0 && h > 0 {
 		t.width, t.height = w, h
-	} else if w, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && w > 0 {
-		t.width = w
+		return t
+	}
+	for name, to := range map[string]*int{"COLUMNS": &t.width, "LINES": &t.height} { // of a terminal that does not say
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
+			*to = n
+		}
 	}
 	return t
 }

@@ -70,7 +70,7 @@ type stepFailure struct {
 	Status int   `json:"status"`
 }
 
-// runSteps reads all steps of a run.
+// timedSteps reads all steps of a run.
 func (s *session) timedSteps(id string) (all runView, err error) {
 	for cursor := ""; ; cursor = all.Cursor {
 		path := s.in("/v2/workflows/runs/" + escape(id) + "/steps")
@@ -226,7 +226,9 @@ func (n *timedStep) bar(from, to int64, width int, m marks) string {
 		if sp.waits {
 			mark = m.waits
 		}
-		for i := at(sp.from); i <= at(max(sp.from, sp.to-1)); i++ {
+		total := max(1, to-from)
+		last := int(((sp.to-from)*int64(width)+total-1)/total) - 1
+		for i := at(sp.from); i <= max(at(sp.from), min(width-1, last)); i++ {
 			cells[i] = mark
 		}
 	}
