@@ -66,7 +66,7 @@ func (sh *sheet) explain(members []member) error {
 	if err := sh.lastAttempt(of); err != nil {
 		return err
 	}
-	for _, list := range []struct{ title, key string }{{"Waits for", "awaits"}, {"Does not match", "mismatches"}} {
+	for _, list := range []struct{ title, key string }{{"Waits for", "awaits"}, {"What is wrong", "mismatches"}} {
 		if items, _ := of[list.key].([]any); len(items) > 0 {
 			sh.section(list.title)
 			for _, item := range items {

@@ -147,6 +147,9 @@ func (g *group) fill(cmd *cobra.Command, n spec) {
 			return err
 		}
 		s.watching = *w
+		if err := w.unused(cmd.Flags()); err != nil {
+			return err
+		}
 		switch {
 		case w.watch:
 			return w.each(s, func(io.Writer) error { return n.run(s) }, nil)

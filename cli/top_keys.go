@@ -76,7 +76,7 @@ func (s *session) monitor(ctx context.Context, line func(string)) error {
 }
 
 // line counts the keys of a command: TIME [DB ADDRESS] "WORD" "WORD"…
-func (h *hotKeys) line(text string) {
+func (hk *hotKeys) line(text string) {
 	_, text, ok := strings.Cut(text, "] ")
 	words, err := splitWords(text)
 	if !ok || err != nil || len(words) == 0 {
@@ -86,38 +86,38 @@ func (h *hotKeys) line(text string) {
 	for i, w := range words {
 		argv[i] = []byte(w)
 	}
-	row := h.table.Find(argv)
+	row := hk.table.Find(argv)
 	if row == nil || !row.Takes(len(argv)) {
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	hk.mu.Lock()
+	defer hk.mu.Unlock()
 	for _, at := range row.Keys.Positions(argv) {
-		of := h.counts[words[at]]
-		if of == nil && len(h.counts) >= mostCountedKeys {
+		of := hk.counts[words[at]]
+		if of == nil && len(hk.counts) >= mostCountedKeys {
 			continue
 		}
 		if of == nil {
 			of = map[string]int{}
-			h.counts[words[at]] = of
+			hk.counts[words[at]] = of
 		}
 		of[strings.ToUpper(row.Name)]++
 	}
 }
 
-func (h *hotKeys) stop() {
-	if h != nil {
-		h.end()
+func (hk *hotKeys) stop() {
+	if hk != nil {
+		hk.end()
 	}
 }
 
 // rows returns the keys that were named most often.
-func (h *hotKeys) rows(now time.Time) ([]any, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	passed := max(now.Sub(h.begin).Seconds(), 0.001)
+func (hk *hotKeys) rows(now time.Time) ([]any, error) {
+	hk.mu.Lock()
+	defer hk.mu.Unlock()
+	passed := max(now.Sub(hk.begin).Seconds(), 0.001)
 	var all []keyRow
-	for key, of := range h.counts {
+	for key, of := range hk.counts {
 		row := keyRow{Key: key}
 		for _, name := range slices.Sorted(maps.Keys(of)) {
 			if row.Count += of[name]; row.Command == "" || of[name] > of[row.Command] {
@@ -137,5 +137,5 @@ func (h *hotKeys) rows(now time.Time) ([]any, error) {
 	for _, row := range all[:min(len(all), mostKeyRows)] {
 		rows = append(rows, row)
 	}
-	return rows, h.failed
+	return rows, hk.failed
 }

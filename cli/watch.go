@@ -27,6 +27,19 @@ func (w *watching) times(f *pflag.FlagSet) {
 	f.IntVar(&w.count, "count", 0, "`NUMBER` of refreshes (0 = until interrupted)")
 }
 
+// unused refuses flags of --watch without it.
+func (w *watching) unused(f *pflag.FlagSet) error {
+	if w.watch || f.Lookup("watch") == nil || f.Changed("follow") {
+		return nil
+	}
+	for _, name := range []string{"count", "interval"} {
+		if f.Changed(name) {
+			return Usagef("--%s is of refreshes: it needs --watch", name)
+		}
+	}
+	return nil
+}
+
 // leastInterval is the least time between refreshes.
 const leastInterval = 50 * time.Millisecond
 

@@ -93,8 +93,8 @@ func (s *session) timedSteps(id string) (all runView, err error) {
 }
 
 // flat returns the steps of all groups in their order.
-func (r *runView) flat() (all []timedStep) {
-	for _, g := range r.Groups {
+func (rv *runView) flat() (all []timedStep) {
+	for _, g := range rv.Groups {
 		for _, n := range g.Steps {
 			n.parallel = g.Type == "parallel"
 			all = append(all, n)
@@ -104,11 +104,11 @@ func (r *runView) flat() (all []timedStep) {
 }
 
 // end returns when a run was over, or what time it is.
-func (r *runView) end() int64 {
-	if r.Completed > 0 {
-		return r.Completed
+func (rv *runView) end() int64 {
+	if rv.Completed > 0 {
+		return rv.Completed
 	}
-	return max(r.Now, r.Created)
+	return max(rv.Now, rv.Created)
 }
 
 // A span is a part of a step's time.
@@ -118,17 +118,17 @@ type span struct {
 }
 
 // spans returns what a step did when, up to a time.
-func (n *timedStep) spans(now int64) (all []span) {
-	begin := n.Due
+func (ts *timedStep) spans(now int64) (all []span) {
+	begin := ts.Due
 	if begin == 0 {
-		begin = n.Recorded
+		begin = ts.Recorded
 	}
-	over := n.Recorded
-	if n.State == "STEP_PROGRESS" || n.State == "STEP_RETRY" || over == 0 {
+	over := ts.Recorded
+	if ts.State == "STEP_PROGRESS" || ts.State == "STEP_RETRY" || over == 0 {
 		over = now
 	}
-	if n.State == "STEP_FAILED" && len(n.Failures) > 0 {
-		over = max(over, n.Failures[len(n.Failures)-1].Time)
+	if ts.State == "STEP_FAILED" && len(ts.Failures) > 0 {
+		over = max(over, ts.Failures[len(ts.Failures)-1].Time)
 	}
 	if begin == 0 {
 		return nil
@@ -139,28 +139,28 @@ func (n *timedStep) spans(now int64) (all []span) {
 		}
 	}
 	switch {
-	case n.Wait != nil && n.Wait.Since > 0:
-		add(begin, n.Wait.Since, false)
-		add(n.Wait.Since, over, true)
-	case n.WakesAt > 0:
-		add(begin, n.Recorded, false)
-		add(n.Recorded, min(n.WakesAt, now), true)
-	case n.Call != nil && n.Call.Called > 0:
-		answered := n.Call.Answered
+	case ts.Wait != nil && ts.Wait.Since > 0:
+		add(begin, ts.Wait.Since, false)
+		add(ts.Wait.Since, over, true)
+	case ts.WakesAt > 0:
+		add(begin, ts.Recorded, false)
+		add(ts.Recorded, min(ts.WakesAt, now), true)
+	case ts.Call != nil && ts.Call.Called > 0:
+		answered := ts.Call.Answered
 		if answered == 0 {
 			answered = now
 		}
 		add(begin, answered, false)
-	case n.Invoked != nil && n.Invoked.Created > 0:
-		ended := n.Invoked.Completed
+	case ts.Invoked != nil && ts.Invoked.Created > 0:
+		ended := ts.Invoked.Completed
 		if ended == 0 {
 			ended = now
 		}
-		add(begin, n.Invoked.Created, false)
-		add(n.Invoked.Created, ended, true)
-	case n.State == "STEP_RETRY" && len(n.Failures) > 0:
-		add(begin, n.Failures[len(n.Failures)-1].Time, false)
-		add(n.Failures[len(n.Failures)-1].Time, over, true)
+		add(begin, ts.Invoked.Created, false)
+		add(ts.Invoked.Created, ended, true)
+	case ts.State == "STEP_RETRY" && len(ts.Failures) > 0:
+		add(begin, ts.Failures[len(ts.Failures)-1].Time, false)
+		add(ts.Failures[len(ts.Failures)-1].Time, over, true)
 	default:
 		add(begin, over, false)
 	}
@@ -168,8 +168,8 @@ func (n *timedStep) spans(now int64) (all []span) {
 }
 
 // time returns how long a step took up to now, in milliseconds, and -1 if it has not begun.
-func (n *timedStep) time(now int64) int64 {
-	all := n.spans(now)
+func (ts *timedStep) time(now int64) int64 {
+	all := ts.spans(now)
 	if len(all) == 0 {
 		return -1
 	}
@@ -177,33 +177,33 @@ func (n *timedStep) time(now int64) int64 {
 }
 
 // note says what else there is about a step.
-func (n *timedStep) note() string {
+func (ts *timedStep) note() string {
 	var all []string
-	if k := len(n.Failures); k > 0 {
-		all = append(all, fmt.Sprintf("%d failed (%d)", k, n.Failures[k-1].Status))
+	if k := len(ts.Failures); k > 0 {
+		all = append(all, fmt.Sprintf("%d failed (%d)", k, ts.Failures[k-1].Status))
 	}
 	switch {
-	case n.Wait != nil:
-		all = append(all, "event "+n.Wait.Event)
-		if n.Wait.TimedOut {
+	case ts.Wait != nil:
+		all = append(all, "event "+ts.Wait.Event)
+		if ts.Wait.TimedOut {
 			all = append(all, "timed out")
 		}
-	case n.Call != nil:
-		call := n.Call.Method + " " + n.Call.URL
-		if n.Call.Status > 0 {
-			call = fmt.Sprintf("%d %s", n.Call.Status, call)
+	case ts.Call != nil:
+		call := ts.Call.Method + " " + ts.Call.URL
+		if ts.Call.Status > 0 {
+			call = fmt.Sprintf("%d %s", ts.Call.Status, call)
 		}
-		if k := len(n.Call.Failures); k > 0 {
+		if k := len(ts.Call.Failures); k > 0 {
 			call += fmt.Sprintf(", %d failed", k)
 		}
 		all = append(all, call)
-	case n.Invoked != nil:
-		all = append(all, "run "+n.Invoked.ID+" "+n.Invoked.State)
-	case n.WakesAt > 0:
-		all = append(all, "until "+when.data(fmt.Sprint(n.WakesAt)))
+	case ts.Invoked != nil:
+		all = append(all, "run "+ts.Invoked.ID+" "+ts.Invoked.State)
+	case ts.WakesAt > 0:
+		all = append(all, "until "+when.data(fmt.Sprint(ts.WakesAt)))
 	}
-	if n.NextAt > 0 {
-		all = append(all, "next at "+when.data(fmt.Sprint(n.NextAt)))
+	if ts.NextAt > 0 {
+		all = append(all, "next at "+when.data(fmt.Sprint(ts.NextAt)))
 	}
 	return strings.Join(all, "; ")
 }
@@ -215,13 +215,13 @@ const barWidth = 30
 type marks struct{ works, waits, fails string }
 
 // bar draws the spans of a step between two times.
-func (n *timedStep) bar(from, to int64, width int, m marks) string {
+func (ts *timedStep) bar(from, to int64, width int, m marks) string {
 	cells := make([]string, width)
 	for i := range cells {
 		cells[i] = " "
 	}
 	at := func(t int64) int { return int(max(0, min(int64(width-1), (t-from)*int64(width)/max(1, to-from)))) }
-	for _, sp := range n.spans(to) {
+	for _, sp := range ts.spans(to) {
 		mark := m.works
 		if sp.waits {
 			mark = m.waits
@@ -232,7 +232,7 @@ func (n *timedStep) bar(from, to int64, width int, m marks) string {
 			cells[i] = mark
 		}
 	}
-	for _, f := range n.Failures {
+	for _, f := range ts.Failures {
 		cells[at(f.Time)] = m.fails
 	}
 	return strings.TrimRight(strings.Join(cells, ""), " ")
