@@ -116,7 +116,7 @@ func (sh *sheet) lastAttempt(of map[string]any) error {
 		problem = textOf(last, "error")
 	}
 	answer := textOf(of, "answer")
-	if answer == "" {
+	if answer == "" && textOf(last, "state") == "" { // the body of an event is that of the message
 		answer = textOf(last, "body")
 	}
 	return sh.pairs([][2]string{{"  AT", sh.moment((column{member: "time"}).raw(last))}, {"  STATUS", status}, {"  ERROR", problem}, {"  ANSWER", cut(answer, 400)}})

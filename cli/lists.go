@@ -35,7 +35,6 @@ type listing struct {
 	always        url.Values
 	global        bool // of the cluster, not of a database
 	columns       []column
-	shown         func(item any) any // what of an item the columns show; nil: all of it
 }
 
 // pages reads a list page by page up to the limit.
@@ -158,11 +157,6 @@ func (s *session) printPage(l *listing, query url.Values, p paging) error {
 	items, err := part.values()
 	if err != nil {
 		return err
-	}
-	if l.shown != nil {
-		for i, item := range items {
-			items[i] = l.shown(item)
-		}
 	}
 	if err := s.rows(s.cmd.OutOrStdout(), part.document(l.key), items, l.columns); err != nil {
 		return err

@@ -17,13 +17,14 @@ var finals = map[string]bool{"DELIVERED": true, "FAILED": true, "CANCELED": true
 // mostEvents is the largest page of events and of messages.
 const mostEvents = 1000
 
+// messageList are messages as they are now.
 var messageList = listing{
-	path: "/v2/events", key: "groups", id: "messageId", most: mostEvents, always: url.Values{"groupBy": {"messageId"}}, shown: lastEvent,
+	path: "/v2/events", key: "messages", id: "messageId", most: mostEvents, always: url.Values{"groupBy": {"message"}},
 	columns: []column{
 		{"MESSAGE", "messageId", nil, named}, {"STATE", "state", stateForm, keep}, {"TIME", "time", when, keep}, {"DESTINATION", "url", nil, keep},
-		{"STATUS", "responseStatus", statusForm, drops}, {"QUEUE", "queueName", nil, drops}, {"LABEL", "label", nil, drops},
-		{"ERROR", "error", nil, wide}, {"NEXT", "nextDeliveryTime", when, wide}, {"METHOD", "method", nil, wide}, {"SCHEDULE", "scheduleId", nil, wide},
-		{"GROUP", "topicName", nil, wide}, {"FLOW CONTROL KEY", "flowControlKey", nil, wide},
+		{"ATTEMPTS", "attempts", nil, drops}, {"STATUS", "responseStatus", statusForm, drops}, {"QUEUE", "queueName", nil, drops}, {"LABEL", "labels", nil, drops},
+		{"TOOK", "attemptMs", millis, wide}, {"ERROR", "error", nil, wide}, {"NEXT", "nextDeliveryTime", when, wide}, {"CREATED", "createdAt", when, wide},
+		{"METHOD", "method", nil, wide}, {"SCHEDULE", "scheduleId", nil, wide}, {"GROUP", "topicName", nil, wide}, {"FLOW CONTROL KEY", "flowControlKey", nil, wide},
 	},
 }
 
@@ -31,7 +32,7 @@ func messageGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "messages", "Publish messages, list, explain and cancel them", "message")
 	g.publishCommand()
 	g.lists(&messageList, spec{
-		use: "list", short: "List messages by their last event, the latest first",
+		use: "list", short: "List messages as they are now, those first to which something has happened last",
 		example: "messages list --state ERROR --from 1h\nmessages list --queue orders --limit 0 --output json",
 	}, []filter{stateFilter, messageFilter, orderFilter}, common, hostFilters)
 	g.add(spec{
@@ -104,22 +105,6 @@ func (s *session) published(text []byte) error {
 	return s.rows(s.cmd.OutOrStdout(), text, []any{item}, columns)
 }
 
-// lastEvent is the last event of a message's.
-func lastEvent(item any) any {
-	m, _ := item.(map[string]any)
-	events, _ := m["events"].([]any)
-	var last any
-	newest := int64(-1)
-	for i, e := range events {
-		fields, _ := e.(map[string]any)
-		// Of events of one moment the last of the list that goes back in time is the first.
-		if at, _ := number(fields["time"]); at > newest || i == 0 {
-			last, newest = e, at
-		}
-	}
-	return last
-}
-
 func (g *group) cancelMessages() {
 	var c choice
 	g.add(spec{
@@ -145,8 +130,7 @@ func (s *session) waiting(query url.Values) ([]string, error) {
 	items, err := s.every(&messageList, query)
 	var ids []string
 	for _, item := range items {
-		last, _ := lastEvent(item).(map[string]any)
-		if state, _ := last["state"].(string); !finals[state] {
+		if !finals[textOf(item, "state")] {
 			ids = append(ids, texts([]any{item}, "messageId")...)
 		}
 	}
