@@ -119,5 +119,5 @@ func (sh *sheet) lastAttempt(of map[string]any) error {
 	if answer == "" && textOf(last, "state") == "" { // the body of an event is that of the message
 		answer = textOf(last, "body")
 	}
-	return sh.pairs([][2]string{{"  AT", sh.moment((column{member: "time"}).raw(last))}, {"  STATUS", status}, {"  ERROR", problem}, {"  ANSWER", cut(answer, 400)}})
+	return sh.pairs([][2]string{{"  AT", sh.moment((column{member: "time"}).raw(last))}, {"  STATUS", status}, {"  ERROR", problem}, {"  ANSWER", sh.clip(answer, longText)}})
 }

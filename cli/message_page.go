@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// mostAttempts is the number of events that the page of a message looks at.
+// mostAttempts is the number of events that the page of a message looks at, the newest.
 const mostAttempts = 200
 
 // showMessage prints a message: as a page with its attempts, or as the API has it.
@@ -26,7 +26,7 @@ func (s *session) showMessage() error {
 	if err != nil {
 		return err
 	}
-	events, err := s.pages(&eventList, url.Values{"messageId": {id}, "order": {"earliestFirst"}}, paging{limit: mostAttempts})
+	events, err := s.pages(&eventList, url.Values{"messageId": {id}}, paging{limit: mostAttempts})
 	if err != nil {
 		return err
 	}
@@ -34,6 +34,7 @@ func (s *session) showMessage() error {
 	if err != nil {
 		return err
 	}
+	slices.Reverse(history)
 	sh := &sheet{output: &s.output}
 	if err := sh.message(members, attemptsOf(history), history); err != nil {
 		return err
@@ -83,7 +84,7 @@ func (sh *sheet) message(members []member, attempts []attempt, events []any) err
 			if formOf(m.name) == when {
 				value = sh.moment(m.value)
 			}
-			rest = append(rest, [2]string{spaced(m.name), cut(value, 400)})
+			rest = append(rest, [2]string{spaced(m.name), sh.clip(value, longText)})
 		}
 	}
 	state := "CREATED"
@@ -128,7 +129,7 @@ func (sh *sheet) attempts(all []attempt, allowed string) error {
 		}
 		look := looksOf(a.state)
 		lines = append(lines, []text{{"  " + strconv.Itoa(i+1), plainStyle}, {when.data(strconv.FormatInt(a.begin, 10)), plainStyle}, {duration, plainStyle},
-			{dash(a.status), plainStyle}, {sh.to.symbol(look.symbol) + a.state, look.style}, {cut(dash(a.said), 100), plainStyle}})
+			{dash(a.status), plainStyle}, {sh.to.symbol(look.symbol) + a.state, look.style}, {sh.clip(dash(a.said), 100), plainStyle}})
 	}
 	return sh.align(&sh.b, lines)
 }

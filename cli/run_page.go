@@ -56,7 +56,7 @@ func (sh *sheet) run(r *runView, why json.RawMessage) error {
 	if err := sh.pairs([][2]string{
 		{"CREATED", sh.moment(strconv.FormatInt(r.Created, 10))}, {"COMPLETED", sh.moment(strconv.FormatInt(r.Completed, 10))}, {spent, took(r.end() - r.Created)},
 		{"LABELS", printable(strings.Join(r.Labels, ", "))}, {"FLOW CONTROL KEY", printable(r.FlowKey)}, {"INVOKED BY", printable(invoker)},
-		{"DEAD LETTER", r.DlqID}, {"RESULT", cut(printable(r.Response), 400)},
+		{"DEAD LETTER", r.DlqID}, {"RESULT", sh.clip(printable(r.Response), longText)},
 	}); err != nil {
 		return err
 	}

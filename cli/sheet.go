@@ -73,6 +73,17 @@ func (sh *sheet) commands(lines [][2]string) {
 	}
 }
 
+// longText is the width to which texts of users are cut.
+const longText = 400
+
+// clip cuts a text, but for --output wide.
+func (sh *sheet) clip(text string, most int) string {
+	if sh.format == asWide {
+		return text
+	}
+	return cut(text, most)
+}
+
 // moment is a time of a page: on a terminal also how long ago it was.
 func (sh *sheet) moment(v any) string {
 	full := when.data(v)

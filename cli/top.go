@@ -25,6 +25,9 @@ func topCommand() *cobra.Command {
 		run:     func(s *session) error { return t.run(s) },
 	})
 	_ = cmd.RegisterFlagCompletionFunc("by", completeChoices(sectionNames)) // fails for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc("sort", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return t.section().titles(), cobra.ShellCompDirectiveNoFileComp
+	})
 	return cmd
 }
 

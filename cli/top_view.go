@@ -123,14 +123,20 @@ func (t *top) section() *section {
 
 // column finds a column by its title.
 func (se *section) column(title string) (column, error) {
-	var titles []string
 	for _, c := range se.columns {
 		if strings.EqualFold(c.title, title) {
 			return c, nil
 		}
-		titles = append(titles, c.title)
 	}
-	return column{}, Usagef("--sort must be %s for %s, got %q%s", listed(titles), se.name, title, didYouMean("", nearest(title, titles)))
+	return column{}, Usagef("--sort must be %s for %s, got %q%s", listed(se.titles()), se.name, title, didYouMean("", nearest(title, se.titles())))
+}
+
+func (se *section) titles() []string {
+	titles := make([]string, len(se.columns))
+	for i, c := range se.columns {
+		titles[i] = c.title
+	}
+	return titles
 }
 
 // after returns the title of the column after one, of the first after the last.
