@@ -37,6 +37,7 @@ func dlqGroup() *cobra.Command {
 	g.shows(spec{
 		use: "get ID", short: "Show a dead letter with its last response", complete: deadLetters.newest, example: "dlq get 1763730000000-12",
 	}, "/v2/dlq/", "dlqId")
+	g.causesOf()
 	g.retryDead()
 	g.deleteDead()
 	return g.Command

@@ -76,6 +76,7 @@ func runGroup() *cobra.Command {
 			return s.explanation(doc)
 		},
 	})
+	g.runSteps()
 	g.runLogs()
 	g.trigger()
 	g.cancelRuns()

@@ -17,11 +17,11 @@ import (
 // reading are the commands that print what a node has, with the arguments that name something in forms.txtar. $ID of a command is the
 // first name that it prints.
 var reading = map[string]string{
-	"cluster status": "", "context list": "", "databases list": "", "databases limit": "default", "dlq list": "", "dlq get": "$(dlq list)",
+	"cluster status": "", "context list": "", "databases list": "", "databases limit": "default", "dlq list": "", "dlq causes": "", "dlq get": "$(dlq list)",
 	"events": "", "flow list": "", "flow get": "billing", "flow explain": "billing", "groups list": "", "groups get": "news",
 	"messages list": "", "messages get": "$(messages list --label later)", "messages explain": "$(messages list --label later)",
 	"messages bulk list": "", "messages bulk get": "$(messages bulk list)", "queues list": "", "queues get": "orders", "queues explain": "orders",
-	"recover": "", "runs list": "", "runs get": "$(runs list)", "runs explain": "$(runs list)", "runs logs": "", "runs failed": "",
+	"recover": "", "runs list": "", "runs get": "$(runs list)", "runs explain": "$(runs list)", "runs logs": "", "runs steps": "$(runs list)", "runs failed": "",
 	"runs bulk list": "", "runs bulk get": "$(runs bulk list)", "schedules list": "", "schedules get": "nightly", "tokens list": "", "tokens signing-keys": "",
 	"top": "--count 1", "users list": "", "users get": "default",
 }
