@@ -27,15 +27,15 @@ func (g *group) bulkActions(path, noun string) {
 	list := &listing{
 		path: path, key: "bulkActions", id: "actionId", most: mostBulk,
 		columns: []column{
-			{"ACTION", "actionId", nil}, {"STATE", "state", nil}, {"TOTAL", "total", nil}, {"PROCESSED", "processed", nil},
-			{"CREATED", "createdAt", when}, {"COMPLETED", "completedAt", when},
+			{"ACTION", "actionId", nil, named}, {"STATE", "state", stateForm, keep}, {"TOTAL", "total", nil, keep}, {"PROCESSED", "processed", nil, keep},
+			{"CREATED", "createdAt", when, keep}, {"COMPLETED", "completedAt", when, keep},
 		},
 	}
 	name := g.Name() + " bulk "
 	var p paging
 	unfinished := false
 	add(spec{
-		use: "list", short: "List the cancellations of the last seven days, the newest first", example: name + "list\n" + name + "list --in-progress --output json",
+		view: watched, use: "list", short: "List the cancellations of the last seven days, the newest first", example: name + "list\n" + name + "list --in-progress --output json",
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&unfinished, "in-progress", false, "only those that are not finished")
 			p.flags(f)
@@ -49,7 +49,7 @@ func (g *group) bulkActions(path, noun string) {
 		},
 	})
 	add(spec{
-		use: "get ID", short: "Show how far a cancellation is, and its filters", args: cobra.ExactArgs(1), complete: list.newest, example: name + "get bulk_7uP…",
+		view: watched, use: "get ID", short: "Show how far a cancellation is, and its filters", args: cobra.ExactArgs(1), complete: list.newest, example: name + "get bulk_7uP…",
 		run: func(s *session) error { return s.show(s.in(path+"/"+escape(s.args[0])), "actionId") },
 	})
 	var c consent

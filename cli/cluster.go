@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"text/tabwriter"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,10 +41,7 @@ type nodeView struct {
 	State         string      `json:"state"`
 	AppliedIndex  uint64      `json:"appliedIndex"`
 	LastContactMs int64       `json:"lastContactMs"`
-	Version       string      `json:"version"`
-	Leaving       bool        `json:"leaving"`
 	Poison        *poisonView `json:"poison"`
-	SlowDiskMs    int64       `json:"slowDiskMs"`
 }
 
 func clusterGroup() *cobra.Command {
@@ -62,59 +59,11 @@ func (s *session) cluster() (v clusterView, err error) {
 	return v, err
 }
 
-// watching holds the flags of repeated views.
-type watching struct {
-	interval time.Duration
-	count    int
-}
-
-func (w *watching) flags(f *pflag.FlagSet) {
-	f.DurationVar(&w.interval, "interval", time.Second, "time between refreshes")
-	f.IntVar(&w.count, "count", 0, "`NUMBER` of refreshes (0 = until interrupted)")
-}
-
-// each shows something again and again, on a terminal at the same place. A node that
-// does not answer any more is reported and asked again.
-func (w *watching) each(s *session, show func(out io.Writer) error) error {
-	out := s.cmd.OutOrStdout()
-	for n := 1; ; n++ {
-		if IsTerminal(out) {
-			fmt.Fprint(out, "\x1b[H\x1b[2J")
-		}
-		if err := show(out); s.ctx.Err() != nil {
-			return nil // an interrupt ends it normally
-		} else if ExitCode(err) == ExitUnreachable && n > 1 && n != w.count {
-			fmt.Fprintln(s.cmd.ErrOrStderr(), err)
-		} else if err != nil {
-			return err
-		}
-		if n == w.count {
-			return nil
-		}
-		select {
-		case <-s.ctx.Done():
-			return nil
-		case <-time.After(max(w.interval, 50*time.Millisecond)):
-		}
-	}
-}
-
 func (g *group) status() {
-	watch := false
-	var w watching
 	g.add(spec{
-		use: "status", short: "Show the nodes and the leader", example: "cluster status\ncluster status --watch",
-		flags: func(f *pflag.FlagSet) {
-			g.oneLine(f)
-			f.BoolVarP(&watch, "watch", "w", false, "refresh the view until interrupted")
-			w.flags(f)
-		},
-		run: func(s *session) error {
-			if !watch {
-				w.count = 1
-			}
-			return w.each(s, s.printStatus)
-		},
+		use: "status", short: "Show the nodes and the leader", example: "cluster status\ncluster status --watch", view: watched,
+		flags: func(f *pflag.FlagSet) { g.oneLine(f) },
+		run:   func(s *session) error { return s.printStatus(s.cmd.OutOrStdout()) },
 	})
 }
 
@@ -130,39 +79,51 @@ func (s *session) printStatus(out io.Writer) error {
 	if json.Unmarshal(doc, &view) != nil {
 		return s.noNode()
 	}
-	if s.quiet {
-		for _, n := range view.Nodes {
-			fmt.Fprintln(out, n.ID)
-		}
-		return nil
-	}
-	return view.table(out)
-}
-
-// table prints the view for people.
-func (v *clusterView) table(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSTATE\tSUFFRAGE\tAPPLIED\tLAST CONTACT\tHTTP\tCLUSTER\tVERSION")
-	for _, n := range v.Nodes {
-		contact := "-"
-		if n.LastContactMs >= 0 {
-			contact = fmt.Sprintf("%d ms", n.LastContactMs)
-		}
-		state := n.State
-		if n.Leaving {
-			state += ", leaving"
-		}
-		if n.Poison != nil {
-			state += ", waits before poison entry"
-		}
-		if n.SlowDiskMs > 0 {
-			state += ", slow disk"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", n.ID, state, n.Suffrage, n.AppliedIndex, contact, dash(n.HTTP), dash(n.Cluster), dash(n.Version))
-	}
-	if err := w.Flush(); err != nil {
+	items, err := s.itemsOf(doc, "nodes")
+	if err != nil {
 		return err
 	}
+	if err := s.rows(out, doc, items, nodeColumns); err != nil || !s.forPeople() {
+		return err
+	}
+	return view.notes(out)
+}
+
+var nodeColumns = []column{
+	{"ID", "id", nil, named}, {"STATE", "", nodeState, keep}, {"SUFFRAGE", "suffrage", nil, drops}, {"APPLIED", "appliedIndex", nil, keep},
+	{"LAST CONTACT", "lastContactMs", millis, keep}, {"HTTP", "http", nil, keep}, {"CLUSTER", "cluster", nil, drops}, {"VERSION", "version", nil, drops},
+}
+
+// nodeState is the form of a node's state, with what is wrong with it.
+var nodeState = &form{text: stateOfNode, data: stateOfNode, paint: func(v any) style {
+	switch state := stateOfNode(v); {
+	case state == "leader":
+		return green
+	case state == "follower":
+		return plainStyle
+	case strings.HasPrefix(state, "leader") || strings.HasPrefix(state, "follower"):
+		return yellow
+	}
+	return red
+}}
+
+func stateOfNode(v any) string {
+	m, _ := v.(map[string]any)
+	state := plain(m["state"])
+	if m["leaving"] == true {
+		state += ", leaving"
+	}
+	if m["poison"] != nil {
+		state += ", waits before poison entry"
+	}
+	if n, _ := number(m["slowDiskMs"]); n > 0 {
+		state += ", slow disk"
+	}
+	return state
+}
+
+// notes prints what is below the table.
+func (v *clusterView) notes(out io.Writer) error {
 	for _, h := range v.ShortHistories {
 		reach, retention := time.Duration(h.ReachMs)*time.Millisecond, time.Duration(h.RetentionMs)*time.Millisecond
 		fmt.Fprintf(out, "database %s: its %s go back %s of %s, for they take all of their %d MiB\n", h.Database, h.Of, reach.Round(time.Minute), retention, h.MaxBytes>>20)

@@ -3,9 +3,11 @@ package cli
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // completionTimeout bounds a shell's wait for names.
@@ -36,11 +38,48 @@ func (g *group) completeFlags(cmd *cobra.Command) {
 			_ = cmd.RegisterFlagCompletionFunc(name, g.names(find))
 		}
 	}
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return contextNames(nil), cobra.ShellCompDirectiveNoFileComp
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if choices := f.Annotations[choicesKey]; len(choices) > 0 {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, completeChoices(choices))
+		}
 	})
-	_ = cmd.RegisterFlagCompletionFunc("database", g.names(databaseNames))
+}
+
+// completeShared completes the flags that all commands of a group have. They are those of the command that declares them.
+func (g *group) completeShared(cmd *cobra.Command) {
+	fixed := func(words []string) cobra.CompletionFunc {
+		return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+	}
+	for name, find := range map[string]cobra.CompletionFunc{
+		"output": completeFormat, "color": fixed(colors), "database": g.names(databaseNames),
+		"context": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return contextNames(nil), cobra.ShellCompDirectiveNoFileComp
+		},
+	} {
+		if cmd.Flag(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, find) // fails for a flag that is not there
+		}
+	}
+}
+
+// completeFormat completes the forms of --output. The path of a JSONPath follows without a space.
+func completeFormat(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+	if strings.HasPrefix(start, "j") && strings.HasPrefix(asPath, start) && !strings.HasPrefix(asJSON, start) {
+		return []string{asPath}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	return formats, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeChoices completes a flag that takes some words only, also behind a comma.
+func completeChoices(choices []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+		before := start[:strings.LastIndexByte(start, ',')+1]
+		all := make([]string, len(choices))
+		for i, c := range choices {
+			all[i] = before + c
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 func contextNames(*session) []string {

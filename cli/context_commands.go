@@ -13,8 +13,9 @@ import (
 // contextView is a context without its token.
 type contextView struct {
 	namedContext
-	Current  bool `json:"current"`
-	HasToken bool `json:"hasToken"`
+	Current   bool   `json:"current"`
+	HasToken  bool   `json:"hasToken"`
+	TokenFrom string `json:"tokenFrom,omitempty"` // of one that was just stored
 }
 
 // contextGroup are the commands about named contexts. They ask no node.
@@ -23,14 +24,16 @@ func contextGroup() *cobra.Command {
 	g.Long = g.Short + "\n\nContexts are in a file that only its owner can read: " + contextsVariable + ", or trireme/contexts.yaml in the folder of\n" +
 		"settings. A command takes --url, else --context or " + contextVariable + ", else " + urlVariable + ", else the current context. The token\n" +
 		"of a context is sent to its own URL only."
-	use := false
+	var adding contextChoice
 	g.add(spec{
 		use: "add NAME", short: "Add or replace a context", local: true, args: cobra.ExactArgs(1),
-		long: "Adds a context with the --url, --ca, --database and token given here. The token is that of --token-file or --token, or\n" +
-			"of " + tokenVariable + "; without any, commands take it from that variable. The first context is the current one.",
+		long: "Adds a context with the --url, --ca, --database and token given here, and says which token it stores, and where. The token is\n" +
+			"that of --token-file or --token, or of " + tokenVariable + ". One of the variable is asked about on a terminal, unless --yes is\n" +
+			"given; elsewhere it is stored, and the command says so. --no-token stores none: commands then take that of the variable.\n" +
+			"The first context is the current one.",
 		example: "context add prod --url https://trireme.example:8080 --token-file token.txt --use\ncontext add local --url http://127.0.0.1:8080",
-		flags:   func(f *pflag.FlagSet) { f.BoolVar(&use, "use", false, "make it the current context") },
-		run:     func(s *session) error { return s.addContext(use) },
+		flags:   adding.flags,
+		run:     func(s *session) error { return s.addContext(&adding) },
 	})
 	g.add(spec{
 		use: "use NAME", short: "Make a context the current one", local: true, args: cobra.ExactArgs(1),
@@ -46,7 +49,7 @@ func contextGroup() *cobra.Command {
 		},
 	}).ValidArgsFunction = localNames
 	g.add(spec{
-		use: "list", short: "List the contexts", local: true,
+		view: watched, use: "list", short: "List the contexts", local: true,
 		example: "context list\ncontext list --output json",
 		run:     (*session).listContexts,
 	})
@@ -76,7 +79,16 @@ func changeContexts(change func(*contexts) error) error {
 	return all.save(path)
 }
 
-func (s *session) addContext(use bool) error {
+// A contextChoice holds the flags of context add.
+type contextChoice struct{ use, yes, noToken bool }
+
+func (c *contextChoice) flags(f *pflag.FlagSet) {
+	f.BoolVar(&c.use, "use", false, "make it the current context")
+	f.BoolVarP(&c.yes, "yes", "y", false, "store the token of "+tokenVariable+" without asking")
+	f.BoolVar(&c.noToken, "no-token", false, "store no token: commands take that of "+tokenVariable)
+}
+
+func (s *session) addContext(c *contextChoice) error {
 	n := namedContext{Name: s.args[0], URL: s.Connection.url, CA: s.Connection.ca, Database: s.Connection.database}
 	if !contextName.MatchString(n.Name) {
 		return Usagef("%q is not a valid name of a context: use up to 64 letters, digits, dots, hyphens and underscores", n.Name)
@@ -88,7 +100,8 @@ func (s *session) addContext(use bool) error {
 	if n.URL, err = checkURL(n.URL); err != nil {
 		return err
 	}
-	if n.Token, _, err = s.findToken(nil); err != nil {
+	from := ""
+	if n.Token, from, err = s.tokenToKeep(c, n.Name); err != nil {
 		return err
 	}
 	if n.CA != "" {
@@ -98,11 +111,36 @@ func (s *session) addContext(use bool) error {
 	}
 	return changeContexts(func(all *contexts) error {
 		all.put(n)
-		if use {
+		if c.use {
 			all.Current = n.Name
 		}
-		return s.say(view(all, n), "the context %s asks %s", n.Name, n.URL)
+		added := view(all, n)
+		if n.Token == "" {
+			return s.say(added, "the context %s asks %s; it stores no token: commands take that of %s", n.Name, n.URL, tokenVariable)
+		}
+		added.TokenFrom = from
+		return s.say(added, "the context %s asks %s with the token of %s, which is now in %s, a file that only you can read", n.Name, n.URL, from, contextsPath())
 	})
+}
+
+// tokenToKeep returns the token that a new context stores, and where it is from; none if the user wants that. A flag has told which one;
+// one that happens to be in a variable is asked about.
+func (s *session) tokenToKeep(c *contextChoice, name string) (token, from string, err error) {
+	token, from, err = s.findToken(nil)
+	switch {
+	case err != nil || token == "":
+		return "", "", err
+	case c.noToken && from != tokenVariable:
+		return "", "", Usagef("both --no-token and a token are given: give one of them")
+	case c.noToken:
+		return "", "", nil
+	case from != tokenVariable || c.yes || !IsTerminal(s.cmd.InOrStdin()):
+		return token, from, nil
+	}
+	if agreed(s.cmd, "store the token of "+tokenVariable+" in "+contextsPath()+", for the context "+name+"?") != nil {
+		return "", "", nil
+	}
+	return token, from, nil
 }
 
 // readToken reads a token from a file or, for -, from standard input: one line.
@@ -127,7 +165,7 @@ func readToken(path string) (string, error) {
 }
 
 func view(all *contexts, n namedContext) contextView {
-	return contextView{n, n.Name == all.Current, n.Token != ""}
+	return contextView{namedContext: n, Current: n.Name == all.Current, HasToken: n.Token != ""}
 }
 
 func (s *session) listContexts() error {
@@ -139,8 +177,8 @@ func (s *session) listContexts() error {
 	for _, n := range all.Contexts {
 		views = append(views, view(all, n))
 	}
-	_, err = s.table(views, []column{
-		{"NAME", "name", nil}, {"CURRENT", "current", nil}, {"URL", "url", nil}, {"DATABASE", "database", nil}, {"TOKEN", "hasToken", nil}, {"CA", "ca", nil},
+	_, err = s.listed(views, []column{
+		{"NAME", "name", nil, named}, {"CURRENT", "current", nil, keep}, {"URL", "url", nil, keep}, {"DATABASE", "database", nil, keep}, {"TOKEN", "hasToken", nil, keep}, {"CA", "ca", nil, keep},
 	})
 	return err
 }

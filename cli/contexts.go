@@ -98,6 +98,13 @@ func (c *contexts) find(name string) (*namedContext, error) {
 	if i := c.index(name); i >= 0 {
 		return &c.Contexts[i], nil
 	}
+	var names []string
+	for _, n := range c.Contexts {
+		names = append(names, n.Name)
+	}
+	if hint := didYouMean("", nearest(name, names)); hint != "" {
+		return nil, errorf(ExitUnknown, "there is no context %q%s", name, hint)
+	}
 	return nil, errorf(ExitUnknown, "there is no context %q: trireme context list shows them, trireme context add creates one", name)
 }
 

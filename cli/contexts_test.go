@@ -58,19 +58,42 @@ func (s *shell) refused(code int, says string, args ...string) {
 func TestContexts(t *testing.T) {
 	s := newShell(t)
 	s.want("NAME  CURRENT  URL  DATABASE  TOKEN  CA\n", "context", "list")
-	s.want("the context local asks http://127.0.0.1:1\n", "context", "add", "local", "--url", "http://127.0.0.1:1/")
-	s.want("the context prod asks https://b.example\n", "context", "add", "prod", "--url", "https://b.example", "--token", "secret", "--database", "shop")
+	s.want("the context local asks http://127.0.0.1:1; it stores no token: commands take that of TRIREME_ADMIN_TOKEN\n", "context", "add", "local", "--url", "http://127.0.0.1:1/")
+	s.want("the context prod asks https://b.example with the token of --token, which is now in "+s.path+", a file that only you can read\n", "context", "add", "prod", "--url", "https://b.example", "--token", "secret", "--database", "shop")
 	s.want("NAME   CURRENT  URL                 DATABASE  TOKEN  CA\nlocal  yes      http://127.0.0.1:1  -         no     -\nprod   no       https://b.example   shop      yes    -\n", "context", "list")
 	s.want("the current context is prod\n", "context", "use", "prod")
-	s.want("the context local asks http://127.0.0.1:2\n", "context", "add", "local", "--url", "http://127.0.0.1:2", "--use")
+	s.want("the context local asks http://127.0.0.1:2; it stores no token: commands take that of TRIREME_ADMIN_TOKEN\n", "context", "add", "local", "--url", "http://127.0.0.1:2", "--use")
 	s.want("local\nprod\n", "context", "list", "--quiet")
 	s.refused(ExitUsage, "Give --yes", "context", "remove", "prod")
 	s.refused(ExitUnknown, `there is no context "stage"`, "context", "remove", "stage", "--yes")
 	s.refused(ExitUnknown, `there is no context "stage"`, "context", "use", "stage")
+	s.refused(ExitUnknown, `there is no context "prdo": did you mean prod?`, "context", "use", "prdo")
 	s.want("removed the context local\n", "context", "remove", "local", "--yes")
 	s.want("NAME  CURRENT  URL                DATABASE  TOKEN  CA\nprod  no       https://b.example  shop      yes    -\n", "context", "list")
 	if got, err := s.run("context", "list", "--output", "json"); err != nil || strings.Contains(got, "secret") {
 		t.Errorf("a list shows the token: %s, %v", got, err)
+	}
+}
+
+// TestContextSaysWhichTokenItStores: one that happens to be in the environment is named, and --no-token leaves it there.
+func TestContextSaysWhichTokenItStores(t *testing.T) {
+	s := newShell(t)
+	t.Setenv(tokenVariable, "of-the-variable")
+	stored := func() string {
+		text, err := os.ReadFile(s.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	s.want("the context a asks http://127.0.0.1:1; it stores no token: commands take that of TRIREME_ADMIN_TOKEN\n", "context", "add", "a", "--url", "http://127.0.0.1:1", "--no-token")
+	if strings.Contains(stored(), "of-the-variable") {
+		t.Errorf("--no-token stores the token: %s", stored())
+	}
+	s.refused(ExitUsage, "both --no-token and a token", "context", "add", "a", "--no-token", "--token", "x")
+	s.want("the context a asks http://127.0.0.1:1 with the token of TRIREME_ADMIN_TOKEN, which is now in "+s.path+", a file that only you can read\n", "context", "add", "a", "--url", "http://127.0.0.1:1")
+	if !strings.Contains(stored(), "of-the-variable") {
+		t.Errorf("the token is not stored: %s", stored())
 	}
 }
 
@@ -97,7 +120,9 @@ func TestContextsThatAreRefused(t *testing.T) {
 // TestContextsFileIsPrivate: it is written for its owner alone, and refused once others can read it.
 func TestContextsFileIsPrivate(t *testing.T) {
 	s := newShell(t)
-	s.want("the context a asks http://127.0.0.1:1\n", "context", "add", "a", "--url", "http://127.0.0.1:1", "--token", "secret")
+	if _, err := s.run("context", "add", "a", "--url", "http://127.0.0.1:1", "--token", "secret"); err != nil {
+		t.Fatal(err)
+	}
 	info, err := os.Stat(s.path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)

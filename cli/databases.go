@@ -23,7 +23,7 @@ func databaseGroup() *cobra.Command {
 	}
 	var listed paging
 	g.add(spec{
-		use: "list", short: "List the databases", example: "databases list\ndatabases list --limit 0 --output json",
+		view: watched, use: "list", short: "List the databases", example: "databases list\ndatabases list --limit 0 --output json",
 		flags: func(f *pflag.FlagSet) {
 			plain(f)
 			listed.flags(f)
@@ -122,7 +122,7 @@ func databasePath(name string) string { return "/admin/databases/" + url.PathEsc
 
 // databaseList is the list of all databases.
 var databaseList = listing{path: "/admin/databases", key: "databases", id: "name", most: 1000, global: true, columns: []column{
-	{"NAME", "name", nil}, {"PATH", "path", nil}, {"KEYS", "keys", nil}, {"BYTES", "bytes", nil}, {"USERS", "users", nil}, {"CREATED", "createdAt", nil},
+	{"NAME", "name", nil, named}, {"PATH", "path", nil, drops}, {"KEYS", "keys", nil, keep}, {"BYTES", "bytes", size, keep}, {"USERS", "users", nil, keep}, {"CREATED", "createdAt", whenText, drops},
 }}
 
 // existing finds a database by its name, as one of a list.

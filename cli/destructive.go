@@ -138,8 +138,15 @@ func (a act) plan(s *session, names []string) error {
 	if done, err := s.structured(out, doc); done {
 		return err
 	}
-	for _, name := range names {
-		fmt.Fprintln(out, printable(name))
+	items := make([]any, len(names))
+	for i, name := range names {
+		items[i] = map[string]any{"name": name}
+	}
+	if s.format == asCSV {
+		return writeCSV(out, items, []column{{"NAME", "name", nil, named}}, true)
+	}
+	if err := s.names(out, items, column{member: "name"}); err != nil {
+		return err
 	}
 	s.note("would %s %s; nothing was done", a.verb, plural.Of(len(names), a.noun))
 	return nil

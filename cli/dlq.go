@@ -17,13 +17,14 @@ const (
 	mostNamed = 50
 )
 
-var statusFilter = filter{"status", "responseStatus", "`STATUS` of the last response", textFilter}
+var statusFilter = filter{"status", "responseStatus", "`STATUS` of the last response", textFilter, nil}
 
 var deadLetters = listing{
 	path: "/v2/dlq", key: "messages", id: "dlqId", most: mostDead,
 	columns: []column{
-		{"DEAD LETTER", "dlqId", nil}, {"MESSAGE", "messageId", nil}, {"DESTINATION", "url", nil}, {"STATUS", "responseStatus", none},
-		{"QUEUE", "queueName", nil}, {"LABEL", "label", nil}, {"CREATED", "createdAt", when}, {"ERROR", "error", nil},
+		{"DEAD LETTER", "dlqId", nil, named}, {"MESSAGE", "messageId", nil, drops}, {"DESTINATION", "url", nil, keep}, {"STATUS", "responseStatus", statusForm, keep},
+		{"QUEUE", "queueName", nil, drops}, {"LABEL", "label", nil, drops}, {"CREATED", "createdAt", when, keep}, {"ERROR", "error", nil, drops},
+		{"METHOD", "method", nil, wide}, {"SCHEDULE", "scheduleId", nil, wide}, {"FLOW CONTROL KEY", "flowControlKey", nil, wide},
 	},
 }
 
@@ -36,6 +37,7 @@ func dlqGroup() *cobra.Command {
 	g.shows(spec{
 		use: "get ID", short: "Show a dead letter with its last response", complete: deadLetters.newest, example: "dlq get 1763730000000-12",
 	}, "/v2/dlq/", "dlqId")
+	g.causesOf()
 	g.retryDead()
 	g.deleteDead()
 	return g.Command

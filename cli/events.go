@@ -16,8 +16,8 @@ import (
 var eventList = listing{
 	path: "/v2/events", key: "events", id: "messageId", most: mostEvents,
 	columns: []column{
-		{"TIME", "time", when}, {"STATE", "state", nil}, {"MESSAGE", "messageId", nil}, {"DESTINATION", "url", nil}, {"STATUS", "responseStatus", none},
-		{"ERROR", "error", nil},
+		{"TIME", "time", when, keep}, {"STATE", "state", stateForm, keep}, {"MESSAGE", "messageId", nil, named}, {"DESTINATION", "url", nil, keep},
+		{"STATUS", "responseStatus", statusForm, drops}, {"ERROR", "error", nil, drops}, {"QUEUE", "queueName", nil, wide}, {"LABEL", "label", nil, wide},
 	},
 }
 
@@ -25,24 +25,28 @@ var eventList = listing{
 func eventsCommand() *cobra.Command {
 	var selected filters
 	var p paging
-	follow, every := false, time.Second
+	follow := false
 	return newCommand(&group{scope: ofDatabase}, spec{
 		use: "events", short: "List the events of messages, the latest first, or follow them",
 		long:    "With --follow it prints what happens from now on, the earliest first, until an interrupt; --output json prints a line for\neach event then. --from begins earlier. Events of workflow runs are in runs logs.",
 		example: "events --state ERROR,FAILED --from 1h\nevents --follow --queue orders",
+		view:    watched,
 		flags: func(f *pflag.FlagSet) {
 			selected.flags(f, []filter{stateFilter, messageFilter, orderFilter}, common, hostFilters)
 			p.flags(f)
 			f.BoolVarP(&follow, "follow", "f", false, "print events as they happen")
-			f.DurationVar(&every, "interval", time.Second, "how often to ask with --follow")
 		},
 		run: func(s *session) error {
 			query, err := selected.query(time.Now())
 			if err != nil {
 				return err
 			}
-			if follow {
-				return s.follow(query, max(every, 50*time.Millisecond))
+			switch {
+			case follow && s.watch:
+				return Usagef("both --follow and --watch are given: give one of them")
+			case follow:
+				s.unpage()
+				return s.follow(query, max(s.interval, leastInterval))
 			}
 			return s.printPage(&eventList, query, p)
 		},
@@ -55,6 +59,11 @@ func (s *session) follow(query url.Values, every time.Duration) error {
 	query.Set("order", "earliestFirst")
 	if err := s.fromNow(query); err != nil {
 		return err
+	}
+	if s.format == asCSV { // the row of titles
+		if err := writeCSV(s.cmd.OutOrStdout(), nil, s.shown(eventList.columns), true); err != nil {
+			return err
+		}
 	}
 	f := follower{s: s, at: -1, printed: map[string]int{}}
 	for {
@@ -139,12 +148,14 @@ func (s *session) event(w io.Writer, raw json.RawMessage, item any) (err error) 
 	case s.path != nil:
 		err = writeMatches(w, raw, s.path)
 	default:
-		cells := make([]string, len(eventList.columns))
-		for i, c := range eventList.columns {
-			cells[i] = c.cell(item)
-		}
+		columns := s.shown(eventList.columns)
 		if s.format == asCSV {
-			return s.lines(w, [][]string{cells})
+			return writeCSV(w, []any{item}, columns, false)
+		}
+		cells := make([]string, len(columns))
+		for i, c := range columns {
+			one := s.cell(c, item, false) // a time stays true
+			cells[i] = s.to.paint(one.style, one.text)
 		}
 		_, err = fmt.Fprintln(w, strings.Join(cells, "  "))
 	}

@@ -17,35 +17,46 @@ const (
 	switchFilter
 )
 
-// A filter is a flag that selects, with the parameter of the API that it sets.
+// A filter is a flag that selects, with the parameter of the API that it sets. Choices are its only values; without any it takes all.
 type filter struct {
 	flag, parameter, usage string
 	kind                   filterKind
+	choices                []string
+}
+
+// among returns a filter that takes some words only.
+func (fi filter) among(choices []string) filter {
+	fi.choices = choices
+	fi.usage += ": " + listed(choices)
+	return fi
 }
 
 // common are the filters of messages, dead letters and events.
 var common = []filter{
-	{"destination", "url", "destination `URL`", textFilter},
-	{"group", "topicName", "`NAME` of a URL group", textFilter},
-	{"queue", "queueName", "`NAME` of a queue", textFilter},
-	{"schedule", "scheduleId", "`ID` of a schedule", textFilter},
-	{"label", "label", "`LABEL`", textFilter},
-	{"flow-control-key", "flowControlKey", "flow-control `KEY`", textFilter},
-	{"caller-ip", "callerIp", "`ADDRESS` of the publisher", textFilter},
+	{"destination", "url", "destination `URL`", textFilter, nil},
+	{"group", "topicName", "`NAME` of a URL group", textFilter, nil},
+	{"queue", "queueName", "`NAME` of a queue", textFilter, nil},
+	{"schedule", "scheduleId", "`ID` of a schedule", textFilter, nil},
+	{"label", "label", "`LABEL`", textFilter, nil},
+	{"flow-control-key", "flowControlKey", "flow-control `KEY`", textFilter, nil},
+	{"caller-ip", "callerIp", "`ADDRESS` of the publisher", textFilter, nil},
 	fromFilter, toFilter,
 }
 
 var (
-	fromFilter  = filter{"from", "fromDate", "earliest `TIME`: RFC 3339, unix milliseconds, or a duration ago such as 90m", timeFilter}
-	toFilter    = filter{"to", "toDate", "latest `TIME`, likewise", timeFilter}
+	fromFilter  = filter{"from", "fromDate", "earliest `TIME`: RFC 3339, unix milliseconds, or a duration ago such as 90m", timeFilter, nil}
+	toFilter    = filter{"to", "toDate", "latest `TIME`, likewise", timeFilter, nil}
 	hostFilters = []filter{
-		{"host", "host", "`HOST` of the destination", textFilter},
-		{"path", "path", "`PATH` of the destination", textFilter},
+		{"host", "host", "`HOST` of the destination", textFilter, nil},
+		{"path", "path", "`PATH` of the destination", textFilter, nil},
 	}
-	messageFilter = filter{"message", "messageId", "`ID` of a message", textFilter}
-	orderFilter   = filter{"order", "order", "`ORDER`: earliestFirst or latestFirst", textFilter}
-	stateFilter   = filter{"state", "state", "`STATE` of the event, such as DELIVERED", textFilter}
+	messageFilter = filter{"message", "messageId", "`ID` of a message", textFilter, nil}
+	orderFilter   = filter{"order", "order", "`ORDER` of the list", textFilter, nil}.among(orders)
+	stateFilter   = filter{"state", "state", "`STATE` of the last event", textFilter, nil}.among(messageStates)
 )
+
+// choicesKey is the annotation of a flag with the words that it takes, for completion.
+const choicesKey = "choices"
 
 // filters are the values of some filters.
 type filters struct {
@@ -63,6 +74,9 @@ func (fi *filters) flags(f *pflag.FlagSet, lists ...[]filter) {
 				fi.switches[one.flag] = f.Bool(one.flag, false, one.usage)
 			} else {
 				fi.texts[one.flag] = f.StringArray(one.flag, nil, one.usage)
+				if len(one.choices) > 0 {
+					_ = f.SetAnnotation(one.flag, choicesKey, one.choices) // fails for a flag that is not there
+				}
 			}
 		}
 	}
@@ -88,6 +102,11 @@ func (fi *filters) query(now time.Time) (url.Values, error) {
 					return nil, Usagef("--%s: %w", one.flag, err)
 				}
 				text = strconv.FormatInt(ms, 10)
+			}
+			if len(one.choices) > 0 {
+				if err := checkChoice(one.flag, text, one.choices); err != nil {
+					return nil, err
+				}
 			}
 			q.Add(one.parameter, text)
 		}

@@ -48,7 +48,8 @@ var withoutFlag = map[string]string{
 	"cursor":                    "is --cursor",
 	"trimBody":                  "selects nothing; output shows no bodies, but for json",
 	"failureCallbackState":      "another spelling of failureFunctionState",
-	"groupBy":                   "messages list has it, events not",
+	"span":                      "counts events, which the console draws",
+	"groupBy":                   "messages list asks for one form of it, events for none",
 	"async":                     "a command says how many it has cancelled",
 	"workflowRunIds":            "another spelling of workflowRunId",
 	"labels":                    "another spelling of label",
@@ -140,7 +141,7 @@ func filterFlags(t *testing.T, command string) (names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others := []string{"limit", "cursor", "yes", "dry-run", "all", "set", "follow", "interval"}
+	others := []string{"limit", "cursor", "yes", "dry-run", "all", "set", "follow", "interval", "watch", "count"}
 	shared := groupOf("queues").PersistentFlags()
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if shared.Lookup(f.Name) == nil && !slices.Contains(others, f.Name) && f.Name != "help" {
@@ -148,6 +149,16 @@ func filterFlags(t *testing.T, command string) (names []string) {
 		}
 	})
 	return names
+}
+
+// choicesOf are the only values that a filter of a command takes, none if it takes all.
+func choicesOf(t *testing.T, command, flag string) []string {
+	words := strings.Fields(command)
+	cmd, _, err := groupOf(words[0]).Find(words[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Flags().Lookup(flag).Annotations[choicesKey]
 }
 
 // TestEveryFilterHasAFlag: of each request that lists or selects, every filter in the API's table has a flag in the commands
@@ -158,12 +169,16 @@ func TestEveryFilterHasAFlag(t *testing.T) {
 			known := parametersOf(t, c.table, c.of)
 			set := map[string]string{}
 			for _, name := range filterFlags(t, c.command) {
-				words := append(strings.Fields(c.command), "--"+name, "1700000000000")
+				value := "1700000000000"
+				if choices := choicesOf(t, c.command, name); len(choices) > 0 {
+					value = choices[0]
+				}
+				words := append(strings.Fields(c.command), "--"+name, value)
 				if dry, _, _ := groupOf(words[0]).Find(words[1:]); dry.Flags().Lookup("yes") != nil {
 					words = append(words, "--yes")
 				}
 				for parameter, values := range askedFor(t, words) {
-					if values[0] == "1700000000000" {
+					if values[0] == value && set[parameter] == "" {
 						set[parameter] = name
 					}
 				}
@@ -190,7 +205,7 @@ func TestDestructiveCommandsCanBeTried(t *testing.T) {
 			walk(sub)
 		}
 		yes, dry := cmd.Flags().Lookup("yes"), cmd.Flags().Lookup("dry-run")
-		if (yes == nil) != (dry == nil) && cmd.Name() != "redis" { // its commands are the server's, which can't be tried
+		if (yes == nil) != (dry == nil) && cmd.Name() != "redis" && cmd.Name() != "add" { // commands of the server, and a file of the user's
 			t.Errorf("%s has one of --yes and --dry-run", cmd.CommandPath())
 		}
 		if yes != nil {

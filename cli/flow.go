@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -100,7 +99,7 @@ func (g *group) unpin() {
 func (g *group) flowList() {
 	search := ""
 	g.add(spec{
-		use: "list", short: "List the flow-control keys", example: "flow list\nflow list --search billing",
+		view: watched, use: "list", short: "List the flow-control keys", example: "flow list\nflow list --search billing",
 		flags: func(f *pflag.FlagSet) { f.StringVar(&search, "search", "", "part of the `KEY`") },
 		run: func(s *session) error {
 			path := s.in("/v2/flowControl")
@@ -108,18 +107,11 @@ func (g *group) flowList() {
 				path += "?search=" + url.QueryEscape(search)
 			}
 			return s.list(path, []column{
-				{"KEY", "flowControlKey", nil}, {"WAITING", "waitListSize", nil}, {"UNDER WAY", "parallelismCount", nil}, {"PARALLELISM", "parallelismMax", none},
-				{"IN WINDOW", "rateCount", nil}, {"RATE", "rateMax", none}, {"PERIOD", "ratePeriod", seconds}, {"PAUSED", "isPaused", nil}, {"PINNED", "", pinned},
+				{"KEY", "flowControlKey", nil, named}, {"WAITING", "waitListSize", nil, keep}, {"UNDER WAY", "parallelismCount", nil, keep}, {"PARALLELISM", "parallelismMax", none, drops},
+				{"IN WINDOW", "rateCount", nil, drops}, {"RATE", "rateMax", none, keep}, {"PERIOD", "ratePeriod", seconds, keep}, {"PAUSED", "isPaused", pausedForm, keep}, {"PINNED", "", computed(pinned), drops},
 			})
 		},
 	})
-}
-
-func seconds(v any) string {
-	if n, ok := number(v); ok && n > 0 {
-		return fmt.Sprintf("%ds", n)
-	}
-	return "-"
 }
 
 // pinned shows which limits of a key messages can't change.
@@ -132,5 +124,5 @@ func pinned(v any) string {
 	if m["isPinnedRate"] == true {
 		all = append(all, "rate")
 	}
-	return dash(strings.Join(all, ", "))
+	return strings.Join(all, ", ")
 }

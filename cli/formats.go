@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
 )
@@ -14,6 +12,7 @@ import (
 // The forms of --output.
 const (
 	asTable = "table"
+	asWide  = "wide" // a table with all columns and whole texts
 	asJSON  = "json"
 	asYAML  = "yaml"
 	asCSV   = "csv"
@@ -21,7 +20,7 @@ const (
 	asPath  = "jsonpath=" // and a path of JSONPath
 )
 
-var formats = []string{asTable, asJSON, asYAML, asCSV, asName, asPath}
+var formats = []string{asTable, asWide, asJSON, asYAML, asCSV, asName, asPath}
 
 // check refuses what --output can't be. A form that is the same as another option becomes that.
 func (o *output) check() (err error) {
@@ -31,25 +30,22 @@ func (o *output) check() (err error) {
 		}
 		return nil
 	}
-	if !slices.Contains(formats, o.format) {
-		return Usagef("--output must be %s or jsonpath=PATH, got %q", strings.Join(formats[:len(formats)-1], ", "), o.format)
+	if !slices.Contains(formats[:len(formats)-1], o.format) {
+		return Usagef("--output must be %s or jsonpath=PATH, got %q%s", strings.Join(formats[:len(formats)-1], ", "), o.format,
+			didYouMean("", nearest(o.format, formats)))
 	}
 	if o.format == asName {
-		o.format, o.quiet = asTable, true
+		o.format, o.quiet, o.byName = asTable, true, true
+	}
+	if !slices.Contains(colors, o.color) {
+		return Usagef("--color must be %s, got %q%s", listed(colors), o.color, didYouMean("", nearest(o.color, colors)))
 	}
 	return nil
 }
 
-// lines prints cells: in columns for people, or as CSV.
-func (o *output) lines(w io.Writer, lines [][]string) error {
-	if o.format == asCSV {
-		return csv.NewWriter(w).WriteAll(lines)
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, cells := range lines {
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
-	}
-	return t.Flush()
+// forPeople reports whether the output is a table or a page, and not a form for programs or names alone.
+func (o *output) forPeople() bool {
+	return (o.format == asTable || o.format == asWide) && !o.line && !o.quiet && o.path == nil
 }
 
 // writeMatches prints what a path leads to in a document, each in a line: a text as it is, but for what could control the terminal.

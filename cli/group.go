@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -42,6 +43,7 @@ func newGroup(s scope, use, short string, aliases ...string) *group {
 		RunE: requireSubcommand,
 	}
 	g.share(g.PersistentFlags())
+	g.completeShared(g.Command)
 	return g
 }
 
@@ -49,6 +51,7 @@ func newGroup(s scope, use, short string, aliases ...string) *group {
 func newCommand(g *group, n spec) *cobra.Command {
 	g.Command = &cobra.Command{}
 	g.share(g.Command.Flags())
+	g.completeShared(g.Command)
 	g.fill(g.Command, n)
 	return g.Command
 }
@@ -79,8 +82,18 @@ type spec struct {
 	flags    func(f *pflag.FlagSet)
 	// local commands ask no node.
 	local bool
+	view  viewing
 	run   func(s *session) error
 }
+
+// viewing says what a terminal does with the output of a command.
+type viewing int
+
+const (
+	printed viewing = iota
+	paged           // long output goes through the pager
+	watched         // that, and --watch shows it again and again
+)
 
 // A session is one run of a command.
 type session struct {
@@ -89,6 +102,9 @@ type session struct {
 	ctx  context.Context
 	cmd  *cobra.Command
 	args []string
+	watching
+	notes io.Writer // where notes go; nil: standard error
+	page  io.Writer // where the page goes that is being collected; nil without one
 }
 
 // add makes a subcommand of a spec.
@@ -119,12 +135,26 @@ func (g *group) fill(cmd *cobra.Command, n spec) {
 		lines = append(lines, "  trireme "+strings.TrimSpace(line))
 	}
 	cmd.Example = strings.Join(lines, "\n")
+	w := &watching{}
+	if n.view == watched {
+		w.flags(cmd.Flags())
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		s, err := g.session(ctx, cmd, args, n.local)
 		if err != nil {
 			return err
+		}
+		s.watching = *w
+		if err := w.unused(cmd.Flags()); err != nil {
+			return err
+		}
+		switch {
+		case w.watch:
+			return w.each(s, func(io.Writer) error { return n.run(s) }, nil)
+		case n.view != printed:
+			return s.paged(n.run)
 		}
 		return n.run(s)
 	}
@@ -142,6 +172,7 @@ func (g *group) session(ctx context.Context, cmd *cobra.Command, args []string, 
 	if err := g.check(); err != nil {
 		return nil, err
 	}
+	g.to = look(cmd.OutOrStdout(), g.color)
 	s := &session{options: &g.options, ctx: ctx, cmd: cmd, args: args}
 	if local {
 		return s, nil
@@ -176,7 +207,7 @@ func (s *session) get(path string) ([]byte, error) {
 
 // listsAll adds the command list, of what comes in one answer.
 func (g *group) listsAll(short, example, path string, columns []column) {
-	g.add(spec{use: "list", short: short, example: example, run: func(s *session) error { return s.list(s.in(path), columns) }})
+	g.add(spec{use: "list", short: short, example: example, view: watched, run: func(s *session) error { return s.list(s.in(path), columns) }})
 }
 
 // list prints a list that comes in one answer.
@@ -185,12 +216,12 @@ func (s *session) list(path string, columns []column) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.table(json.RawMessage(doc), columns)
+	_, err = s.listed(json.RawMessage(doc), columns)
 	return err
 }
 
-// table prints a document that is a list, and returns its items.
-func (s *session) table(v any, columns []column) ([]any, error) {
+// listed prints a document that is a list, and returns its items.
+func (s *session) listed(v any, columns []column) ([]any, error) {
 	doc, err := encode(v)
 	if err != nil {
 		return nil, err
@@ -205,6 +236,20 @@ func (s *session) table(v any, columns []column) ([]any, error) {
 	return items, s.rows(s.cmd.OutOrStdout(), doc, items, columns)
 }
 
+// itemsOf returns the list that a document has under a key.
+func (s *session) itemsOf(doc []byte, key string) ([]any, error) {
+	v, err := decode(doc)
+	if err != nil {
+		return nil, err
+	}
+	m, _ := v.(map[string]any)
+	items, ok := m[key].([]any)
+	if !ok && m[key] != nil {
+		return nil, s.noNode()
+	}
+	return items, nil
+}
+
 // record prints a document that is one thing.
 func (s *session) record(v any, quiet string) error {
 	doc, err := encode(v)
@@ -216,14 +261,14 @@ func (s *session) record(v any, quiet string) error {
 
 // shows adds a command that prints one thing, which has its address below path; quiet names the member that --quiet prints.
 func (g *group) shows(n spec, path, quiet string) {
-	n.args = cobra.ExactArgs(1)
+	n.args, n.view = cobra.ExactArgs(1), watched
 	n.run = func(s *session) error { return s.show(s.in(path+escape(s.args[0])), quiet) }
 	g.add(n)
 }
 
 // explains adds a command that says what a thing waits for.
 func (g *group) explains(n spec, path string) {
-	n.args = cobra.ExactArgs(1)
+	n.args, n.view = cobra.ExactArgs(1), watched
 	n.run = func(s *session) error { return s.explained(path + escape(s.args[0])) }
 	g.add(n)
 }
@@ -244,7 +289,12 @@ func (s *session) say(doc any, format string, args ...any) error {
 
 // note prints a line for people only.
 func (s *session) note(format string, args ...any) {
-	if !s.quiet {
-		fmt.Fprintf(s.cmd.ErrOrStderr(), format+"\n", args...)
+	if s.quiet {
+		return
 	}
+	out := s.notes
+	if out == nil {
+		out = s.cmd.ErrOrStderr()
+	}
+	fmt.Fprintf(out, format+"\n", args...)
 }

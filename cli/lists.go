@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +35,6 @@ type listing struct {
 	always        url.Values
 	global        bool // of the cluster, not of a database
 	columns       []column
-	shown         func(item any) any // what of an item the columns show; nil: all of it
 }
 
 // pages reads a list page by page up to the limit.
@@ -103,6 +101,7 @@ func (l *listing) newest(s *session) []string {
 func (g *group) lists(l *listing, n spec, known ...[]filter) {
 	var selected filters
 	var p paging
+	n.view = watched
 	n.flags = func(f *pflag.FlagSet) {
 		selected.flags(f, known...)
 		p.flags(f)
@@ -159,19 +158,10 @@ func (s *session) printPage(l *listing, query url.Values, p paging) error {
 	if err != nil {
 		return err
 	}
-	if l.shown != nil {
-		for i, item := range items {
-			items[i] = l.shown(item)
-		}
-	}
-	columns := l.columns
-	if s.quiet { // the names alone
-		columns = columns[slices.IndexFunc(columns, func(c column) bool { return c.member == l.id }):]
-	}
-	if err := s.rows(s.cmd.OutOrStdout(), part.document(l.key), items, columns); err != nil {
+	if err := s.rows(s.cmd.OutOrStdout(), part.document(l.key), items, l.columns); err != nil {
 		return err
 	}
-	if part.cursor != "" && s.format == asTable && !s.line {
+	if part.cursor != "" && s.forPeople() {
 		s.note("more follow: --limit 0 shows all, --cursor %s goes on", part.cursor)
 	}
 	return nil

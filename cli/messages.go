@@ -17,11 +17,14 @@ var finals = map[string]bool{"DELIVERED": true, "FAILED": true, "CANCELED": true
 // mostEvents is the largest page of events and of messages.
 const mostEvents = 1000
 
+// messageList are messages as they are now.
 var messageList = listing{
-	path: "/v2/events", key: "groups", id: "messageId", most: mostEvents, always: url.Values{"groupBy": {"messageId"}}, shown: lastEvent,
+	path: "/v2/events", key: "messages", id: "messageId", most: mostEvents, always: url.Values{"groupBy": {"message"}},
 	columns: []column{
-		{"MESSAGE", "messageId", nil}, {"STATE", "state", nil}, {"TIME", "time", when}, {"DESTINATION", "url", nil}, {"STATUS", "responseStatus", none},
-		{"QUEUE", "queueName", nil}, {"LABEL", "label", nil},
+		{"MESSAGE", "messageId", nil, named}, {"STATE", "state", stateForm, keep}, {"TIME", "time", when, keep}, {"DESTINATION", "url", nil, keep},
+		{"ATTEMPTS", "attempts", nil, drops}, {"STATUS", "responseStatus", statusForm, drops}, {"QUEUE", "queueName", nil, drops}, {"LABEL", "labels", nil, drops},
+		{"TOOK", "attemptMs", millis, wide}, {"ERROR", "error", nil, wide}, {"NEXT", "nextDeliveryTime", when, wide}, {"CREATED", "createdAt", when, wide},
+		{"METHOD", "method", nil, wide}, {"SCHEDULE", "scheduleId", nil, wide}, {"GROUP", "topicName", nil, wide}, {"FLOW CONTROL KEY", "flowControlKey", nil, wide},
 	},
 }
 
@@ -29,10 +32,13 @@ func messageGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "messages", "Publish messages, list, explain and cancel them", "message")
 	g.publishCommand()
 	g.lists(&messageList, spec{
-		use: "list", short: "List messages by their last event, the latest first",
+		use: "list", short: "List messages as they are now, those first to which something has happened last",
 		example: "messages list --state ERROR --from 1h\nmessages list --queue orders --limit 0 --output json",
 	}, []filter{stateFilter, messageFilter, orderFilter}, common, hostFilters)
-	g.shows(spec{use: "get ID", short: "Show a message", complete: messageList.newest, example: "messages get msg_26KT…"}, "/v2/messages/", "messageId")
+	g.add(spec{
+		use: "get ID", short: "Show a message: its state, why, its attempts and what to type", args: cobra.ExactArgs(1), complete: messageList.newest, view: watched,
+		example: "messages get msg_26KT…\nmessages get msg_26KT… --output json", run: (*session).showMessage,
+	})
 	g.explains(spec{
 		use: "explain ID", short: "Explain what a message waits for", complete: messageList.newest, example: "messages explain msg_26KT…",
 	}, "/v2/messages/")
@@ -87,9 +93,9 @@ func contentType(body []byte) string {
 
 // published prints the ids of new messages: one, or one for each endpoint of a group.
 func (s *session) published(text []byte) error {
-	columns := []column{{"MESSAGE", "messageId", nil}, {"DEDUPLICATED", "deduplicated", yes}}
+	columns := []column{{"MESSAGE", "messageId", nil, keep}, {"DEDUPLICATED", "deduplicated", yes, keep}}
 	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
-		_, err := s.table(json.RawMessage(text), append(columns, column{"URL", "url", nil}))
+		_, err := s.listed(json.RawMessage(text), append(columns, column{"URL", "url", nil, keep}))
 		return err
 	}
 	item, err := decode(text)
@@ -97,44 +103,6 @@ func (s *session) published(text []byte) error {
 		return err
 	}
 	return s.rows(s.cmd.OutOrStdout(), text, []any{item}, columns)
-}
-
-// yes shows a member that is left out where it is false.
-func yes(v any) string {
-	if v == true {
-		return "yes"
-	}
-	return "no"
-}
-
-// lastEvent is the last event of a message's.
-func lastEvent(item any) any {
-	m, _ := item.(map[string]any)
-	events, _ := m["events"].([]any)
-	var last any
-	newest := int64(-1)
-	for i, e := range events {
-		fields, _ := e.(map[string]any)
-		// Of events of one moment the last of the list that goes back in time is the first.
-		if at, _ := number(fields["time"]); at > newest || i == 0 {
-			last, newest = e, at
-		}
-	}
-	return last
-}
-
-// explained prints the explanation of a message, a queue or a flow-control key.
-func (s *session) explained(path string) error {
-	var answer struct {
-		Explain json.RawMessage `json:"explain"`
-	}
-	if err := s.receive(s.ctx, request{method: "GET", path: s.in(path), query: url.Values{"explain": {"true"}}}, &answer); err != nil {
-		return err
-	}
-	if answer.Explain == nil {
-		return s.say(map[string]string{"reason": "idle", "text": "it waits for nothing"}, "it waits for nothing")
-	}
-	return s.fields(s.cmd.OutOrStdout(), answer.Explain, "reason")
 }
 
 func (g *group) cancelMessages() {
@@ -162,8 +130,7 @@ func (s *session) waiting(query url.Values) ([]string, error) {
 	items, err := s.every(&messageList, query)
 	var ids []string
 	for _, item := range items {
-		last, _ := lastEvent(item).(map[string]any)
-		if state, _ := last["state"].(string); !finals[state] {
+		if !finals[textOf(item, "state")] {
 			ids = append(ids, texts([]any{item}, "messageId")...)
 		}
 	}

@@ -5,24 +5,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
 )
 
-// output holds the flags that select a command's output.
+// output holds the flags that select a command's output, and where it goes.
 type output struct {
-	format string
-	quiet  bool
-	line   bool          // --json: as --output json, in one line, as the answer came
-	path   *jsondoc.Path // of asPath
+	format  string
+	quiet   bool
+	byName  bool          // --output name
+	line    bool          // --json: as --output json, in one line, as the answer came
+	path    *jsondoc.Path // of asPath
+	color   string
+	noPager bool
+	to      terminal
 }
 
 func (o *output) flags(f *pflag.FlagSet) {
-	f.StringVarP(&o.format, "output", "o", asTable, "`FORMAT` of the output: table, json, yaml, csv, name or jsonpath=PATH")
+	f.StringVarP(&o.format, "output", "o", asTable, "`FORMAT` of the output: table, wide, json, yaml, csv, name or jsonpath=PATH")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the names of lists, and nothing for actions")
+	f.StringVar(&o.color, "color", "auto", "colour: `WHEN` is auto (on a terminal), always or never")
+	f.BoolVar(&o.noPager, "no-pager", false, "print long output as it is, instead of in TRIREME_PAGER, PAGER or less")
 }
 
 // structured prints the document if the form is one for programs, and reports whether it was.
@@ -46,58 +51,32 @@ func (o *output) structured(w io.Writer, doc []byte) (bool, error) {
 	return false, nil
 }
 
-// A column of a table: a title, the member that it shows, with dots between the levels, and its form.
-type column struct {
-	title, member string
-	form          form
-}
-
-// rows prints a list. Quiet prints the first column.
+// rows prints a list. Quiet prints the names.
 func (o *output) rows(w io.Writer, doc []byte, items []any, columns []column) error {
 	if done, err := o.structured(w, doc); done {
 		return err
 	}
-	var lines [][]string
-	if o.quiet {
-		columns = columns[:1]
-	} else {
-		titles := make([]string, len(columns))
-		for i, c := range columns {
-			titles[i] = c.title
-		}
-		lines = append(lines, titles)
+	switch {
+	case o.quiet:
+		return o.names(w, items, nameOf(columns))
+	case o.format == asCSV:
+		return writeCSV(w, items, o.shown(columns), true)
 	}
+	return o.table(w, items, o.shown(columns))
+}
+
+// names prints the name of each item in a line of its own.
+func (o *output) names(w io.Writer, items []any, named column) error {
 	for _, item := range items {
-		cells := make([]string, len(columns))
-		for i, c := range columns {
-			cells[i] = c.cell(item)
+		if _, err := fmt.Fprintln(w, named.cell(item)); err != nil {
+			return err
 		}
-		lines = append(lines, cells)
 	}
-	return o.lines(w, lines)
+	return nil
 }
 
-// raw is the member of an item that a column shows.
-func (c column) raw(item any) any {
-	for name := range strings.SplitSeq(c.member, ".") {
-		if name == "" {
-			break
-		}
-		m, _ := item.(map[string]any)
-		item = m[name]
-	}
-	return item
-}
-
-// cell returns the text of an item in a column.
-func (c column) cell(item any) string {
-	if c.form == nil {
-		return plain(c.raw(item))
-	}
-	return c.form(c.raw(item))
-}
-
-// fields prints one thing, a line for each of its members in their order. Quiet prints the member of that name alone.
+// fields prints one thing, a line for each of its members in their order; in CSV a column for each. Quiet prints the member of that
+// name alone.
 func (o *output) fields(w io.Writer, doc []byte, quiet string) error {
 	if done, err := o.structured(w, doc); done {
 		return err
@@ -106,16 +85,22 @@ func (o *output) fields(w io.Writer, doc []byte, quiet string) error {
 	if err != nil {
 		return err
 	}
-	var lines [][]string
-	for _, m := range members {
-		switch {
-		case o.quiet && m.name == quiet:
-			lines = append(lines, []string{plain(m.value)})
-		case !o.quiet:
-			lines = append(lines, []string{spaced(m.name), formOf(m.name)(m.value)})
-		}
+	columns, item, lines := make([]column, len(members)), map[string]any{}, [][]text{}
+	for i, m := range members {
+		columns[i] = column{title: spaced(m.name), member: m.name, form: formOf(m.name)}
+		item[m.name] = m.value
+		lines = append(lines, []text{{columns[i].title, dim}, {columns[i].form.show(m.value), plainStyle}})
 	}
-	return o.lines(w, lines)
+	switch {
+	case o.quiet && item[quiet] == nil:
+		return nil
+	case o.quiet:
+		_, err = fmt.Fprintln(w, plain(item[quiet]))
+		return err
+	case o.format == asCSV:
+		return writeCSV(w, []any{item}, columns, true)
+	}
+	return o.align(w, lines)
 }
 
 // done prints what an action did: a sentence, or a document.
@@ -126,6 +111,9 @@ func (o *output) done(w io.Writer, doc any, format string, args ...any) error {
 	}
 	if done, err := o.structured(w, text); done || o.quiet {
 		return err
+	}
+	if o.format == asCSV {
+		return o.fields(w, text, "")
 	}
 	_, err = fmt.Fprintln(w, printable(fmt.Sprintf(format, args...)))
 	return err

@@ -8,8 +8,8 @@ import (
 func queueGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "queues", "List queues, create, pause, resume and delete them", "queue")
 	g.listsAll("List the queues", "queues list\nqueues list --output json", "/v2/queues", []column{
-		{"QUEUE", "name", nil}, {"PARALLELISM", "parallelism", nil}, {"LAG", "lag", nil}, {"PAUSED", "paused", nil},
-		{"CREATED", "createdAt", when}, {"UPDATED", "updatedAt", when},
+		{"QUEUE", "name", nil, named}, {"PARALLELISM", "parallelism", nil, keep}, {"LAG", "lag", nil, keep}, {"PAUSED", "paused", pausedForm, keep},
+		{"CREATED", "createdAt", when, keep}, {"UPDATED", "updatedAt", when, drops},
 	})
 	g.shows(spec{use: "get NAME", short: "Show a queue", complete: queueNames, example: "queues get orders"}, "/v2/queues/", "name")
 	g.explains(spec{

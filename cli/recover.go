@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,6 +79,9 @@ func (s *session) poisoned() error {
 	if done, err := s.structured(s.cmd.OutOrStdout(), doc); done {
 		return err
 	}
+	if !s.forPeople() {
+		return s.poisonedRows(doc)
+	}
 	var view clusterView
 	if json.Unmarshal(doc, &view) != nil {
 		return s.noNode()
@@ -94,6 +98,18 @@ func (s *session) poisoned() error {
 		return nil
 	}
 	return s.quarantined()
+}
+
+// poisonedRows prints the nodes that wait, for programs.
+func (s *session) poisonedRows(doc []byte) error {
+	nodes, err := s.itemsOf(doc, "nodes")
+	if err != nil {
+		return err
+	}
+	waiting := slices.DeleteFunc(nodes, func(n any) bool { return column{member: "poison"}.raw(n) == nil })
+	return s.rows(s.cmd.OutOrStdout(), doc, waiting, []column{
+		{"NODE", "id", nil, named}, {"ENTRY", "poison.index", nil, keep}, {"OPERATION", "poison.operation", nil, keep}, {"DATABASE", "poison.database", nil, keep},
+	})
 }
 
 // text says what a node waits for, and what to do.

@@ -53,6 +53,9 @@ type redis struct {
 
 func (r *redis) run(s *session) error {
 	r.session, r.table = s, command.NewTable()
+	if s.format == asCSV || s.byName {
+		return Usagef("replies are neither rows nor names: --output of redis must be %s, %s, %s or jsonpath=PATH", asTable, asJSON, asYAML)
+	}
 	if r.raw && r.typed {
 		return Usagef("both --raw and --no-raw are given: give one of them")
 	}

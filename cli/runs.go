@@ -17,31 +17,31 @@ const (
 // The filters of runs; those of failed runs are in failedFilters.
 var (
 	runFilters = []filter{
-		{"destination", "workflowUrl", "`URL` of the workflow", textFilter},
-		{"label", "label", "`LABEL`", textFilter},
-		{"flow-control-key", "flowControlKey", "flow-control `KEY`", textFilter},
-		{"caller-ip", "callerIp", "`ADDRESS` of the client that triggered the run", textFilter},
+		{"destination", "workflowUrl", "`URL` of the workflow", textFilter, nil},
+		{"label", "label", "`LABEL`", textFilter, nil},
+		{"flow-control-key", "flowControlKey", "flow-control `KEY`", textFilter, nil},
+		{"caller-ip", "callerIp", "`ADDRESS` of the client that triggered the run", textFilter, nil},
 		fromFilter, toFilter,
 	}
 	// runHostFilters are the filters that lists of failed runs do not accept.
 	runHostFilters = []filter{
-		{"host", "host", "`HOST` of the workflow's URL", textFilter},
-		{"path", "path", "`PATH` of the workflow's URL", textFilter},
+		{"host", "host", "`HOST` of the workflow's URL", textFilter, nil},
+		{"path", "path", "`PATH` of the workflow's URL", textFilter, nil},
 	}
-	createdFilter    = filter{"created", "workflowCreatedAt", "`TIME` of creation", timeFilter}
-	refFilter        = filter{"ref", "workflowRuns", "run as `ID@CREATED`; nothing else counts then", textFilter}
-	runMessageFilter = filter{"message", "messageId", "`ID` of a message of the run", textFilter}
+	createdFilter    = filter{"created", "workflowCreatedAt", "`TIME` of creation", timeFilter, nil}
+	refFilter        = filter{"ref", "workflowRuns", "run as `ID@CREATED`; nothing else counts then", textFilter, nil}
+	runMessageFilter = filter{"message", "messageId", "`ID` of a message of the run", textFilter, nil}
 	runListFilters   = []filter{
-		{"state", "state", "`STATE`: RUN_STARTED, RUN_SUCCESS, RUN_FAILED or RUN_CANCELED", textFilter},
-		{"run", "workflowRunId", "`ID` of a run", textFilter},
+		filter{"state", "state", "`STATE` of the run", textFilter, nil}.among(runStates),
+		{"run", "workflowRunId", "`ID` of a run", textFilter, nil},
 		createdFilter, refFilter, runMessageFilter,
 	}
-	runLogFilters = append([]filter{{"state", "state", "`STATE` of a run or of a step, such as STEP_FAILED", textFilter}}, runListFilters[1:]...)
+	runLogFilters = append([]filter{filter{"state", "state", "`STATE` of a run or of a step", textFilter, nil}.among(runEventStates)}, runListFilters[1:]...)
 	cancelFilters = []filter{createdFilter, runMessageFilter}
 	failedFilters = []filter{
 		statusFilter,
-		{"failure-function", "failureFunctionState", "`STATE` of the failure callback", textFilter},
-		{"run", "workflowRunId", "`ID` of a run, or its beginning", textFilter},
+		filter{"failure-function", "failureFunctionState", "`STATE` of the failure callback", textFilter, nil}.among(callbackStates),
+		{"run", "workflowRunId", "`ID` of a run, or its beginning", textFilter, nil},
 		createdFilter, refFilter, runMessageFilter,
 	}
 )
@@ -49,8 +49,9 @@ var (
 var runList = listing{
 	path: "/v2/workflows/logs", key: "runs", id: "workflowRunId", most: mostRuns,
 	columns: []column{
-		{"RUN", "workflowRunId", nil}, {"STATE", "workflowState", nil}, {"WORKFLOW", "workflowUrl", nil}, {"CREATED", "workflowRunCreatedAt", when},
-		{"COMPLETED", "workflowRunCompletedAt", when}, {"LABEL", "label", nil}, {"DEAD LETTER", "dlqId", nil},
+		{"RUN", "workflowRunId", nil, named}, {"STATE", "workflowState", stateForm, keep}, {"WORKFLOW", "workflowUrl", nil, keep}, {"CREATED", "workflowRunCreatedAt", when, keep},
+		{"COMPLETED", "workflowRunCompletedAt", when, drops}, {"LABEL", "label", nil, drops}, {"DEAD LETTER", "dlqId", nil, drops},
+		{"FLOW CONTROL KEY", "flowControlKey", nil, wide}, {"INVOKED BY", "invoker.workflowRunId", nil, wide},
 	},
 }
 
@@ -61,16 +62,21 @@ func runGroup() *cobra.Command {
 		example: "runs list --state RUN_FAILED --from 24h\nruns list --label billing --output json",
 	}, runListFilters, runFilters, runHostFilters)
 	g.add(spec{
-		use: "get ID", short: "Show a workflow run with its steps", args: cobra.ExactArgs(1), complete: runList.newest, example: "runs get wfr_7uP…",
+		view: watched, use: "get ID", short: "Show a workflow run: its state, why, a waterfall of its steps and what to type", args: cobra.ExactArgs(1), complete: runList.newest, example: "runs get wfr_7uP…",
 		run: (*session).showRun,
 	})
 	g.add(spec{
-		use: "explain ID", short: "Explain what a workflow run waits for and what is wrong", args: cobra.ExactArgs(1), complete: runList.newest,
+		view: watched, use: "explain ID", short: "Explain what a workflow run waits for and what is wrong", args: cobra.ExactArgs(1), complete: runList.newest,
 		example: "runs explain wfr_7uP…",
 		run: func(s *session) error {
-			return s.show(s.in("/v2/workflows/runs/"+escape(s.args[0])+"/explain"), "reason")
+			doc, err := s.get(s.in("/v2/workflows/runs/" + escape(s.args[0]) + "/explain"))
+			if err != nil {
+				return err
+			}
+			return s.explanation(doc)
 		},
 	})
+	g.runSteps()
 	g.runLogs()
 	g.trigger()
 	g.cancelRuns()
@@ -117,7 +123,7 @@ func (g *group) trigger() {
 				return err
 			}
 			return s.rows(s.cmd.OutOrStdout(), text, []any{item}, []column{
-				{"RUN", "workflowRunId", nil}, {"CREATED", "workflowCreatedAt", when}, {"DEDUPLICATED", "deduplicated", yes},
+				{"RUN", "workflowRunId", nil, named}, {"CREATED", "workflowCreatedAt", when, keep}, {"DEDUPLICATED", "deduplicated", yes, keep},
 			})
 		},
 	})
@@ -147,8 +153,8 @@ func (g *group) notify() {
 			if err != nil {
 				return err
 			}
-			items, err := s.table(json.RawMessage(text), []column{
-				{"RUN", "workflowRunId", nil}, {"MESSAGE", "messageId", nil}, {"CREATED", "workflowCreatedAt", when},
+			items, err := s.listed(json.RawMessage(text), []column{
+				{"RUN", "workflowRunId", nil, named}, {"MESSAGE", "messageId", nil, keep}, {"CREATED", "workflowCreatedAt", when, keep},
 			})
 			if err == nil && len(items) == 0 && run == "" {
 				s.note("nobody waits for %s: the event is lost", s.args[0])

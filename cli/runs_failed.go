@@ -15,8 +15,8 @@ import (
 var failedRuns = listing{
 	path: "/v2/workflows/dlq", key: "messages", id: "dlqId", most: mostDead,
 	columns: []column{
-		{"DEAD LETTER", "dlqId", nil}, {"RUN", "workflowRunId", nil}, {"WORKFLOW", "workflowUrl", nil}, {"STATUS", "responseStatus", none},
-		{"CREATED", "workflowCreatedAt", when}, {"FAILURE FUNCTION", "failureFunctionState", nil}, {"LABEL", "label", nil}, {"ERROR", "error", nil},
+		{"DEAD LETTER", "dlqId", nil, named}, {"RUN", "workflowRunId", nil, keep}, {"WORKFLOW", "workflowUrl", nil, keep}, {"STATUS", "responseStatus", statusForm, keep},
+		{"CREATED", "workflowCreatedAt", when, keep}, {"FAILURE FUNCTION", "failureFunctionState", stateForm, drops}, {"LABEL", "label", nil, drops}, {"ERROR", "error", nil, drops},
 	},
 }
 

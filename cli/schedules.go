@@ -10,8 +10,8 @@ import (
 func scheduleGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "schedules", "List schedules, create, run, pause, resume and delete them", "schedule")
 	g.listsAll("List the schedules", "schedules list\nschedules list --quiet", "/v2/schedules", []column{
-		{"SCHEDULE", "scheduleId", nil}, {"CRON", "cron", nil}, {"DESTINATION", "destination", nil}, {"PAUSED", "isPaused", nil},
-		{"LAST", "lastScheduleTime", when}, {"NEXT", "nextScheduleTime", when}, {"ERROR", "error", nil},
+		{"SCHEDULE", "scheduleId", nil, named}, {"CRON", "cron", nil, keep}, {"DESTINATION", "destination", nil, keep}, {"PAUSED", "isPaused", pausedForm, keep},
+		{"LAST", "lastScheduleTime", when, drops}, {"NEXT", "nextScheduleTime", when, keep}, {"ERROR", "error", nil, drops},
 	})
 	g.shows(spec{
 		use: "get ID", short: "Show a schedule and its next five times", complete: scheduleNames, example: "schedules get nightly",

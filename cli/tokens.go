@@ -15,7 +15,7 @@ func tokenGroup() *cobra.Command {
 	g.Long = g.Short + "\n\nA token is a password of a user, of which the cluster keeps the SHA-256 digest only. The admin token and the tokens of\n" +
 		"messages are the cluster's: rotate replaces them while it runs."
 	g.add(spec{
-		use: "list [USER]", short: "List the digests of the tokens and passwords of users", args: cobra.MaximumNArgs(1), complete: userNames,
+		view: watched, use: "list [USER]", short: "List the digests of the tokens and passwords of users", args: cobra.MaximumNArgs(1), complete: userNames,
 		example: "tokens list\ntokens list app --output json",
 		run:     (*session).listTokens,
 	})
@@ -74,7 +74,7 @@ func (s *session) listTokens() error {
 			list = append(list, digestView{u.Name, d})
 		}
 	}
-	_, err = s.table(list, []column{{"USER", "user", nil}, {"DIGEST", "digest", nil}})
+	_, err = s.listed(list, []column{{"USER", "user", nil, keep}, {"DIGEST", "digest", nil, named}})
 	return err
 }
 

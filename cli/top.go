@@ -1,209 +1,165 @@
 package cli
 
 import (
-	"bytes"
-	"fmt"
 	"io"
-	"math"
-	"net/http"
-	"strings"
-	"sync"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// topCommand shows what the nodes do, once a second.
+// topCommand shows what a cluster does, once a second.
 func topCommand() *cobra.Command {
-	var w watching
-	return newCommand(&group{scope: ofCluster}, spec{
-		use: "top", short: "Show rates, latencies and lag of each node, once a second",
+	t := &top{}
+	g := &group{scope: ofDatabase}
+	cmd := newCommand(g, spec{
+		use: "top", short: "Show what the cluster does: nodes, databases, slow destinations, hot keys, once a second",
 		long: "Asks the node for the others and each node for its metrics. Rates are averages since the previous refresh: COMMANDS, ATTEMPTS of\n" +
 			"deliveries and FAILED ones a second; P50 and P99 are of HTTP requests in that time; LAG is in log entries behind the\n" +
-			"furthest node; OVERDUE is how late the oldest due message is.",
-		example: "top\ntop --interval 5s\ntop --count 2 --output json",
-		flags:   w.flags,
-		run: func(s *session) error {
-			last := map[string]sample{}
-			return w.each(s, func(out io.Writer) error { return s.top(out, last) })
-		},
+			"furthest node; OVERDUE is how late the oldest due message is. Destinations are of the last 1,000 events of the database. Hot keys\n" +
+			"are counted from a MONITOR of the database, which costs the nodes something: only with --keys, or after k.\n" +
+			"Keys: n, d, t, h choose nodes, databases, destinations (targets), hot keys; a shows all; s sorts by the next column, r reverses;\n" +
+			"/ filters; k counts keys; q ends. Where standard output is no terminal, or with --output, it prints one view after --interval.",
+		example: "top\ntop --keys --by keys\ntop --by destinations --sort P99 --output csv\ntop --count 2 --output json",
+		flags:   t.flags,
+		run:     func(s *session) error { return t.run(s) },
 	})
+	_ = cmd.RegisterFlagCompletionFunc("by", completeChoices(sectionNames)) // fails for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc("sort", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return t.section().titles(), cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
 }
 
-// sample holds a node's counters at one time.
-type sample struct {
-	at                                time.Time
-	commands, attempts, failed        float64
-	applied, waiting, memory, overdue float64
-	bounds, counts                    []float64 // of the histogram of request durations, cumulative
+// top is one call of the command.
+type top struct {
+	watching
+	by, sortBy, filter string
+	reverse, keys      bool
+	typing             bool // the filter
+
+	s     *session
+	last  map[string]sample
+	sizes map[string]int64 // of databases, a refresh before
+	at    time.Time        // of sizes
+	reach *destinations
+	hot   *hotKeys
 }
 
-// load is a node's row in top. Rates are 0 in the first view.
-type load struct {
-	Node     string  `json:"node"`
-	State    string  `json:"state"`
-	Error    string  `json:"error,omitempty"`
-	Commands float64 `json:"commandsPerSecond"`
-	P50      float64 `json:"p50Ms"`
-	P99      float64 `json:"p99Ms"`
-	Attempts float64 `json:"attemptsPerSecond"`
-	Failed   float64 `json:"failedAttemptsPerSecond"`
-	Lag      float64 `json:"lagEntries"`
-	Pending  float64 `json:"pendingRequests"`
-	Overdue  float64 `json:"overdueSeconds"`
-	Memory   float64 `json:"memoryBytes"`
+func (t *top) flags(f *pflag.FlagSet) {
+	t.times(f)
+	f.StringVar(&t.by, "by", "", "`SECTION` to show alone, and to print as csv or names: "+listed(sectionNames))
+	f.StringVar(&t.sortBy, "sort", "", "`COLUMN` to sort the section of --by by")
+	f.StringVar(&t.filter, "filter", "", "show only rows whose name has this `TEXT`")
+	f.BoolVar(&t.reverse, "reverse", false, "reverse the order")
+	f.BoolVar(&t.keys, "keys", false, "count the keys of commands, by a MONITOR of the database")
 }
 
-// top prints a view; last are the samples of the one before.
-func (s *session) top(out io.Writer, last map[string]sample) error {
-	view, err := s.cluster()
-	if err != nil {
+// firstWait is the time before the first view: without it rates would be missing.
+const firstWait = 300 * time.Millisecond
+
+func (t *top) run(s *session) error {
+	t.s, t.last, t.sizes = s, map[string]sample{}, map[string]int64{}
+	if t.by != "" {
+		if err := checkChoice("by", t.by, sectionNames); err != nil {
+			return err
+		}
+	}
+	if t.sortBy != "" {
+		if _, err := t.section().column(t.sortBy); err != nil {
+			return err
+		}
+	}
+	if t.by == keySection {
+		t.keys = true
+	}
+	live := s.to.is && s.forPeople()
+	wait := t.interval
+	if live {
+		wait = min(firstWait, t.interval)
+	} else if t.count == 0 {
+		t.count = 1
+	}
+	if t.keys {
+		t.hot = s.watchKeys()
+		defer func() { t.hot.stop() }()
+	}
+	if _, err := t.look(); err != nil {
 		return err
 	}
-	loads, samples, errs := make([]load, len(view.Nodes)), make([]sample, len(view.Nodes)), make([]error, len(view.Nodes))
-	var all sync.WaitGroup
-	for i, n := range view.Nodes {
-		all.Go(func() { samples[i], errs[i] = s.sample(n, len(view.Nodes) == 1) })
+	select {
+	case <-s.ctx.Done():
+		return nil
+	case <-time.After(wait):
 	}
-	all.Wait()
-	furthest := 0.0
-	for i := range samples {
-		furthest = math.Max(furthest, samples[i].applied)
+	if live {
+		return t.each(s, t.show, t.press)
 	}
-	for i, n := range view.Nodes {
-		loads[i] = samples[i].load(last[n.ID], furthest)
-		loads[i].Node, loads[i].State = n.ID, n.State
-		if errs[i] != nil {
-			loads[i] = load{Node: n.ID, State: n.State, Error: errs[i].Error()}
-			delete(last, n.ID)
+	return t.repeat(s, t.show)
+}
+
+// press does what a key says, and reports whether the view changed.
+func (t *top) press(key rune) bool {
+	if t.typing {
+		return t.typed(key)
+	}
+	switch key {
+	case 'n', 'd', 't', 'h':
+		t.by, t.sortBy = map[rune]string{'n': nodeSection, 'd': databaseSection, 't': destinationSection, 'h': keySection}[key], ""
+		if key == 'h' {
+			t.countKeys()
+		}
+	case 'a':
+		t.by, t.sortBy = "", ""
+	case 's':
+		t.sortBy = t.section().after(t.sortBy)
+	case 'r':
+		t.reverse = !t.reverse
+	case '/':
+		t.typing, t.filter = true, ""
+	case 'k':
+		if t.hot == nil {
+			t.countKeys()
 		} else {
-			last[n.ID] = samples[i]
+			t.hot.stop()
+			t.hot = nil
 		}
+	default:
+		return false
 	}
-	doc, err := encode(map[string]any{"leader": view.Leader, "nodes": loads})
+	return true
+}
+
+// countKeys begins to count keys.
+func (t *top) countKeys() {
+	if t.hot == nil {
+		t.hot = t.s.watchKeys()
+	}
+}
+
+// typed adds a key to the filter.
+func (t *top) typed(key rune) bool {
+	switch {
+	case key == '\r' || key == '\n':
+		t.typing = false
+	case key == '\x1b':
+		t.typing, t.filter = false, ""
+	case key == '\x7f' || key == '\b':
+		runes := []rune(t.filter)
+		t.filter = string(runes[:max(0, len(runes)-1)])
+	case key >= ' ':
+		t.filter += string(key)
+	default:
+		return false
+	}
+	return true
+}
+
+// show prints a view.
+func (t *top) show(out io.Writer) error {
+	v, err := t.look()
 	if err != nil {
 		return err
 	}
-	if done, err := s.structured(out, doc); done {
-		return err
-	}
-	return s.printLoads(out, loads)
-}
-
-func (o *output) printLoads(out io.Writer, loads []load) error {
-	lines := [][]string{{"NODE", "STATE", "COMMANDS/S", "P50", "P99", "ATTEMPTS/S", "FAILED/S", "LAG", "PENDING", "OVERDUE", "MEMORY"}}
-	for _, l := range loads {
-		cells := []string{l.Node, l.State, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
-		if l.Error == "" {
-			cells = append(cells[:2], fmt.Sprintf("%.0f", l.Commands), fmt.Sprintf("%.1f ms", l.P50), fmt.Sprintf("%.1f ms", l.P99),
-				fmt.Sprintf("%.1f", l.Attempts), fmt.Sprintf("%.1f", l.Failed), fmt.Sprintf("%.0f", l.Lag), fmt.Sprintf("%.0f", l.Pending),
-				fmt.Sprintf("%.0f s", l.Overdue), fmt.Sprintf("%.1f MiB", l.Memory/(1<<20)))
-		}
-		lines = append(lines, cells)
-	}
-	if err := o.lines(out, lines); err != nil || o.format != asTable {
-		return err
-	}
-	for _, l := range loads {
-		if l.Error != "" {
-			if _, err := fmt.Fprintf(out, "%s: %s\n", l.Node, l.Error); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// sample asks a node for its metrics: at the address that it has in the cluster, or, if it is the only one, at the URL.
-func (s *session) sample(n nodeView, alone bool) (out sample, err error) {
-	c := *s.Client
-	if scheme, _, _ := strings.Cut(c.url, "://"); !alone {
-		if n.HTTP == "" {
-			return out, errorf(ExitUnreachable, "its HTTP address is not known")
-		}
-		c.url = scheme + "://" + n.HTTP
-	}
-	text, err := c.send(s.ctx, request{method: "GET", path: "/metrics", header: http.Header{"Accept": {"text/plain"}}})
-	if err != nil {
-		return out, err
-	}
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	all, err := parser.TextToMetricFamilies(bytes.NewReader(text))
-	if err != nil {
-		return out, errorf(ExitUnreachable, "%s/metrics is not a metrics page: is it a Trireme node?", c.url)
-	}
-	out = sample{
-		at: time.Now(), commands: sum(all["trireme_http_commands_total"], "") + sum(all["trireme_resp_commands_total"], ""),
-		attempts: sum(all["trireme_attempts_total"], ""), failed: sum(all["trireme_attempts_total"], "delivered"),
-		applied: sum(all["trireme_applied_index"], ""), waiting: sum(all["trireme_requests_pending"], ""),
-		memory: sum(all["trireme_logical_memory_bytes"], ""), overdue: sum(all["trireme_messages_due_seconds"], ""),
-	}
-	out.durations(all["trireme_http_request_duration_seconds"])
-	return out, nil
-}
-
-// sum adds up a family, without the metrics that have a label of some value.
-func sum(f *dto.MetricFamily, without string) float64 {
-	total := 0.0
-	for _, m := range f.GetMetric() {
-		skip := false
-		for _, l := range m.GetLabel() {
-			skip = skip || without != "" && l.GetValue() == without
-		}
-		if !skip {
-			total += m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetUntyped().GetValue()
-		}
-	}
-	return total
-}
-
-// durations adds up the histograms of a family.
-func (s *sample) durations(f *dto.MetricFamily) {
-	for _, m := range f.GetMetric() {
-		for i, b := range m.GetHistogram().GetBucket() {
-			if i == len(s.bounds) {
-				s.bounds, s.counts = append(s.bounds, b.GetUpperBound()), append(s.counts, 0)
-			}
-			s.counts[i] += float64(b.GetCumulativeCount())
-		}
-	}
-}
-
-// load returns the rates since the previous sample.
-func (s *sample) load(before sample, furthest float64) load {
-	l := load{Lag: furthest - s.applied, Pending: s.waiting, Overdue: s.overdue, Memory: s.memory}
-	passed := s.at.Sub(before.at).Seconds()
-	if before.at.IsZero() || passed <= 0 || s.commands < before.commands { // the first view, or the node was restarted
-		return l
-	}
-	rate := func(now, then float64) float64 { return math.Max(0, math.Round((now-then)/passed*10)/10) }
-	l.Commands, l.Attempts, l.Failed = rate(s.commands, before.commands), rate(s.attempts, before.attempts), rate(s.failed, before.failed)
-	l.P50, l.P99 = s.quantile(before, 0.5), s.quantile(before, 0.99)
-	return l
-}
-
-// quantile returns a quantile of the latencies since the previous sample, in milliseconds: the upper bound of its bucket.
-func (s *sample) quantile(before sample, q float64) float64 {
-	since := func(i int) float64 {
-		if i < len(before.counts) {
-			return s.counts[i] - before.counts[i]
-		}
-		return s.counts[i]
-	}
-	last := len(s.counts) - 1
-	if last < 0 || since(last) <= 0 {
-		return 0
-	}
-	for i := range s.counts {
-		if since(i) >= q*since(last) {
-			if bound := s.bounds[i]; !math.IsInf(bound, 1) || i == 0 {
-				return math.Round(bound*1e5) / 100
-			}
-			return math.Round(s.bounds[i-1]*1e5) / 100
-		}
-	}
-	return 0
+	return t.print(out, v)
 }

@@ -19,7 +19,7 @@ type endpoint struct {
 func urlGroupGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "groups", "List URL groups, change their endpoints and defaults", "group", "topics")
 	g.listsAll("List the URL groups", "groups list", "/v2/topics", []column{
-		{"GROUP", "name", nil}, {"ENDPOINTS", "endpoints", endpoints}, {"CREATED", "createdAt", when}, {"UPDATED", "updatedAt", when},
+		{"GROUP", "name", nil, named}, {"ENDPOINTS", "endpoints", computed(endpoints), keep}, {"CREATED", "createdAt", when, keep}, {"UPDATED", "updatedAt", when, drops},
 	})
 	g.shows(spec{use: "get NAME", short: "Show a URL group", complete: groupNames, example: "groups get news"}, "/v2/topics/", "name")
 	g.add(spec{
@@ -61,7 +61,7 @@ func endpoints(v any) string {
 			all[i] = plain(m["name"]) + "=" + all[i]
 		}
 	}
-	return dash(strings.Join(all, ", "))
+	return strings.Join(all, ", ")
 }
 
 func (g *group) removeEndpoints() {

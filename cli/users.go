@@ -18,11 +18,11 @@ type user struct {
 func userGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "users", "List the users of a database, set their rules and delete them", "user")
 	g.add(spec{
-		use: "list", short: "List the users with their rules", example: "users list\nusers list --database shop --output json",
+		view: watched, use: "list", short: "List the users with their rules", example: "users list\nusers list --database shop --output json",
 		run: (*session).listUsers,
 	})
 	g.add(spec{
-		use: "get NAME", short: "Show a user", args: cobra.ExactArgs(1), complete: userNames, example: "users get app",
+		view: watched, use: "get NAME", short: "Show a user", args: cobra.ExactArgs(1), complete: userNames, example: "users get app",
 		run: (*session).showUser,
 	})
 	g.add(spec{
@@ -47,8 +47,8 @@ func (s *session) listUsers() error {
 	if err != nil {
 		return err
 	}
-	_, err = s.table(all, []column{
-		{"USER", "name", nil}, {"ENABLED", "enabled", nil}, {"TOKENS", "tokens", length}, {"RULES", "rules", nil},
+	_, err = s.listed(all, []column{
+		{"USER", "name", nil, named}, {"ENABLED", "enabled", nil, keep}, {"TOKENS", "tokens", length, keep}, {"RULES", "rules", nil, keep},
 	})
 	return err
 }
@@ -82,13 +82,6 @@ func (s *session) deleteUser(c *consent) error {
 		}
 		return s.say(map[string]string{"user": s.args[0], "result": "deleted"}, "deleted the user %s", s.args[0])
 	}})
-}
-
-// length is the number of elements of a list.
-func length(v any) string {
-	list, _ := v.([]any)
-	n, _ := encode(len(list)) // a number
-	return string(n)
 }
 
 func userNames(s *session) []string {

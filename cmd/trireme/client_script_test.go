@@ -27,6 +27,8 @@ var variable = []struct {
 	{regexp.MustCompile(`\bgrp_[0-9A-Za-z]{20,}`), "GROUP"},
 	{regexp.MustCompile(`\bwfr_[0-9A-Za-z]{20,}`), "RUN"},
 	{regexp.MustCompile(`127\.0\.0\.1:[0-9]{4,5}`), "NODE"},
+	{regexp.MustCompile(`\b\d+(\.\d+)? (ms|s)\b`), "DURATION"},
+	{regexp.MustCompile(`in /\S+contexts.yaml`), "in CONTEXTS"},
 	{regexp.MustCompile(`\bsig_[0-9A-Za-z]{20,}`), "SIGNINGKEY"},
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "DIGEST"},
 	{regexp.MustCompile(`[0-9A-Za-z_-]{40,}={0,2}`), "TOKEN"},

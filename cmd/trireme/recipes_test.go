@@ -40,6 +40,8 @@ var changing = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{32,64}\b`), "DIGEST"},
 	{regexp.MustCompile(`TOKEN +\S+`), "TOKEN"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
+	{regexp.MustCompile(`\b\d+(\.\d+)? (ms|s)\b`), "DURATION"},
+	{regexp.MustCompile(`(?m) [#.!]([#.! ]*[#.!])?( |$)`), " BAR "}, // of a waterfall
 	{regexp.MustCompile(`\b\d+\b`), "N"},
 	{regexp.MustCompile(` +`), " "},
 	{regexp.MustCompile(` ?\n`), "\n"},
@@ -55,7 +57,7 @@ func steadyParts(output string) string {
 }
 
 // readsOnly matches commands that change nothing, so that they may be run again until a delivery has ended.
-var readsOnly = regexp.MustCompile(`^trireme \w+ (list|status|explain)\b`)
+var readsOnly = regexp.MustCompile(`^trireme (\w+ (list|status|explain|get)|top)\b`)
 
 // recipes runs the recipes of docs/cli.md in their order against the development server in the current directory, and
 // compares what they print with what the page shows.

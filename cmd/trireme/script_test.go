@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 // commands there are:
 //
 //	everycommand, everyname           see every_command_test.go
+//	everyform                         see forms_test.go
 //	exits CODE COMMAND…               runs a command that has to end with that exit code
 //	oneline                           the last command wrote one line to standard error
 //	ready HOST:PORT                   waits until a node there is ready
@@ -100,7 +101,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "oneline": oneLine, "port": port, "running": running, "signsin": signsIn,
-			"masked": masked, "sets": sets, "until": until, "everycommand": everyCommand, "everyname": everyName,
+			"masked": masked, "everyform": everyForm, "sets": sets, "until": until, "everycommand": everyCommand, "everyname": everyName,
 			"smalldisk": smallDisk, "request": request, "terminate": terminate, "mode": mode, "bucket": bucket,
 			"hold": hold, "release": release, "refused": refused, "unready": unready,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,

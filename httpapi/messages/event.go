@@ -103,7 +103,16 @@ func parseStates(text string) ([]queue.State, error) {
 			return []queue.State{st}, nil
 		}
 	}
-	return nil, Invalid("invalid state %q", text)
+	return nil, Invalid("invalid state %q: use %s", text, stateNames())
+}
+
+// stateNames are the states that a filter takes.
+func stateNames() string {
+	all := []string{"IN_PROGRESS"}
+	for st := queue.Created; st <= queue.Canceled; st++ {
+		all = append(all, st.String())
+	}
+	return strings.Join(all, ", ")
 }
 
 // readEvents reads a selection of events.

@@ -59,7 +59,7 @@ func (re *request) readEventQuery() (c *listQuery, states []string, err error) {
 		if ok {
 			text = run.String()
 		} else if !slices.Contains(stepStates, text) {
-			return nil, nil, messages.Invalid("invalid state %q", text)
+			return nil, nil, messages.Invalid("invalid state %q: use %s, %s", text, strings.Join(runStates, ", "), strings.Join(stepStates, ", "))
 		}
 		if ok && run != workflow.Started {
 			ends = append(ends, run)

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -45,17 +46,31 @@ func bound(field func(*workflow.DeadFilter) *int64) func(*workflow.DeadFilter, p
 }
 
 // states reads names of states, in any case of letters.
-func states[S any](field func(*workflow.DeadFilter) *[]S, parse func(string) (S, bool)) func(*workflow.DeadFilter, params, string) error {
+func states[S any](field func(*workflow.DeadFilter) *[]S, parse func(string) (S, bool), allowed []string) func(*workflow.DeadFilter, params, string) error {
 	return func(f *workflow.DeadFilter, v params, name string) error {
 		for _, text := range v.list(name) {
 			s, ok := parse(strings.ToUpper(text))
 			if !ok {
-				return messages.Invalid("invalid %s %q", name, text)
+				return messages.Invalid("invalid %s %q: use %s", name, text, strings.Join(allowed, ", "))
 			}
 			*field(f) = append(*field(f), s)
 		}
 		return nil
 	}
+}
+
+// The states that filters take.
+var (
+	runStates      = namesOf(workflow.Started, workflow.Succeeded, workflow.Failed, workflow.Canceled)
+	callbackStates = namesOf(workflow.CallbackInProgress, workflow.CallbackSuccess, workflow.CallbackFail, workflow.CallbackCanceled)
+)
+
+func namesOf[S fmt.Stringer](states ...S) []string {
+	names := make([]string, len(states))
+	for i, s := range states {
+		names[i] = s.String()
+	}
+	return names
 }
 
 func callbacks(f *workflow.DeadFilter) *[]workflow.CallbackState { return &f.Callbacks }
@@ -71,7 +86,7 @@ var filters = []filter{
 	{"workflowUrl", false, "URL of the workflow; several are joined by commas", urls},
 	{"url", false, "the same", urls},
 	{"workflowUrlExactMatch", false, "`true`: cancel only runs of exactly that URL", func(*workflow.DeadFilter, params, string) error { return nil }}, // read by cancel
-	{"state", false, "state of the run", states(func(f *workflow.DeadFilter) *[]workflow.RunState { return &f.States }, workflow.ParseRunState)},
+	{"state", false, "state of the run", states(func(f *workflow.DeadFilter) *[]workflow.RunState { return &f.States }, workflow.ParseRunState, runStates)},
 	{"label", false, "label", texts(labels)},
 	{"labels", false, "the same", texts(labels)},
 	{"callerIp", false, "address of the client that triggered the run", texts(callerIPs)},
@@ -83,8 +98,8 @@ var filters = []filter{
 	{"fromDate", false, "earliest time, in unix milliseconds", bound(func(f *workflow.DeadFilter) *int64 { return &f.From })},
 	{"toDate", false, "latest time, in unix milliseconds", bound(func(f *workflow.DeadFilter) *int64 { return &f.To })},
 	{"workflowCreatedAt", false, "time of creation, in unix milliseconds", bound(func(f *workflow.DeadFilter) *int64 { return &f.Created })},
-	{"failureFunctionState", true, "state of the failure callback", states(callbacks, workflow.ParseCallbackState)},
-	{"failureCallbackState", true, "the same", states(callbacks, workflow.ParseCallbackState)},
+	{"failureFunctionState", true, "state of the failure callback", states(callbacks, workflow.ParseCallbackState, callbackStates)},
+	{"failureCallbackState", true, "the same", states(callbacks, workflow.ParseCallbackState, callbackStates)},
 	{"responseStatus", true, "status of the last answer", readStatuses},
 }
 

@@ -39,3 +39,17 @@ func TestURLsJoinedByCommas(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsOfStatesNameThem: an error of a state says which there are, and the filter takes each of them.
+func TestErrorsOfStatesNameThem(t *testing.T) {
+	for name, allowed := range map[string][]string{"state": runStates, "failureFunctionState": callbackStates} {
+		set := filters[slices.IndexFunc(filters, func(f filter) bool { return f.name == name })].set
+		var f workflow.DeadFilter
+		if err := set(&f, params{name: {"NONE"}}, name); err == nil || !strings.Contains(err.Error(), "use "+strings.Join(allowed, ", ")) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := set(&f, params{name: allowed}, name); err != nil || len(allowed) != 4 {
+			t.Errorf("%s: %q, %v", name, allowed, err)
+		}
+	}
+}
