@@ -40,6 +40,8 @@ type event struct {
 	FailureCallbackHeaders map[string][]string `json:"failureCallbackHeaders,omitempty"`
 	MaxRetries             int                 `json:"maxRetries"`
 	RetryDelayExpr         string              `json:"retryDelayExpr,omitempty"`
+	// SourceMessageID is the message of which a callback tells.
+	SourceMessageID string `json:"sourceMessageId,omitempty"`
 }
 
 // eventTime is a time in unix milliseconds: a number, as existing clients decode it, or
@@ -72,6 +74,9 @@ func renderEvent(v *queue.EventInfo, literal bool, trim int) *event {
 	}
 	if n.Body = m.BodyBase64; m.Body != "" {
 		n.Body = base64.StdEncoding.EncodeToString([]byte(m.Body))
+	}
+	if !c.Source.ID.IsZero() {
+		n.SourceMessageID = c.Source.ID.String()
 	}
 	if literal && v.State == queue.Canceled {
 		n.State = cancelledWord
