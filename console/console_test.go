@@ -87,11 +87,13 @@ func read(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestFormats runs the unit tests of the words for figures.
-func TestFormats(t *testing.T) {
+// TestUnits runs the unit tests of sources that need no browser: the words for figures, and the spans of a waterfall.
+func TestUnits(t *testing.T) {
 	needs(t)
-	if out, err := exec.CommandContext(t.Context(), "node", "test/format.mjs").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	for _, name := range []string{"format", "waterfall"} {
+		if out, err := exec.CommandContext(t.Context(), "node", "test/"+name+".mjs").CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
 	}
 }
 

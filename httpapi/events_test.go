@@ -60,6 +60,12 @@ func TestEvents(t *testing.T) {
 			t.Errorf(" got %v\nwant %v", v, want)
 		}
 	}
+	told := p.until("/v2/events?state=CREATED&url="+p.url+"/ok/told", func(a map[string]any) bool { return len(listOf(a, "events")) == 2 })
+	for _, v := range listOf(told, "events") { // one for each attempt
+		if v["sourceMessageId"] != id {
+			t.Errorf("the callback tells of %v, want %s", v["sourceMessageId"], id)
+		}
+	}
 	latest := p.object(p.want(200, "", "GET", "/v2/logs?messageIds="+id, ""))
 	if members(listOf(latest, "logs"), "state") != "FAILED ERROR ACTIVE RETRY ERROR ACTIVE CREATED" || !reflect.DeepEqual(latest["logs"], latest["events"]) {
 		t.Errorf("%v", latest)

@@ -1,16 +1,14 @@
-// Loads src/format.ts, which is pure, as the tests want it.
+// Loads sources that are pure, as the tests want them.
 
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const { outputFiles } = await build({
-  entryPoints: [join(here, "../src/format.ts")],
-  bundle: true,
-  write: false,
-  format: "esm",
-});
-export const formats = await import(
-  `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`
-);
+const src = join(dirname(fileURLToPath(import.meta.url)), "../src");
+
+/** load is a source of src with what it imports. */
+export async function load(name) {
+  const { outputFiles } = await build({ entryPoints: [join(src, name)], bundle: true, write: false, format: "esm" });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
+}
+export const formats = await load("format.ts");

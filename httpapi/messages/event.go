@@ -40,6 +40,8 @@ type event struct {
 	FailureCallbackHeaders map[string][]string `json:"failureCallbackHeaders,omitempty"`
 	MaxRetries             int                 `json:"maxRetries"`
 	RetryDelayExpr         string              `json:"retryDelayExpr,omitempty"`
+	// SourceMessageID is the message of which a callback tells.
+	SourceMessageID string `json:"sourceMessageId,omitempty"`
 }
 
 // eventTime is a time in unix milliseconds: a number, as existing clients decode it, or
@@ -80,6 +82,9 @@ func renderEvent(v *queue.EventInfo, literal bool, trim int) *event {
 	}
 	if n.Body = m.BodyBase64; m.Body != "" {
 		n.Body = base64.StdEncoding.EncodeToString([]byte(m.Body))
+	}
+	if !c.Source.ID.IsZero() {
+		n.SourceMessageID = c.Source.ID.String()
 	}
 	if p := v.Response; p != nil {
 		n.ResponseStatus, n.ResponseBody = p.Status, base64.StdEncoding.EncodeToString(view.Redactor{Trim: trim}.Cut(p.Body))

@@ -1,5 +1,6 @@
 // Runs and their steps as the API has them.
 import type { Explanation } from "../messages/event";
+import type { TimedGroup } from "../waterfall/run";
 
 export type Step = {
   stepId?: number;
@@ -28,7 +29,17 @@ export type Step = {
   invokedWorkflowRunId?: string;
   invokedWorkflowUrl?: string;
   headers?: Record<string, string[]>;
-  errors?: { status?: number; time?: number | string; error?: string; body?: string }[];
+  errors?: Attempt[];
+  attempts?: Attempt[];
+  callAttempts?: Attempt[];
+  invokedWorkflowRunBody?: string;
+};
+/** Attempt is one that failed. */
+export type Attempt = {
+  status?: number;
+  time?: number | string;
+  error?: string;
+  body?: string;
 };
 export type Run = {
   workflowRunId: string;
@@ -46,8 +57,20 @@ export type Run = {
   failureFunction?: { failStatus?: number; failResponse?: string; state: string };
   steps: { type: string; steps: Step[] }[];
 };
+/** RunSteps is a run with a page of its steps and their times. */
+export type RunSteps = Omit<Run, "steps"> & {
+  steps: TimedGroup[];
+  now: number;
+  groups: number;
+  first: number;
+  cursor?: string;
+};
 export type Why = Explanation & {
   curl?: string;
+  lastAttempt?: Attempt;
+  errorStepName?: string;
+  attempts?: number;
+  allowed?: number;
   mismatches?: { code: string; text: string }[];
   delivery?: { messageId: string; reason: string };
 };

@@ -1,134 +1,151 @@
-// One step of a run.
-import { useState } from "preact/hooks";
-import { plain } from "../api";
-import { figure, things, unixMs } from "../format";
-import { Button } from "../ui/controls";
-import { A, Badge } from "../ui/layout";
+// The step that is selected in a run: its times, and what went into it and came out of it.
+import { json, plain } from "../api";
+import { figure, msSpan, things, unixMs } from "../format";
+import { Button, IconButton } from "../ui/controls";
+import { A, Badge, Facts } from "../ui/layout";
+import { Failed, useLoad } from "../ui/load";
 import { Body, Headers } from "../ui/text";
 import { Ago } from "../ui/time";
-import { type Step, what } from "./reply";
+import { type Row, took } from "../waterfall/row";
+import { nameOf, type TimedStep, toneOf } from "../waterfall/run";
+import { Answer } from "../waterfall/thrown";
+import type { Attempt, Step } from "./reply";
 
-// sleeps: the step waits for a time that can be skipped, that of a sleep, of a retry or of a delayed start.
-export const sleeps = (s: Step, delivery?: { messageId: string; reason: string }) =>
-  !!s.messageId &&
-  (s.state === "STEP_RETRY" ||
-    (s.state === "STEP_PROGRESS" &&
-      (!!s.sleepFor || !!s.sleepUntil || (delivery?.messageId === s.messageId && delivery.reason === "delay"))));
+const of = "/v2/workflows/runs/steps";
 
-export function StepBox({ s, wake, now }: { s: Step; wake?: () => void; now?: () => void }) {
-  const [open, put] = useState(false);
-  const kind =
-    s.state === "STEP_SUCCESS"
-      ? "good"
-      : s.state === "STEP_FAILED"
-        ? "bad"
-        : s.state === "STEP_RETRY" || s.state === "STEP_CANCELED"
-          ? "warn"
-          : "info";
+type Props = {
+  run: string;
+  s: TimedStep;
+  row: Row;
+  now: number;
+  close: () => void;
+  /** wake notifies the event that the step waits for, runNow ends its delay. */
+  wake?: () => void;
+  runNow?: () => void;
+};
+
+export function StepPanel({ run, s, row, now, close, wake, runNow }: Props) {
+  const time = took(row, now);
   return (
-    <div class={`step ${kind}`}>
-      <header>
-        <b>
-          <bdi>{plain(what(s)).slice(0, 200)}</bdi>
-        </b>
+    <>
+      <header class="panel-head">
+        <h3>
+          <bdi>{plain(nameOf(s)).slice(0, 200)}</bdi>
+        </h3>
         {s.stepType && s.stepType !== s.stepName && <Badge>{s.stepType}</Badge>}
-        {s.state !== "STEP_SUCCESS" && <Badge tone={kind}>{s.state.replace("STEP_", "").toLowerCase()}</Badge>}
+        <Badge tone={toneOf(s.state)}>{s.state.replace("STEP_", "").toLowerCase()}</Badge>
+        <span class="push" />
+        <IconButton icon="close" label="Close the step" onClick={close} />
       </header>
-      <div class="dim">
-        {s.createdAt ? figure("/v2/workflows/logs", "createdAt", s.createdAt).slice(11) : ""}
-        {!!s.errors?.length && ` · ${things(s.errors.length, "failed attempt")}`}
-      </div>
-      {!!s.sleepUntil && <div>sleeps until {figure("/v2/workflows/logs", "sleepUntil", s.sleepUntil)}</div>}
-      {!!s.sleepFor && <div>sleeps for {figure("/v2/workflows/logs", "sleepFor", s.sleepFor)}</div>}
-      {s.waitEventId && (
-        <div>
-          waits for{" "}
-          <b>
-            <bdi>{plain(s.waitEventId)}</bdi>
-          </b>
-          {!!s.waitTimeoutDeadline && (
-            <> until {figure("/v2/workflows/logs", "waitTimeoutDeadline", s.waitTimeoutDeadline)}</>
-          )}
-          {s.waitTimeout && <Badge tone="warn">timed out</Badge>}{" "}
-          {wake && (
-            <Button kind="quiet" onClick={wake}>
-              Notify
-            </Button>
-          )}
+      {(wake || runNow) && (
+        <div class="acts gap">
+          {wake && <Button onClick={wake}>Notify</Button>}
+          {runNow && <Button onClick={runNow}>Run now</Button>}
         </div>
       )}
-      {s.callUrl && (
-        <div>
-          {s.callMethod} <bdi>{plain(s.callUrl)}</bdi>{" "}
-          {!!s.callResponseStatus && (
-            <Badge tone={s.callResponseStatus < 300 ? "good" : "bad"}>{s.callResponseStatus}</Badge>
-          )}
-        </div>
-      )}
-      {s.invokedWorkflowRunId && (
-        <div>
-          invokes{" "}
-          <A to="/runs" q={{ id: s.invokedWorkflowRunId }}>
-            {s.invokedWorkflowRunId}
-          </A>
-        </div>
-      )}
-      {!!s.nextDeliveryTime && s.state === "STEP_RETRY" && (
-        <div>
-          next attempt <Ago at={s.nextDeliveryTime} />
-        </div>
-      )}
-      {now && (
-        <div>
-          <Button kind="quiet" onClick={now}>
-            Run now
-          </Button>
-        </div>
-      )}
-      {(s.out !== undefined || s.errors?.length || s.callUrl || s.headers) && (
-        <details onToggle={(e) => put(e.currentTarget.open)}>
-          <summary>Inputs and outputs</summary>
-          {open && (
-            <>
-              {s.callBody && (
-                <>
-                  <h3>Input</h3>
-                  <Body label="Input" text={s.callBody} />
-                </>
-              )}
-              {s.out !== undefined && (
-                <>
-                  <h3>Output</h3>
-                  <Body label="Output" text={s.out} />
-                </>
-              )}
-              {s.callResponseBody && (
-                <>
-                  <h3>Answer</h3>
-                  <Body label="Answer" text={s.callResponseBody} />
-                </>
-              )}
-              {s.errors?.map((e, i) => (
-                <div key={i}>
-                  <h3>Attempt {i + 1}</h3>
-                  <p class="dim">
-                    {e.status ? `status ${e.status}` : ""}{" "}
-                    {e.time ? figure("/v2/workflows/logs", "time", unixMs(e.time)) : ""}{" "}
-                    {e.error && plain(String(e.error))}
-                  </p>
-                  <Body label={`Attempt ${i + 1}`} text={String(e.body ?? "")} />
-                </div>
-              ))}
-              {s.headers && (
-                <>
-                  <h3>Headers</h3>
-                  <Headers of={s.headers} />
-                </>
-              )}
-            </>
-          )}
-        </details>
-      )}
-    </div>
+      <Times s={s} took={time} />
+      <Texts run={run} s={s} />
+    </>
   );
 }
+
+function Times({ s, took: time }: { s: TimedStep; took: number | null }) {
+  const { call: c, wait: w, invoked: i } = s;
+  return (
+    <Facts
+      of={[
+        ["Took", time === null ? "" : msSpan(time)],
+        ["Due", s.dueAt && figure(of, "dueAt", s.dueAt)],
+        ["Recorded", s.createdAt && figure(of, "createdAt", s.createdAt)],
+        ["Failed attempts", s.failures && things(s.failures.length, "failed attempt")],
+        ["Next attempt", s.state === "STEP_RETRY" && s.nextAt ? <Ago at={s.nextAt} /> : ""],
+        ["Sleeps until", s.wakesAt && figure(of, "wakesAt", s.wakesAt)],
+        ["Waits for", w && <bdi>{plain(w.eventId)}</bdi>],
+        ["Waits since", w && figure(of, "since", w.since)],
+        [w?.timedOut ? "Timed out at" : "Waits until", w?.deadline && figure(of, "deadline", w.deadline)],
+        ["Calls", c && <bdi>{plain(`${c.method} ${c.url}`)}</bdi>],
+        ["Answer", c?.status && <Badge tone={c.status < 300 ? "good" : "bad"}>{c.status}</Badge>],
+        ["Called", c && figure(of, "calledAt", c.calledAt)],
+        ["Answered", c?.answeredAt && figure(of, "answeredAt", c.answeredAt)],
+        ["Failed calls", c?.failures && things(c.failures.length, "failed attempt")],
+        [
+          "Invoked run",
+          i && (
+            <A to="/runs" q={{ id: i.workflowRunId }}>
+              {i.workflowRunId}
+            </A>
+          ),
+        ],
+        ["Its state", i?.workflowState],
+      ]}
+    />
+  );
+}
+
+/** Texts are loaded for the step that is shown, and again when its state changes. */
+function Texts({ run, s }: { run: string; s: TimedStep }) {
+  const path = `/v2/workflows/runs/${encodeURIComponent(run)}/steps/${s.stepId}`;
+  const failures = (s.failures?.length ?? 0) + (s.call?.failures?.length ?? 0);
+  const load = useLoad(() => json<Step>(path), [path, s.state, s.createdAt, failures, s.call?.answeredAt]);
+  if (load.error && !load.data) return <Failed error={load.error} again={load.again} />;
+  if (!load.data)
+    return (
+      <div class="loading" role="status">
+        <span class="spin" aria-hidden="true" /> Loading
+      </div>
+    );
+  const d = load.data;
+  return (
+    <>
+      <Part name="Input" text={d.callBody ?? d.invokedWorkflowRunBody} />
+      <Part name={s.stepType === "Initial" ? "Payload" : "Output"} text={d.out} />
+      <Part name="Answer" text={d.callResponseBody} />
+      <Attempts name="Attempt" of={d.errors ?? d.attempts} />
+      <Attempts name="Call" of={d.callAttempts} />
+      {d.headers && (
+        <details>
+          <summary>Headers</summary>
+          <Headers of={d.headers} />
+        </details>
+      )}
+      {d.callHeaders && (
+        <details>
+          <summary>Headers of the call</summary>
+          <Headers of={d.callHeaders} />
+        </details>
+      )}
+      {d.callResponseHeaders && (
+        <details>
+          <summary>Headers of the answer</summary>
+          <Headers of={d.callResponseHeaders} />
+        </details>
+      )}
+    </>
+  );
+}
+
+const Part = ({ name, text }: { name: string; text?: string }) =>
+  text === undefined ? null : (
+    <section>
+      <h4>{name}</h4>
+      <Body label={name} text={text} />
+    </section>
+  );
+
+const Attempts = ({ name, of: list }: { name: string; of?: Attempt[] }) => (
+  <>
+    {list?.map((e, i) => (
+      <section key={i}>
+        <h4>
+          {name} {i + 1} failed
+        </h4>
+        <p class="dim">
+          {e.status ? `status ${e.status}` : "no answer"}
+          {e.time ? `, ${figure("/v2/workflows/logs", "time", unixMs(e.time))}` : ""}{" "}
+          {e.error && plain(String(e.error))}
+        </p>
+        <Answer label={`${name} ${i + 1}`} text={String(e.body ?? "")} />
+      </section>
+    ))}
+  </>
+);

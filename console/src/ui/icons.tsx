@@ -24,6 +24,7 @@ const icons: Record<string, string> = {
   moon: "M20 14A8 8 0 0110 4a8 8 0 1010 10z",
   out: "M10 4H5v16h5M14 8l4 4-4 4M18 12H9",
   plus: "M12 5v14M5 12h14",
+  minus: "M5 12h14",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   folder: "M3 6h6l2 2h10v11H3z",
   key: "M15 9a5 5 0 11-3-3l8-3-2 4 2 2-3 1z",

@@ -1,0 +1,61 @@
+// What can be done with a run.
+import { json } from "../api";
+import { Button } from "../ui/controls";
+import { sure } from "../ui/dialogs";
+import { act } from "../ui/toasts";
+
+/** askCancel cancels a run once its id is typed. */
+const askCancel = (id: string, again: () => void) =>
+  sure({
+    title: "Cancel this run",
+    text: <p>No more of its steps are called, and what it has done is kept. A call under way may still finish.</p>,
+    name: id,
+    verb: "Cancel the run",
+    done: "Canceled",
+    go: () =>
+      json(`/v2/workflows/runs/${encodeURIComponent(id)}`, {
+        method: "DELETE",
+        headers: { "Upstash-Workflow-Cancel": "true" },
+      })
+        .catch(() =>
+          json(`/v2/workflows/runs?workflowRunIds=${encodeURIComponent(id)}`, {
+            method: "DELETE",
+          }),
+        )
+        .then(again),
+  });
+
+/** Started are the acts on a run that goes on. */
+export const Started = ({ id, notify, again }: { id: string; notify: () => void; again: () => void }) => (
+  <>
+    <Button onClick={notify}>Notify</Button>
+    <Button class="bad" onClick={() => askCancel(id, again)}>
+      Cancel
+    </Button>
+  </>
+);
+
+/** Failed are the acts on a run that has failed: as a new one it goes on, or begins again. */
+export const Failed = ({ dead, again }: { dead: string; again: () => void }) => (
+  <>
+    <Button
+      kind="main"
+      onClick={() =>
+        act("The run goes on as a new one", () =>
+          json(`/v2/workflows/dlq/resume/${encodeURIComponent(dead)}`, { method: "POST" }),
+        ).then(again)
+      }
+    >
+      Resume
+    </Button>
+    <Button
+      onClick={() =>
+        act("A new run has begun", () =>
+          json(`/v2/workflows/dlq/restart/${encodeURIComponent(dead)}`, { method: "POST" }),
+        ).then(again)
+      }
+    >
+      Restart
+    </Button>
+  </>
+);

@@ -1,0 +1,58 @@
+// A run as its page loads it: the steps that are done are asked for once.
+import { useRef } from "preact/hooks";
+import { json } from "../api";
+import { type Load, useLoad } from "../ui/load";
+import { firstOpen, type TimedGroup } from "../waterfall/run";
+import type { RunSteps, Why } from "./reply";
+
+export type Loaded = { run: RunSteps | null; why: Why | null; skew: number };
+
+/** useRun loads a run, and again what may have changed of it while somebody looks. */
+export function useRun(id: string): Load<Loaded> {
+  const known = useRef<{ created: number; groups: TimedGroup[] }>({ created: 0, groups: [] }),
+    last = useRef<Loaded | null>(null);
+  const path = `/v2/workflows/runs/${encodeURIComponent(id)}`;
+  return useLoad(
+    async (poll) => {
+      if (poll && last.current && isOver(last.current.run)) return last.current;
+      if (!poll) known.current = { created: 0, groups: [] };
+      const run = await steps(path, known.current, poll);
+      const why =
+        run?.workflowState === "RUN_STARTED" || run?.workflowState === "RUN_FAILED"
+          ? await json<Why>(`${path}/explain`, { poll }).catch(() => null)
+          : null;
+      last.current = { run, why, skew: run ? run.now - Date.now() : 0 };
+      return last.current;
+    },
+    [id],
+    3000,
+  );
+}
+
+const isOver = (run: RunSteps | null) =>
+  !!run && run.workflowState !== "RUN_STARTED" && run.failureFunction?.state !== "CALLBACK_INPROGRESS";
+
+/** steps asks for a run and the groups that are not known to be done; null if there is no such run. */
+async function steps(path: string, known: { created: number; groups: TimedGroup[] }, poll: boolean) {
+  let cursor: string | undefined = String(firstOpen(known.groups)),
+    groups = known.groups;
+  for (;;) {
+    const page: RunSteps | null = await json<RunSteps>(`${path}/steps?cursor=${cursor}`, { poll }).catch((e) => {
+      if (e.status === 404) return null;
+      throw e;
+    });
+    if (!page) return null;
+    if (known.created && known.created !== page.workflowRunCreatedAt) {
+      known.created = 0; // another run of that id
+      known.groups = groups = [];
+      cursor = "0";
+      continue;
+    }
+    groups = [...groups.slice(0, page.first), ...page.steps];
+    cursor = page.cursor;
+    if (cursor) continue;
+    known.created = page.workflowRunCreatedAt;
+    known.groups = groups;
+    return { ...page, steps: groups };
+  }
+}
