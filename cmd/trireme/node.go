@@ -124,7 +124,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	failed := make([]error, 2)
 	edges.Go(func() { failed[0] = n.server.Serve(listener); cancel() })
 	edges.Go(func() {
-		n.history.Run(ctx, func(err error) { log.Warn("the rates of the last days are not kept", "error", err) })
+		n.history.Run(ctx, func(err error) { log.Warn("the rates of the last days could not be written", "error", err) })
 	})
 	if n.pacer != nil {
 		edges.Go(func() { n.pacer.Run(ctx) })
@@ -144,6 +144,9 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	}
 	if node != nil {
 		n.recordStart()
+		if err := n.history.Keep(filepath.Join(n.DataDir, historyFile)); err != nil {
+			log.Warn("the rates of the last days begin anew", "error", err)
+		}
 		n.registry.MustRegister(append(node.Collectors(), n.search.Collectors()...)...)
 		var updates sync.WaitGroup
 		updates.Go(func() { n.updateHostInfo(ctx, node) })
@@ -223,7 +226,6 @@ const historyFile = "history.json"
 // edge makes the HTTP server.
 func (pr *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	pr.history = samples.New(registry, pr.figures)
-	pr.history.Keep(filepath.Join(pr.DataDir, historyFile))
 	consoles, err := pr.consoleOptions()
 	if err != nil {
 		return nil, err

@@ -83,6 +83,8 @@ export const msTick = (at: number, range: number) =>
     minute: "2-digit",
     ...(range < 600_000 && { second: "2-digit" }),
   });
+/** msOfSeconds are the milliseconds of a time in seconds, both since 1970. */
+export const msOfSeconds = (s: number) => s * 1000;
 /** unixMs reads a time of the API: unix milliseconds, as a number or its digits, or RFC 3339. 0 if there is none. */
 export function unixMs(at: number | string | undefined): number {
   if (at === undefined || at === "") return 0;
@@ -203,6 +205,7 @@ export const units = {
   },
   "/v2/workflows/runs/steps": {
     createdAt: "unixMs",
+    plannedAt: "unixMs",
     dueAt: "unixMs",
     nextAt: "unixMs",
     wakesAt: "unixMs",

@@ -159,8 +159,9 @@ async function runNow(page, { ask, to, later }) {
     ]),
   });
   await page.go(`/runs?id=${asleep}`);
-  await page.locator(".step.info", { hasText: "nap" }).waitFor();
+  const nap = page.getByRole("option").filter({ hasText: "nap" });
+  await nap.locator(".dot.info").waitFor();
   await now.click();
-  await page.locator(".step.good", { hasText: "nap" }).waitFor();
+  await nap.locator(".dot.good").waitFor();
   await now.waitFor({ state: "detached" });
 }

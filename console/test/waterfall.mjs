@@ -89,6 +89,32 @@ assert.deepEqual(rows.map(of), [
   ["work 4010-4020", "sleep 4020-5000"],
 ]);
 
+// Branches that sleep: one that is done, one that goes on, one that a cancelled run did not finish.
+const branch = (more) => ({
+  stepId: 1,
+  stepType: "SleepFor",
+  plannedAt: 200,
+  createdAt: 200,
+  dueAt: 900,
+  wakesAt: 900,
+  ...more,
+});
+const branches = (step, more) =>
+  of(
+    runRows(
+      run(
+        [
+          { type: "sequential", steps: [init] },
+          { type: "parallel", steps: [branch(step)] },
+        ],
+        more,
+      ),
+    )[2],
+  );
+assert.deepEqual(branches({ ...done, createdAt: 930 }), ["sleep 200-900", "work 900-930"]);
+assert.deepEqual(branches({ state: "STEP_PROGRESS" }), ["sleep 200-900", "work 900-"]);
+assert.deepEqual(branches({ state: "STEP_CANCELED" }, { completedAt: 400 }), ["sleep 200-400"]);
+
 // A wait that is over and one that is not.
 const wait = { eventId: "paid", since: 210, deadline: 9000, timedOut: false };
 rows = runRows(

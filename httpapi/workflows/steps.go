@@ -41,6 +41,8 @@ type timedStep struct {
 	State     string `json:"state"`
 	MessageID string `json:"messageId,omitempty"`
 	CreatedAt int64  `json:"createdAt,omitempty"`
+	// PlannedAt is the time at which the branch of a block was recorded that the step is.
+	PlannedAt int64 `json:"plannedAt,omitempty"`
 	// DueAt is the time from which the endpoint could be called for the step. Failures are the calls of it that failed.
 	DueAt    int64         `json:"dueAt,omitempty"`
 	Failures []timedFail   `json:"failures,omitempty"`
@@ -185,6 +187,7 @@ func (b *runBuilder) timed(n *stepLog, waiting map[uint32]*workflow.Waiter) *tim
 	}
 	if led := b.led[n]; led != nil {
 		t.DueAt, t.Failures = led.FirstAt, failures(led.Errors)
+		t.plan(led)
 	}
 	if result, ok := b.store.ResultOf(b.run.No, step); ok && step > 0 {
 		b.timedResult(t, n, result)
@@ -204,11 +207,24 @@ func (b *runBuilder) timed(n *stepLog, waiting map[uint32]*workflow.Waiter) *tim
 	return t
 }
 
+// plan adds what the plan of a branch says. A branch that sleeps does so before the endpoint is called for it.
+func (ts *timedStep) plan(led *workflow.Entry) {
+	if led.Target == 0 {
+		return
+	}
+	ts.PlannedAt = led.Created
+	if led.Type == workflow.SleepFor || led.Type == workflow.SleepUntil {
+		ts.WakesAt = led.FirstAt
+	}
+}
+
 // timedResult adds what the result of a sleep or a wait says.
 func (b *runBuilder) timedResult(t *timedStep, n *stepLog, result *workflow.Entry) {
 	switch result.Type {
 	case workflow.SleepFor, workflow.SleepUntil:
-		t.WakesAt = result.FirstAt
+		if t.PlannedAt == 0 {
+			t.WakesAt = result.FirstAt
+		}
 	case workflow.Wait, workflow.WaitForWebhook:
 		t.Wait = &timedWait{n.WaitEventID, result.Since, result.Deadline, n.WaitTimeout != nil && *n.WaitTimeout}
 	}

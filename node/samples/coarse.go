@@ -54,15 +54,13 @@ func (co *coarse) all() []Sample {
 	return append(co.whole[:len(co.whole):len(co.whole)], co.part)
 }
 
-// Keep has Run read coarse samples from a file at its start and write them to it: when one is complete, and at its end.
-func (h *History) Keep(file string) { h.coarse.file = file }
-
-// restore reads the file. Samples later than now are left out.
-func (h *History) restore() error {
-	if h.coarse.file == "" {
-		return nil
-	}
-	raw, err := os.ReadFile(h.coarse.file)
+// Keep reads coarse samples from a file, and has Run write them to it: when one is complete, and at its end. Samples later than now are
+// left out.
+func (h *History) Keep(file string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.coarse.file = file
+	raw, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -73,8 +71,7 @@ func (h *History) restore() error {
 	if err != nil {
 		return fmt.Errorf("read the history of rates: %w", err)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	var held coarse
 	for i, at := range c.Time {
 		s := Sample{At: at}
 		for _, column := range c.all(&s) {
@@ -83,24 +80,31 @@ func (h *History) restore() error {
 			}
 		}
 		if at <= h.now().UnixMilli() {
-			h.coarse.put(s)
+			held.put(s)
 		}
 	}
+	for _, s := range h.coarse.whole { // of this process
+		held.put(s)
+	}
+	h.coarse.whole = held.whole
 	return nil
 }
 
 // save writes the file anew. It is not synced: what a crash loses are five minutes of a chart.
 func (h *History) save() error {
-	if h.coarse.file == "" {
+	h.mu.Lock()
+	file := h.coarse.file
+	h.mu.Unlock()
+	if file == "" {
 		return nil
 	}
 	raw, err := json.Marshal(h.Read(Week))
-	temporary := h.coarse.file + ".new"
+	temporary := file + ".new"
 	if err == nil {
 		err = os.WriteFile(temporary, raw, 0o600)
 	}
 	if err == nil {
-		err = os.Rename(temporary, h.coarse.file)
+		err = os.Rename(temporary, file)
 	}
 	if err != nil {
 		return fmt.Errorf("write the history of rates: %w", err)

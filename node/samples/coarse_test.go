@@ -47,7 +47,9 @@ func TestCoarseSamplesOutliveTheProcess(t *testing.T) {
 	run := func(now time.Time, failed func(error)) *node {
 		n := newNode()
 		n.now = now
-		n.Keep(file)
+		if err := n.Keep(file); err != nil {
+			failed(err)
+		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		n.Run(ended, failed)
@@ -55,7 +57,9 @@ func TestCoarseSamplesOutliveTheProcess(t *testing.T) {
 	}
 	none := func(err error) { t.Error(err) }
 	first := newNode()
-	first.Keep(file)
+	if err := first.Keep(file); err != nil {
+		t.Fatal(err)
+	}
 	first.after(0)
 	for range 100 {
 		first.after(Every)

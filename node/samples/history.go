@@ -86,15 +86,13 @@ func New(gather prometheus.Gatherer, node *stats.Node) *History {
 	return &History{gather: gather, stats: node, now: time.Now}
 }
 
-// Run takes samples until ctx ends. It calls failed with the reason if the file of Keep could not be read or written; samples are taken all
-// the same.
+// Run takes samples until ctx ends. It calls failed with the reason if the file of Keep could not be written; samples are taken all the same.
 func (h *History) Run(ctx context.Context, failed func(error)) {
 	check := func(err error) {
 		if err != nil {
 			failed(err)
 		}
 	}
-	check(h.restore())
 	h.Take()
 	tick := time.NewTicker(Soon) // the console may be open
 	defer tick.Stop()

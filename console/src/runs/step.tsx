@@ -56,6 +56,7 @@ function Times({ s, took: time }: { s: TimedStep; took: number | null }) {
       of={[
         ["Took", time === null ? "" : msSpan(time)],
         ["Due", s.dueAt && figure(of, "dueAt", s.dueAt)],
+        ["Planned", s.plannedAt && figure(of, "plannedAt", s.plannedAt)],
         ["Recorded", s.createdAt && figure(of, "createdAt", s.createdAt)],
         ["Failed attempts", s.failures && things(s.failures.length, "failed attempt")],
         ["Next attempt", s.state === "STEP_RETRY" && s.nextAt ? <Ago at={s.nextAt} /> : ""],

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { msTick, secondsClock } from "../format";
+import { msOfSeconds, msTick, secondsClock } from "../format";
 import { A } from "./layout";
 import { shade } from "./theme";
 
@@ -20,8 +20,8 @@ const colours = () => {
 
 /** picked are the times between two places on a chart, in unix milliseconds. */
 const picked = (u: uPlot, left: number, right: number): [number, number] => [
-  Math.floor(u.posToVal(left, "x") * 1000),
-  Math.ceil(u.posToVal(right, "x") * 1000),
+  Math.floor(msOfSeconds(u.posToVal(left, "x"))),
+  Math.ceil(msOfSeconds(u.posToVal(right, "x"))),
 ];
 
 export function Chart({

@@ -9,6 +9,7 @@ export type TimedStep = {
   state: string;
   messageId?: string;
   createdAt?: number;
+  plannedAt?: number; // of a branch of a block
   dueAt?: number;
   failures?: Failure[];
   nextAt?: number;
@@ -100,6 +101,12 @@ function stepSpans(run: Timed, s: TimedStep): Span[] {
   const done =
       s.state === "STEP_SUCCESS" || s.wakesAt !== undefined || s.wait?.timedOut ? s.createdAt : run.completedAt,
     due = s.dueAt ?? s.createdAt ?? run.createdAt;
+  if (s.wakesAt !== undefined && s.plannedAt !== undefined) {
+    // A branch sleeps first; then the endpoint is called for it.
+    const over = s.state === "STEP_SUCCESS" ? s.createdAt : run.completedAt,
+      asleep = span("sleep", s.plannedAt, ended(run, s.wakesAt), "sleeps", { until: s.wakesAt });
+    return over !== undefined && over < s.wakesAt ? asleep : [...asleep, ...endpoint(s, s.wakesAt, over)];
+  }
   if (s.wakesAt !== undefined && s.createdAt !== undefined) {
     const wakes = ended(run, s.wakesAt);
     return [...endpoint(s, due, s.createdAt), ...span("sleep", s.createdAt, wakes, "sleeps", { until: s.wakesAt })];

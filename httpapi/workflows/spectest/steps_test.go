@@ -101,6 +101,15 @@ func (w *world) timedBlock() {
 	w.is("states", value{block.at("steps", 0, "state").String() + " " + block.at("steps", 1, "state").String()}, "STEP_PROGRESS STEP_SUCCESS")
 	w.true(block.at("steps", 1, "dueAt").int() <= block.at("steps", 1, "createdAt").int() && block.at("steps", 1, "dueAt").int() > 1e12, "%v", block)
 
+	sleeper := w.start("m/ok", "", nil) // a branch sleeps before its delivery
+	w.delivery(sleeper, 1)
+	nap := w.stepHeaders(sleeper, "m/ok")
+	nap["upstash-delay"] = "1h"
+	w.batch(200, w.url("m/ok"), nap, `{"stepId":0,"stepName":"nap","stepType":"SleepFor","sleepFor":3600,"concurrent":2,"targetStep":1}`)
+	branch := w.steps(sleeper, "").at("steps", 1, "steps", 0)
+	w.true(branch.at("plannedAt").int() == branch.at("createdAt").int() && branch.at("wakesAt").int() == branch.at("plannedAt").int()+3_600_000 &&
+		branch.at("dueAt").int() == branch.at("wakesAt").int(), "%v", branch)
+
 	parent := w.start("flows/parent", "{}", nil)
 	l := w.state(parent, "RUN_SUCCESS")
 	invoked := w.steps(parent, "").at("steps", 1, "steps", 0, "invoked")
