@@ -39,6 +39,7 @@ type timedStep struct {
 	Type     string        `json:"stepType"`
 	State    string        `json:"state"`
 	Recorded int64         `json:"createdAt"`
+	Planned  int64         `json:"plannedAt"` // of a branch of a block
 	Due      int64         `json:"dueAt"`
 	Failures []stepFailure `json:"failures"`
 	NextAt   int64         `json:"nextAt"`
@@ -142,6 +143,9 @@ func (ts *timedStep) spans(now int64) (all []span) {
 	case ts.Wait != nil && ts.Wait.Since > 0:
 		add(begin, ts.Wait.Since, false)
 		add(ts.Wait.Since, over, true)
+	case ts.WakesAt > 0 && ts.Planned > 0: // a branch sleeps first; then the endpoint is called for it
+		add(ts.Planned, min(ts.WakesAt, now), true)
+		add(ts.WakesAt, over, false)
 	case ts.WakesAt > 0:
 		add(begin, ts.Recorded, false)
 		add(ts.Recorded, min(ts.WakesAt, now), true)

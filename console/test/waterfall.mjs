@@ -90,7 +90,7 @@ assert.deepEqual(rows.map(of), [
 ]);
 
 // Branches that sleep: one that is done, one that goes on, one that a cancelled run did not finish.
-const branch = (more) => ({
+const nap = (more) => ({
   stepId: 1,
   stepType: "SleepFor",
   plannedAt: 200,
@@ -105,7 +105,7 @@ const branches = (step, more) =>
       run(
         [
           { type: "sequential", steps: [init] },
-          { type: "parallel", steps: [branch(step)] },
+          { type: "parallel", steps: [nap(step)] },
         ],
         more,
       ),
