@@ -76,6 +76,34 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestNoWordIsEverywhere: a word that none of many filters has is found in few of them, whatever the word. A history of 20,000,000
+// messages has a hundred thousand filters, and whoever asks for a word of which the bits fall together opens all that seem to have it.
+func TestNoWordIsEverywhere(t *testing.T) {
+	filters := make([]Words, 1000)
+	for i := range filters {
+		var list []Word
+		for n := range 30 + i%3 {
+			list = append(list, WordOf('l', fmt.Sprint("order-", i, "-", n)))
+		}
+		filters[i] = WordsOf(list)
+	}
+	worst, most := "", 0
+	for i := range 5000 {
+		text, found := fmt.Sprint("order-", i), 0
+		for _, f := range filters {
+			if f.MayHave(WordOf('l', text)) {
+				found++
+			}
+		}
+		if found > most {
+			worst, most = text, found
+		}
+	}
+	if most > len(filters)/100 {
+		t.Errorf("%s is found in %d of %d filters that do not have it", worst, most, len(filters))
+	}
+}
+
 // TestVolumes holds a list of volumes, its forks and what it counts to a slice.
 func TestVolumes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
