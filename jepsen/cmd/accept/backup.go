@@ -284,12 +284,21 @@ func (k *keeper) equal(ctx context.Context, c *testcluster.Cluster, limit time.D
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return testcluster.Poll(ctx, 100*time.Millisecond, func() error {
+		outs, failed := make([]string, len(c.Nodes)), make([]error, len(c.Nodes))
+		var backups sync.WaitGroup // at once: the log of an idle cluster goes on, too
+		for i, n := range c.Nodes {
+			backups.Go(func() {
+				path := filepath.Join(k.dir, "compare-"+strconv.Itoa(i)+".backup")
+				defer os.Remove(path)
+				outs[i], failed[i] = k.tool(ctx, n, "backup", "--stale", "--json", "--force", "--out", path)
+			})
+		}
+		backups.Wait()
+		if err := errors.Join(failed...); err != nil {
+			return err
+		}
 		var all []string
-		for _, n := range c.Nodes {
-			out, err := k.tool(ctx, n, "backup", "--stale", "--json", "--force", "--out", filepath.Join(k.dir, "compare.backup"))
-			if err != nil {
-				return err
-			}
+		for _, out := range outs {
 			var b struct {
 				Index  uint64
 				Digest string

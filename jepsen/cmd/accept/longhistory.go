@@ -34,6 +34,7 @@ const (
 	historyLimit    = 12 * time.Hour
 	historyMemory   = 10 // bytes of resident memory for a message, beside historyBase
 	historyBase     = 600 << 20
+	historyRest     = time.Minute            // before memory is judged
 	historyCompare  = time.Hour              // for backups of all nodes at one index
 	historyList     = 500 * time.Millisecond // for a page, at the median
 )
