@@ -106,7 +106,7 @@ var (
 		text: func(v any) string { return dash(orNothing(v, plain)) },
 		data: func(v any) string { return orNothing(v, bare) },
 	}
-	// seconds are a duration; 0 is none.
+	// seconds shows a number of seconds with its unit, and 0 as nothing.
 	seconds = &form{
 		text: func(v any) string {
 			if n, ok := number(v); ok && n > 0 {

@@ -47,7 +47,7 @@ var stateForm = &form{text: plain, paint: func(v any) style {
 	return looksOf(name).style
 }}
 
-// statusForm is the form of a status of HTTP; 0 is none.
+// statusForm shows a status of HTTP; it shows 0, which means that there was no answer, as nothing.
 var statusForm = &form{text: none.text, data: none.data, paint: func(v any) style {
 	if n, ok := number(v); ok && n >= 400 {
 		return red

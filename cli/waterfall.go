@@ -32,7 +32,7 @@ type stepGroup struct {
 	Steps []timedStep `json:"steps"`
 }
 
-// timedStep is a step with its times, in unix milliseconds; 0 is none.
+// timedStep is a step with its times, in unix milliseconds (0 = it did not happen).
 type timedStep struct {
 	ID       int           `json:"stepId"`
 	Name     string        `json:"stepName"`

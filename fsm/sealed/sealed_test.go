@@ -156,6 +156,12 @@ func TestVolumeIsSaved(t *testing.T) {
 	if err := wire.Unmarshal(wire.Marshal(v), &read); err != nil || !read.Valid() {
 		t.Fatal(err)
 	}
+	for _, kinds := range [][]uint32{{1, 0, 3}, append(make([]uint32, 40), 3)} { // which a crafted backup may have
+		bad := read
+		if bad.Kinds = kinds; bad.Valid() {
+			t.Errorf("%v are kinds of three records", kinds)
+		}
+	}
 	read.Keep(nil)
 	if a, b := fmt.Sprint(read.Size(), read.Counted(), string(read.Records.Bytes()), read.Apart[0].Len(), read.Sets, read.Words, read.Kinds, read.From, read.To), fmt.Sprint(v.Size(), v.Counted(), "records", 5000, v.Sets, v.Words, v.Kinds, v.From, v.To); a != b {
 		t.Errorf("%q, want %q", a, b)

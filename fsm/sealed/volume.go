@@ -98,7 +98,7 @@ func (v *Volume) Valid() bool {
 	for _, n := range v.Kinds {
 		tallied += int(n)
 	}
-	return v.Count > 0 && v.Count <= MaxRecords && tallied == v.Count && v.First > 0 && v.First <= v.Last && v.From <= v.To && v.Records.Len() > 0 && len(v.Words)%8 == 0
+	return v.Count > 0 && v.Count <= MaxRecords && len(v.Kinds) <= maxKinds && tallied == v.Count && v.First > 0 && v.First <= v.Last && v.From <= v.To && v.Records.Len() > 0 && len(v.Words)%8 == 0
 }
 
 // References are the large payloads that the records refer to, as a reader of them wants them.
@@ -117,5 +117,8 @@ func (v *Volume) Refer(refs *wire.References) {
 	}
 }
 
-// MaxRecords bounds the records of a volume.
-const MaxRecords = 1 << 16
+// MaxRecords bounds the records of a volume, maxKinds their kinds: Has has a bit for each.
+const (
+	MaxRecords = 1 << 16
+	maxKinds   = 32
+)

@@ -245,7 +245,7 @@ func TestCookieOverTLS(t *testing.T) {
 	}
 }
 
-// imports are what a built file loads with itself; what it loads later stands in parentheses.
+// imports matches the files that a built file loads with itself; those that it loads later stand in parentheses.
 var imports = regexp.MustCompile(`(?:from|import)"\./([\w-]+\.js)"`)
 
 // firstView holds the bytes that a browser loads before it shows the overview: the page's files, those of the view, all that they import,

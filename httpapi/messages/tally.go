@@ -84,6 +84,7 @@ func (ta *tally) bound(query *listQuery, oldest, now int64) error {
 	if length/ta.Span > mostSpans {
 		return Invalid("a span of %d ms is too short: at most %d of them fit into an answer", ta.Span, mostSpans)
 	}
+	query.filter.From, query.filter.To = ta.From, ta.To // for all reads of the answer
 	return nil
 }
 

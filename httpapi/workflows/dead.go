@@ -129,7 +129,10 @@ func (re *request) listCauses(s *listQuery, after queue.Stamp) (*messages.CauseP
 			fault := cmp.Or((*r).Fault, &workflow.Fault{})
 			c := queue.Content{URL: (*r).URL}
 			causes.Add(c.Host(), &fault.Response, fault.Error, (*r).Dead)
-			return (*r).Dead, 0
+			if len(s.dead) > 0 { // what is named has no pages
+				return (*r).Dead, 0
+			}
+			return (*r).Dead, len(fault.Response.Body)
 		})
 	return causes.Page(cursor), err
 }

@@ -7,11 +7,22 @@ import { Card } from "../ui/layout";
 import { useLoad } from "../ui/load";
 import { type Bin, bins, joined, outcomes, type Tally } from "./now";
 
-const pages = 10; // of counts that are read at once
+const pages = 10, // of counts that are read at once
+  rest = 300_000; // milliseconds until counts of several pages are read again
 
 /** Histogram shows the outcomes that filters choose; states do not count. */
 export function Histogram({ filters }: { filters: string }) {
-  const of = useLoad<Tally>((poll) => tally(filters, poll), [filters], 15000);
+  const kept = useRef<{ of: string; at: number; all: Tally } | null>(null); // that took several pages
+  const of = useLoad<Tally>(
+    async (poll) => {
+      if (poll && kept.current?.of === filters && Date.now() - kept.current.at < rest) return kept.current.all;
+      const [all, read] = await tally(filters, poll);
+      kept.current = read > 1 ? { of: filters, at: Date.now(), all } : null;
+      return all;
+    },
+    [filters],
+    30_000,
+  );
   const list = of.data && bins(of.data);
   if (!of.data || !list?.some((b) => b.all)) return null;
   return (
@@ -25,13 +36,14 @@ export function Histogram({ filters }: { filters: string }) {
 }
 
 /** tally reads counts page by page, the newest first, for the time of the first page. */
-async function tally(filters: string, poll: boolean): Promise<Tally> {
+async function tally(filters: string, poll: boolean): Promise<[all: Tally, pages: number]> {
   const p = new URLSearchParams(filters);
   p.delete("state");
   p.set("groupBy", "time");
   const page = () => json<Tally>(`/v2/events?${p}`, { poll });
   let all = await page();
-  for (let n = 1; all.cursor && n < pages; n++) {
+  let n = 1;
+  for (; all.cursor && n < pages; n++) {
     for (const [name, v] of [
       ["fromDate", all.from],
       ["toDate", all.to],
@@ -41,7 +53,7 @@ async function tally(filters: string, poll: boolean): Promise<Tally> {
       p.set(String(name), String(v));
     all = joined(all, await page());
   }
-  return all;
+  return [all, n];
 }
 
 function Bars({ of, span }: { of: Bin[]; span: number }) {

@@ -84,8 +84,8 @@ function useKeys(text: string, me: Who): string[] {
     let over = false;
     const wait = setTimeout(async () => {
       const match = `${text.trim().replace(/[\\*?[\]]/g, "\\$&")}*`,
-        [, found] = list(await poll("SCAN", "0", "MATCH", match, "COUNT", "1000"));
-      if (!over) put(strs(found).sort().slice(0, mostKeys));
+        reply = await poll("SCAN", "0", "MATCH", match, "COUNT", "1000").catch(() => undefined); // who may not scan
+      if (!over) put(strs(list(reply)[1]).sort().slice(0, mostKeys));
     }, 150);
     const stop = () => {
       over = true;
