@@ -221,7 +221,7 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 		s.storeCallbackResponse(m, &n.Response)
 		s.finishMessage(e, m, Delivered, nil, lacks)
 		if !old.stopping {
-			s.reportToRun(m, Delivered, &n.Response, "")
+			s.reportToRun(m, old, Delivered, &n.Response, "")
 		}
 		return Disposition{State: Delivered}
 	}
@@ -232,12 +232,15 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 	switch {
 	case m.stopping:
 		s.finishMessage(e, m, Canceled, nil, lacks)
+	case ends && m.run:
+		s.finishMessage(e, m, Failed, nil, "")
+		s.reportToRun(m, old, Failed, &n.Response, n.Error)
 	case ends:
 		s.fail(e, m, n, told, lacks)
 	default:
 		m.retried++
 		s.retry(m, addTime(e.Now, min(max(n.RetryDelay, 0), MaxRetryDelay)), e.Now, lacks)
-		s.reportToRun(m, Retry, &n.Response, n.Error)
+		s.reportToRun(m, old, Retry, &n.Response, n.Error)
 		return Disposition{State: Retry, Next: m.at}
 	}
 	return Disposition{State: m.state}
@@ -256,13 +259,8 @@ func (s *Store) retry(m *Message, at, now int64, lacks string) {
 	s.store(m)
 }
 
-// fail turns m into a dead letter, which tells what a callback had to leave out.
+// fail turns m, which is not of a run, into a dead letter, which tells what a callback had to leave out.
 func (s *Store) fail(e *env.Env, m *Message, n *Result, last *eventDetail, lacks string) {
-	if m.run {
-		s.finishMessage(e, m, Failed, nil, "")
-		s.reportToRun(m, Failed, &n.Response, n.Error)
-		return
-	}
 	d := &Dead{Stamp: Stamp{e.Now, m.Seq}, Response: *last.response, Error: withLacks(last.failure, lacks)}
 	if m.calls&callsFailure != 0 {
 		id, lacks := s.publishCallback(e, m, n, d, true)

@@ -103,6 +103,14 @@ func (s *Store) Explain(id ID, now int64) (Explanation, bool) {
 	return s.explain(m, now), true
 }
 
+// ClaimedAt returns the time at which the attempt of a message that is under way was claimed, in unix milliseconds; 0 if none is.
+func (s *Store) ClaimedAt(id ID) int64 {
+	if m := s.find(id); m != nil && m.place == placeActive {
+		return m.claim.started
+	}
+	return 0
+}
+
 // explain returns the explanation of a message, with its last attempt.
 func (s *Store) explain(m *Message, now int64) Explanation {
 	x := s.explainPlace(m, now)

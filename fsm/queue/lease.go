@@ -105,7 +105,7 @@ func (s *Store) abortAttempt(e *env.Env, seq uint64, why string) Disposition {
 		m.retried++
 	}
 	s.retry(m, e.Now, e.Now, "")
-	s.reportToRun(m, Retry, nil, why)
+	s.reportToRun(m, old, Retry, nil, why)
 	return Disposition{State: m.state, Next: m.at}
 }
 

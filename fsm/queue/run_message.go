@@ -21,6 +21,8 @@ type DeliveryReport struct {
 	// entry.
 	Response Response
 	Error    string
+	// Claimed is the time at which the attempt was claimed, in unix milliseconds.
+	Claimed int64
 }
 
 // TakeReports returns the reports since its last call and clears them. Every apply that ends attempts has to call it.
@@ -30,12 +32,12 @@ func (s *Store) TakeReports() []DeliveryReport {
 	return list
 }
 
-// reportToRun adds a report on m, if it is of a run.
-func (s *Store) reportToRun(m *Message, state State, p *Response, why string) {
+// reportToRun adds a report on an attempt of m, if that is of a run. old is the message as it was during the attempt.
+func (s *Store) reportToRun(m, old *Message, state State, p *Response, why string) {
 	if !m.run {
 		return
 	}
-	t := DeliveryReport{ID: m.ID, Run: m.envelope().Run, State: state, Retried: int(m.retried), Retries: int(m.retries), Error: why}
+	t := DeliveryReport{ID: m.ID, Run: m.envelope().Run, State: state, Retried: int(m.retried), Retries: int(m.retries), Error: why, Claimed: old.claim.started}
 	if state == Retry {
 		t.Next = m.at
 	}

@@ -21,7 +21,7 @@ func detached[T any, P interface {
 func detachedAttempt(p *queue.Response, text string, at int64) Attempt {
 	short := *p
 	short.Body = short.Body[:min(len(short.Body), maxErrorBody)]
-	return *detached(&Attempt{short, text, at})
+	return *detached(&Attempt{Response: short, Error: text, At: at})
 }
 
 // optionsSize is the logical memory of options in bytes.

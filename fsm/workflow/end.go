@@ -123,7 +123,7 @@ func (s *Store) applyFailureReport(e *env.Env, q *queue.Store, r *Run, t *queue.
 	}
 	k := s.edit(e, q, r)
 	c := *r.Callback
-	c.Next = t.Next
+	c.Next, t.Claimed = t.Next, 0
 	if t.State == queue.Delivered {
 		c.State = CallbackSuccess
 		c.NotFound = queue.Value(t.Response.Header, "Upstash-Workflow-Failure-Callback-Notfound") == "true" ||

@@ -133,6 +133,8 @@ type Entry struct {
 	Errors []Attempt
 	// Reserved is the memory that counts already for the answer to a call, in bytes.
 	Reserved int64
+	// Claimed is the time at which the last attempt that is over began, in unix milliseconds; 0 if that is not known.
+	Claimed int64
 }
 
 // Answer is the answer of a third party to a call.
@@ -182,9 +184,29 @@ func (e *Entry) Fields(c *wire.Codec) {
 	wire.List(c, &e.Errors, 3)
 	c.Varint(&e.Since)
 	c.Varint(&e.Deadline)
-	if c.More(e.Reserved != 0) {
+	timed := e.hasClaims()
+	if c.More(e.Reserved != 0 || timed) {
 		c.Varint(&e.Reserved)
 	}
+	if c.More(timed) { // from the level env.Files on
+		c.Varint(&e.Claimed)
+		for i := range e.Errors {
+			c.Varint(&e.Errors[i].Claimed)
+		}
+	}
+}
+
+// hasClaims reports whether it is known when an attempt began.
+func (e *Entry) hasClaims() bool {
+	if e.Claimed != 0 {
+		return true
+	}
+	for i := range e.Errors {
+		if e.Errors[i].Claimed != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Fields codes the value in its wire format.

@@ -11,6 +11,9 @@ import (
 func (s *Store) ApplyReports(e *env.Env, q *queue.Store, list []queue.DeliveryReport) {
 	for i := range list {
 		t := &list[i]
+		if e.Level < env.Files { // states have no place for it
+			t.Claimed = 0
+		}
 		ref, ok := ParseRef(t.Run)
 		r, found := s.runs.Get(ref.Run)
 		switch {
@@ -33,7 +36,7 @@ func (s *Store) applyEntryReport(e *env.Env, q *queue.Store, r *Run, at place, t
 	}
 	k := s.edit(e, q, r)
 	n := *old
-	n.Retried = uint32(t.Retried)
+	n.Retried, n.Claimed = uint32(t.Retried), t.Claimed
 	switch {
 	case t.State == queue.Delivered:
 		n.State, n.Next = Delivered, 0
@@ -81,7 +84,9 @@ func (s *Store) noteAttempt(list []Attempt, t *queue.DeliveryReport, now int64) 
 	}
 	kept := list[max(len(list)-maxErrors+1, 0):]
 	out := make([]Attempt, 0, len(kept)+1)
-	return append(append(out, kept...), detachedAttempt(&t.Response, t.Error, now))
+	n := detachedAttempt(&t.Response, t.Error, now)
+	n.Claimed = t.Claimed
+	return append(append(out, kept...), n)
 }
 
 // superseded reports whether what the delivery of an entry was to bring about is in the log, or on its way: the endpoint has done
@@ -180,7 +185,7 @@ func (wo *work) firstAnswer(n *Entry, t *queue.DeliveryReport) {
 	at := place{wo.r.No, 0}
 	bad := *n
 	bad.State = Undeliverable
-	bad.Errors = wo.s.noteAttempt(n.Errors, &queue.DeliveryReport{Response: t.Response, Error: why}, wo.e.Now)
+	bad.Errors = wo.s.noteAttempt(n.Errors, &queue.DeliveryReport{Response: t.Response, Error: why, Claimed: t.Claimed}, wo.e.Now)
 	wo.set(at, n, &bad)
 	wo.fail(&Fault{Message: n.ID, Response: t.Response, Error: why, Retried: t.Retried, Retries: t.Retries})
 }

@@ -203,6 +203,8 @@ type Attempt struct {
 	Error string
 	// At is the time at which its outcome was known, in unix milliseconds.
 	At int64
+	// Claimed is the time at which it began; 0 if that is not known, and in a Callback. Entry.Fields writes it.
+	Claimed int64
 }
 
 // Fields codes the value in its wire format.

@@ -151,7 +151,7 @@ func (wo *work) dispatch(at place, n *Entry) {
 	o := wo.settings(n).InTrace(wo.r.Trace)
 	c := &queue.Content{URL: wo.url(n), Options: o, CallerIP: wo.r.CallerIP, Run: Ref{DeliverEntry, at.run, at.pos}.Bytes()}
 	n.ID = wo.q.Dispatch(wo.e, c)
-	n.State, n.Retried, n.Retries, n.FirstAt, n.Next = Pending, 0, uint32(c.Retries), c.FirstAt, c.FirstAt
+	n.State, n.Retried, n.Retries, n.FirstAt, n.Next, n.Claimed = Pending, 0, uint32(c.Retries), c.FirstAt, c.FirstAt, 0
 	wo.s.entries.Set(at, n)
 	wo.s.ids.Set(n.ID.Seq, at)
 	wo.s.open.Set(at, struct{}{})

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
@@ -39,6 +40,8 @@ type runBuilder struct {
 	// to each step, if it is not nil.
 	whole func(step uint32) bool
 	led   map[*stepLog]*workflow.Entry
+	// messages has the attempts that are under way; nil unless times are shown.
+	messages *queue.Store
 }
 
 // slot is a branch of a parallel group.

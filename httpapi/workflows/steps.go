@@ -43,8 +43,10 @@ type timedStep struct {
 	CreatedAt int64  `json:"createdAt,omitempty"`
 	// PlannedAt is the time at which the branch of a block was recorded that the step is.
 	PlannedAt int64 `json:"plannedAt,omitempty"`
-	// DueAt is the time from which the endpoint could be called for the step. Failures are the calls of it that failed.
+	// DueAt is the time from which the endpoint could be called for the step, SentAt that of the call that did it or is under way.
+	// Failures are the calls that failed.
 	DueAt    int64         `json:"dueAt,omitempty"`
+	SentAt   int64         `json:"sentAt,omitempty"`
 	Failures []timedFail   `json:"failures,omitempty"`
 	NextAt   int64         `json:"nextAt,omitempty"`
 	WakesAt  int64         `json:"wakesAt,omitempty"`
@@ -55,6 +57,7 @@ type timedStep struct {
 
 // timedFail is an attempt that failed.
 type timedFail struct {
+	SentAt int64 `json:"sentAt,omitempty"`
 	Time   int64 `json:"time"`
 	Status int   `json:"status"`
 }
@@ -72,6 +75,7 @@ type timedCall struct {
 	URL        string      `json:"url"`
 	Method     string      `json:"method"`
 	CalledAt   int64       `json:"calledAt"`
+	SentAt     int64       `json:"sentAt,omitempty"`
 	Status     int         `json:"status,omitempty"`
 	AnsweredAt int64       `json:"answeredAt,omitempty"`
 	Failures   []timedFail `json:"failures,omitempty"`
@@ -92,8 +96,8 @@ func (re *request) listSteps() (page *stepPage, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = re.viewRun(func(store *workflow.Store, run *workflow.Run, now int64) {
-		b := newTimedBuilder(store, run, now)
+	err = re.viewRun(func(v *fsm.View, run *workflow.Run) {
+		b := newTimedBuilder(v, run)
 		b.build()
 		page = b.page(first, limit)
 	})
@@ -118,7 +122,7 @@ func (re *request) readGroups() (first, limit int, err error) {
 }
 
 // viewRun reads the run that the path names; workflowCreatedAt distinguishes runs of one id, and is the newest without.
-func (re *request) viewRun(fn func(store *workflow.Store, run *workflow.Run, now int64)) error {
+func (re *request) viewRun(fn func(*fsm.View, *workflow.Run)) error {
 	created, err := re.readCreated()
 	if err != nil {
 		return err
@@ -127,7 +131,7 @@ func (re *request) viewRun(fn func(store *workflow.Store, run *workflow.Run, now
 	err = re.view(func(v *fsm.View) {
 		if r := v.Workflows().Find(id, created); r != nil {
 			found = true
-			fn(v.Workflows(), r, v.Now())
+			fn(v, r)
 		}
 	})
 	if err == nil && !found {
@@ -137,8 +141,9 @@ func (re *request) viewRun(fn func(store *workflow.Store, run *workflow.Run, now
 }
 
 // newTimedBuilder makes a builder that reads neither headers nor the bodies of steps, but for what sleeps and waits say in them.
-func newTimedBuilder(store *workflow.Store, run *workflow.Run, now int64) *runBuilder {
-	b := newBuilder(store, run, now, view.Redactor{Hide: run.Redact})
+func newTimedBuilder(v *fsm.View, run *workflow.Run) *runBuilder {
+	b := newBuilder(v.Workflows(), run, v.Now(), view.Redactor{Hide: run.Redact})
+	b.messages = v.Messages()
 	b.led = map[*stepLog]*workflow.Entry{}
 	b.whole = func(uint32) bool { return false }
 	return b
@@ -186,7 +191,7 @@ func (b *runBuilder) timed(n *stepLog, waiting map[uint32]*workflow.Waiter) *tim
 		NextAt: n.NextDeliveryTime,
 	}
 	if led := b.led[n]; led != nil {
-		t.DueAt, t.Failures = led.FirstAt, failures(led.Errors)
+		t.DueAt, t.SentAt, t.Failures = led.FirstAt, b.sentAt(led), failures(led.Errors)
 		t.plan(led)
 	}
 	if result, ok := b.store.ResultOf(b.run.No, step); ok && step > 0 {
@@ -196,7 +201,7 @@ func (b *runBuilder) timed(n *stepLog, waiting map[uint32]*workflow.Waiter) *tim
 		t.Wait = &timedWait{w.EventID, w.Created, w.Deadline, false}
 	}
 	if call := b.calls[step]; call != nil && step > 0 {
-		t.Call = &timedCall{URL: n.CallURL, Method: n.CallMethod, CalledAt: call.Created, Status: n.CallResponseStatus, Failures: failures(call.Errors)}
+		t.Call = &timedCall{URL: n.CallURL, Method: n.CallMethod, CalledAt: call.Created, SentAt: b.sentAt(call), Status: n.CallResponseStatus, Failures: failures(call.Errors)}
 		if answer, ok := b.store.AnswerTo(b.run.No, step); ok {
 			t.Call.AnsweredAt = answer.Created
 		}
@@ -205,6 +210,17 @@ func (b *runBuilder) timed(n *stepLog, waiting map[uint32]*workflow.Waiter) *tim
 		t.Invoked = &timedInvoked{child.ID, child.URL, child.State.String(), child.Created, child.Completed}
 	}
 	return t
+}
+
+// sentAt returns the time of the attempt that delivered an entry, or is under way; 0 if there is none, or its time is not kept.
+func (b *runBuilder) sentAt(e *workflow.Entry) int64 {
+	switch {
+	case e.State == workflow.Delivered:
+		return e.Claimed
+	case e.State.Open():
+		return b.messages.ClaimedAt(e.ID)
+	}
+	return 0
 }
 
 // plan adds what the plan of a branch says. A branch that sleeps does so before the endpoint is called for it.
@@ -245,8 +261,8 @@ func (re *request) getStep() (out *stepDetail, err error) {
 		return nil, messages.Invalid("invalid step %q: expected its number", text)
 	}
 	step := uint32(number)
-	err = re.viewRun(func(store *workflow.Store, run *workflow.Run, now int64) {
-		b := newTimedBuilder(store, run, now)
+	err = re.viewRun(func(v *fsm.View, run *workflow.Run) {
+		b := newTimedBuilder(v, run)
 		b.Trim = view.All
 		b.whole = func(n uint32) bool { return n == step }
 		b.build()
@@ -284,7 +300,7 @@ func (b *runBuilder) detail(step uint32) *stepDetail {
 func failures(list []workflow.Attempt) []timedFail {
 	out := make([]timedFail, 0, len(list))
 	for i := range list {
-		out = append(out, timedFail{list[i].At, list[i].Status})
+		out = append(out, timedFail{list[i].Claimed, list[i].At, list[i].Status})
 	}
 	if len(out) == 0 {
 		return nil

@@ -49,10 +49,12 @@ func (w *world) timedSteps() {
 	w.is("url", call.at("call", "url"), w.url("out/again/"+id))
 	w.is("status", call.at("call", "status"), "200")
 	failed := call.at("call", "failures", 0, "time").int()
-	w.true(call.at("dueAt").int() <= call.at("call", "calledAt").int() && call.at("call", "calledAt").int() <= failed &&
+	w.true(call.at("dueAt").int() <= call.at("sentAt").int() && call.at("sentAt").int() <= call.at("call", "calledAt").int() && call.at("call", "calledAt").int() <= failed &&
 		failed+20 <= call.at("call", "answeredAt").int() && call.at("call", "answeredAt").int() <= call.at("createdAt").int(), "%v", call)
 	w.true(wait.at("dueAt").int() <= wait.at("wait", "since").int() && wait.at("wait", "since").int()+120_000 == wait.at("wait", "deadline").int() &&
 		wait.at("wait", "since").int() <= wait.at("createdAt").int() && wait.at("wait", "timedOut").String() == "false", "%v", wait)
+	sent, again := call.at("call", "failures", 0, "sentAt").int(), call.at("call", "sentAt").int()
+	w.true(call.at("call", "calledAt").int() <= sent && sent <= failed && failed+20 <= again && again <= call.at("call", "answeredAt").int(), "%v", call)
 	w.true(sleep.at("wakesAt").int() == sleep.at("createdAt").int()+3_600_000, "%v", sleep)
 
 	w.pagesOfSteps(id, page)
@@ -108,7 +110,7 @@ func (w *world) timedBlock() {
 	w.batch(200, w.url("m/ok"), nap, `{"stepId":0,"stepName":"nap","stepType":"SleepFor","sleepFor":3600,"concurrent":2,"targetStep":1}`)
 	branch := w.steps(sleeper, "").at("steps", 1, "steps", 0)
 	w.true(branch.at("plannedAt").int() == branch.at("createdAt").int() && branch.at("wakesAt").int() == branch.at("plannedAt").int()+3_600_000 &&
-		branch.at("dueAt").int() == branch.at("wakesAt").int(), "%v", branch)
+		branch.at("dueAt").int() == branch.at("wakesAt").int() && branch.at("sentAt").v == nil, "%v", branch)
 
 	parent := w.start("flows/parent", "{}", nil)
 	l := w.state(parent, "RUN_SUCCESS")
@@ -128,6 +130,9 @@ func (w *world) timedFailure() {
 	w.is("state", last.at("state"), "STEP_FAILED")
 	w.is("stepId", last.at("stepId"), "1")
 	w.is("failures", last.at("failures").count(), l.at("steps", -1, "steps", 0, "errors").count().String())
+	for i := range last.at("failures").len() {
+		w.true(last.at("failures", i, "sentAt").int() <= last.at("failures", i, "time").int() && last.at("failures", i, "sentAt").int() > 1e12, "%v", last)
+	}
 	w.is("time", last.at("failures", -1, "time"), l.at("steps", -1, "steps", 0, "errors", -1, "time").String())
 	w.true(strings.Contains(w.ask(200, "GET", "/v2/workflows/runs/"+id+"/steps/1", nil, "").at("errors", -1, "body").String(), "it is bad"), "errors")
 
