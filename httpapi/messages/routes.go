@@ -134,6 +134,7 @@ func routes() []Route {
 		{Method: http.MethodPatch, Path: "/v2/schedules/*scheduleId", Described: schedule[1:3], serve: (*request).patchSchedule},
 		{Method: http.MethodGet, Path: "/v2/schedules/*scheduleId", serve: (*request).getSchedule},
 		{Method: http.MethodDelete, Path: "/v2/schedules/*scheduleId", serve: (*request).deleteSchedule},
+		{Method: http.MethodGet, Path: "/v2/cron", serve: (*request).cronTimes},
 		{Method: http.MethodGet, Path: "/v2/queues", serve: (*request).listQueues},
 		{Method: http.MethodPost, Path: "/v2/queues", serve: (*request).putQueue},
 		{Method: http.MethodGet, Path: "/v2/queues/:queue", serve: func(q *request) error { return q.getQueue(q.Plain(1)) }},

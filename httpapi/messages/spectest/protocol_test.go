@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -442,6 +443,10 @@ var resources = []claim{
 		want(t, "delay", s.number("delay"), 60)
 		want(t, "header", text(s["header"]), `{"Content-Type":["text/a"]}`)
 		want(t, "preview", len(s["nextScheduleTimes"].([]any)), 5)
+		preview := w.ask(t, "GET", "/v2/cron?expression="+url.QueryEscape("CRON_TZ=Europe/Berlin 0 9 * * 1"), "").object(t)
+		want(t, "times of an expression", text(preview["times"]), text(s["nextScheduleTimes"]))
+		want(t, "zone of an expression", preview.text("timeZone"), "Europe/Berlin")
+		w.ask(t, "GET", "/v2/cron?expression=0+9+*", "").fails(t, 400, "")
 		put("", "Svc-Cron: */10 * * * *")
 		s = w.ask(t, "GET", "/v2/schedules/"+id, "").object(t)
 		want(t, "what is left", s.has("body") || s.has("delay") || s.has("header"), false)
