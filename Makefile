@@ -76,6 +76,11 @@ console-dev: setup ## serve the console from its source beside a running node (A
 console-bench: build setup ## how fast the console is with many keys, messages and runs, and what it costs (ARGS=views or cost, SCALE=0.01)
 	TRIREME=$(CURDIR)/$(BIN) CHROMIUM=$$(command -v chromium || command -v google-chrome) node console/test/bench.mjs $(ARGS)
 
+.PHONY: browsers
+browsers: build setup ## every view of the console in Chromium and Firefox, light and dark, at five widths, each looked at by axe
+	EVERY_WIDTH=1 TRIREME=$(CURDIR)/$(BIN) CHROMIUM=$$(command -v chromium || command -v google-chrome) node console/test/console.mjs
+	EVERY_WIDTH=1 TRIREME=$(CURDIR)/$(BIN) FIREFOX=$$(command -v firefox-esr || command -v firefox) node console/test/console.mjs
+
 .PHONY: screenshots
 screenshots: build setup ## draw the pictures of docs/console.md, docs/images/console, from the console's tests
 	TRIREME=$(CURDIR)/$(BIN) CHROMIUM=$$(command -v chromium || command -v google-chrome) SCREENSHOTS=$(CURDIR)/docs/images/console node console/test/console.mjs

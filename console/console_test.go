@@ -87,10 +87,10 @@ func read(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestUnits runs the unit tests of sources that need no browser: the words for figures, and the spans of a waterfall.
+// TestUnits runs the unit tests of sources that need no browser: the words for figures, the spans of a waterfall, and what views work out.
 func TestUnits(t *testing.T) {
 	needs(t)
-	for _, name := range []string{"format", "waterfall"} {
+	for _, name := range []string{"format", "units", "waterfall"} {
 		if out, err := exec.CommandContext(t.Context(), "node", "test/"+name+".mjs").CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
@@ -163,27 +163,46 @@ func ask(t *testing.T, binary string, more ...string) string {
 	return ""
 }
 
-// TestInBrowser drives every view in Chromium, on one node and on three.
+// TestInBrowser drives every view, on one node and on three.
 func TestInBrowser(t *testing.T) {
 	needs(t)
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil && browser == "" {
-			browser = path
-		}
-	}
-	if browser == "" {
-		t.Skip("Chromium is not installed (Debian's package chromium)")
-	}
 	binary := filepath.Join(t.TempDir(), "trireme")
 	build := exec.Command("go", "build", "-tags", "nomsgpack", "-o", binary, "../cmd/trireme")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	for _, browser := range []struct {
+		name     string
+		programs []string
+	}{
+		{"Chromium", []string{"chromium", "chromium-browser", "google-chrome"}},
+		{"Firefox", []string{"firefox-esr", "firefox"}},
+	} {
+		t.Run(browser.name, func(t *testing.T) {
+			drive(t, strings.ToUpper(browser.name)+"="+installed(t, browser.programs), "TRIREME="+binary)
+		})
+	}
+}
+
+// installed returns the path of the first program that is there, and skips the test if none is.
+func installed(t *testing.T, programs []string) string {
+	t.Helper()
+	for _, name := range programs {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skipf("not installed (Debian's package %s)", programs[0])
+	return ""
+}
+
+// drive runs the tests of the pages with variables of the environment.
+func drive(t *testing.T, variables ...string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", "test/console.mjs")
-	cmd.Env = append(os.Environ(), "TRIREME="+binary, "CHROMIUM="+browser)
+	cmd.Env = append(os.Environ(), variables...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -14,6 +14,7 @@ const anyone = () => true,
   keyspace = (w: Who) => w.keyspace,
   messages = (w: Who) => w.messages !== "",
   admin = (w: Who) => w.admin,
+  apps = (w: Who) => w.admin || w.keyspace || w.messages !== "",
   people = (w: Who) => w.admin || w.keyspace;
 
 const view = (path: string, name: string, icon: string, may: View["may"], load: View["load"]): View => ({
@@ -26,7 +27,13 @@ const view = (path: string, name: string, icon: string, may: View["may"], load: 
 
 /** groups of views, in the order of the menu. */
 export const groups: [string, View[]][] = [
-  ["", [view("/", "Overview", "overview", anyone, async () => (await import("./overview")).Overview)]],
+  [
+    "",
+    [
+      view("/", "Overview", "overview", anyone, async () => (await import("./overview")).Overview),
+      view("/connect", "Connect", "connect", apps, async () => (await import("./connect/connect")).Connect),
+    ],
+  ],
   [
     "Keyspace",
     [

@@ -1,7 +1,6 @@
 // What people do in the console, and what comes of it.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { clean, section, until } from "./harness.mjs";
+import { clean, downloaded, section, until } from "./harness.mjs";
 
 export async function acts(page, { ask, to, run, later }) {
   section("acts");
@@ -12,7 +11,7 @@ export async function acts(page, { ask, to, run, later }) {
   await dialog.getByPlaceholder("https://example.com/hook").fill(`${to}/from-the-form`);
   await dialog.locator("textarea").last().fill("{}");
   await dialog.getByRole("button", { name: "Publish" }).click();
-  await page.locator(".timeline", { hasText: "DELIVERED" }).waitFor();
+  await page.locator(".card > .timeline", { hasText: "DELIVERED" }).waitFor();
 
   section("run now");
   await runNow(page, { ask, to, later });
@@ -34,9 +33,7 @@ export async function acts(page, { ask, to, run, later }) {
   await page.go("/queues");
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("paused", { exact: true }).waitFor();
-  await page.go("/schedules");
-  await page.getByRole("button", { name: "Next five times" }).click();
-  await until(async () => assert.equal(await dialog.locator("li").count(), 5), "the next five times");
+  await schedules(page, dialog);
   await page.go(`/runs?id=${run.workflowRunId}`);
   await page.getByRole("button", { name: "Cancel" }).click();
   await dialog.locator("[data-sure]").fill(run.workflowRunId);
@@ -53,11 +50,32 @@ export async function acts(page, { ask, to, run, later }) {
   await page.getByText("0 keys in database shop").waitFor();
   await page.go("/audit");
   await page.getByText("create database").waitFor();
-  const backup = page.waitForEvent("download");
   await page.go("/cluster");
-  await page.getByRole("button", { name: "Download a backup" }).click();
-  assert.ok(readFileSync(await (await backup).path()).length > 1000);
+  const backup = await downloaded(page, () => page.getByRole("button", { name: "Download a backup" }).click());
+  assert.ok(backup.length > 1000);
   clean(page, "acts");
+}
+
+/** schedules looks at one, makes another, runs it, and sees what it has published. */
+async function schedules(page, dialog) {
+  await page.go("/schedules");
+  await page.getByRole("link", { name: "daily" }).click();
+  await until(async () => assert.equal(await page.locator(".times li").count(), 5), "the next five times");
+  await page.getByText("At 09:00, every day", { exact: false }).first().waitFor();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await dialog.getByLabel("Cron").fill("CRON_TZ=Europe/Berlin 30 7 * * 1-5");
+  await dialog.getByText("At 07:30, Monday through Friday, in Europe/Berlin").waitFor();
+  await until(async () => assert.equal(await dialog.locator(".times li").count(), 5), "the times of what is typed");
+  await dialog.getByLabel("Show in").selectOption("Europe/Berlin");
+  assert.match(await dialog.locator(".times li").first().innerText(), / 07:30:00/);
+  await dialog.getByLabel("Cron").fill("30 7 * *");
+  await dialog.locator(".bad-text").waitFor();
+  await dialog.getByLabel("Cron").fill("30 7 * * 1-5");
+  await dialog.getByRole("button", { name: "Save the schedule" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("At 07:30, Monday through Friday").first().waitFor();
+  await page.getByRole("button", { name: "Run now" }).click();
+  await page.locator("main tr", { hasText: "delivered" }).first().waitFor();
 }
 
 async function dataActs(page, dialog, ask) {
@@ -116,7 +134,7 @@ async function runNow(page, { ask, to, later }) {
   const now = page.getByRole("button", { name: "Run now" });
   await page.go(`/messages?id=${later.messageId}`);
   await now.click();
-  await page.locator(".timeline", { hasText: "DELIVERED" }).waitFor();
+  await page.locator(".card > .timeline", { hasText: "DELIVERED" }).waitFor();
   await now.waitFor({ state: "detached" });
   const workflow = async (id, path, headers) => {
     await ask("/v2/batch", {

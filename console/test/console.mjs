@@ -1,8 +1,8 @@
-// Drives the console in Chromium. TRIREME is the binary, CHROMIUM the browser; with
+// Drives the console in a browser. TRIREME is the binary, CHROMIUM or FIREFOX the browser; with
 // SCREENSHOTS, a folder, the pictures of docs/console.md are made.
 import assert from "node:assert/strict";
 import { acts } from "./acts.mjs";
-import { accessible, end, open, section, signIn } from "./harness.mjs";
+import { accessible, end, gecko, open, section, signIn } from "./harness.mjs";
 import { histogram } from "./histogram.mjs";
 import { hostileViews } from "./hostile.mjs";
 import { leaderDies } from "./leader.mjs";
@@ -26,7 +26,7 @@ try {
   await page.fill("input[name=token]", "wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").waitFor();
-  assert.equal(page.faults.length, 1); // the browser reports the refusal
+  assert.equal(page.faults.length, gecko ? 0 : 1); // Chromium reports the refusal
   page.faults = [];
   await signIn(page, { token: admin });
   const cookies = await page.context().cookies();
@@ -48,8 +48,11 @@ try {
   await asksFirst(page, ask);
   await shownOnce(page);
 
-  section("roles: what a credential may not see is in no reply");
-  await everyRole(c);
+  if (!gecko) {
+    // What replies contain is the server's affair, and Firefox does not tell what was asked for.
+    section("roles: what a credential may not see is in no reply");
+    await everyRole(c);
+  }
 
   section("hostile content");
   const brave = await open(`${url}/console/`);

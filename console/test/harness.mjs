@@ -1,21 +1,42 @@
 // What the tests and the benchmark of the console share: nodes and pages.
-// TRIREME is the binary, CHROMIUM the browser.
+// TRIREME is the binary, CHROMIUM or FIREFOX the browser.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const processes = [],
-  folders = [];
-export const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM,
-  args: process.getuid() === 0 ? ["--no-sandbox"] : [],
-});
+const downloads = mkdtempSync(join(tmpdir(), "console-")),
+  processes = [],
+  folders = [downloads];
+/** gecko: it is Firefox, as it was installed, which is spoken to by WebDriver BiDi. */
+export const gecko = !!process.env.FIREFOX;
+export const browser = gecko
+  ? await firefox.launch({
+      channel: "moz-firefox",
+      executablePath: process.env.FIREFOX,
+      downloadsPath: downloads,
+      firefoxUserPrefs: { "ui.prefersReducedMotion": 1, "layout.css.prefers-color-scheme.content-override": 1 },
+    })
+  : await chromium.launch({
+      executablePath: process.env.CHROMIUM,
+      args: process.getuid() === 0 ? ["--no-sandbox"] : [],
+    });
+
+/** look gives a page another theme and width. Firefox emulates no theme: its page has the button for it. */
+export async function look(page, theme, width) {
+  if (gecko) {
+    const button = page.locator("button[aria-label^='Theme:']");
+    for (let i = 0; i < 3 && (await page.evaluate(() => document.documentElement.dataset.theme)) !== theme; i++)
+      await button.evaluate((b) => b.click());
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);
+  } else await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+  await page.setViewportSize({ width, height: 900 });
+}
 
 /** start runs the binary until a line says that it is ready, and gives what it has printed. */
 export function start(args, ready, env = {}) {
@@ -54,6 +75,12 @@ export async function until(fn, what, ms = 120000) {
   }
 }
 
+/** lost ends the wait for a body of which the browser tells no more once its page was left. */
+const lost = () =>
+  new Promise((done) => {
+    setTimeout(done, 30_000).unref();
+  });
+
 /** open opens a page that fails the test by any error of its console, script or policy. */
 export async function open(
   url,
@@ -64,6 +91,10 @@ export async function open(
     colorScheme: theme,
     reducedMotion: "reduce",
   });
+  // Firefox tells of what its policy refuses by this event alone.
+  await context.addInitScript(() =>
+    addEventListener("securitypolicyviolation", (e) => console.error(`${e.violatedDirective} refuses ${e.blockedURI}`)),
+  );
   context.setDefaultTimeout(120000); // the machine may be busy with other tests
   const page = await context.newPage();
   page.faults = [];
@@ -82,9 +113,9 @@ export async function open(
     page.replies.push(reply);
     if (bodies && reply.path.includes("/api/") && !/event-stream/.test(r.headers()["content-type"] ?? ""))
       page.bodies.push(
-        r.text().then(
+        Promise.race([r.text(), lost()]).then(
           (text) => {
-            reply.text = text;
+            reply.text = text ?? "";
           },
           () => {},
         ),
@@ -100,6 +131,22 @@ export async function open(
     await Promise.all(page.bodies); // a body that is not read yet is lost with its page
   };
   return page;
+}
+/** downloaded is the file that the browser keeps after an act. Firefox tells of none: its folder has it. */
+export async function downloaded(page, act) {
+  if (!gecko) {
+    const file = page.waitForEvent("download");
+    await act();
+    return readFileSync(await (await file).path());
+  }
+  await act();
+  return until(() => {
+    const [name, more] = readdirSync(downloads);
+    assert.ok(name && !more, "one file that is complete");
+    const bytes = readFileSync(join(downloads, name));
+    assert.ok(bytes.length > 0);
+    return bytes;
+  }, "the download");
 }
 export async function settled(page) {
   await page.waitForSelector("main .page-head");

@@ -75,7 +75,7 @@ export async function everyRole(c) {
     section(`  ${role.name}`);
     await signIn(p, role.form);
     assert.equal(await p.locator(".me b").textContent(), role.name);
-    assert.deepEqual(await p.locator(".nav-group a").allTextContents(), ["Overview", ...role.sees]);
+    assert.deepEqual(await p.locator(".nav-group a").allTextContents(), ["Overview", "Connect", ...role.sees]);
     for (const path of role.name === "admin" ? visited.filter((v) => short.has(v) || !views.includes(v)) : visited) {
       await p.go(path);
       assert.deepEqual(p.faults, [], `${role.name} ${path}`);

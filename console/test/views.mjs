@@ -1,7 +1,7 @@
 // Every view, as a person sees it: in light and dark, wide and narrow.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { accessible, clean, open, signIn } from "./harness.mjs";
+import { accessible, clean, look, open, signIn } from "./harness.mjs";
 
 export const keys = (k) => `/data?key=${encodeURIComponent(k)}`;
 
@@ -10,6 +10,7 @@ export function viewsOf({ hostile, sent, run }) {
   const views = [
     "/",
     "/?range=7d",
+    "/connect",
     "/data",
     ...[
       "greeting",
@@ -45,9 +46,13 @@ export function viewsOf({ hostile, sent, run }) {
     "/dead",
     "/dead?of=runs",
     "/queues",
+    "/queues?name=mail",
     "/flow",
+    "/flow?key=vendor",
     "/schedules",
+    "/schedules?id=daily",
     "/groups",
+    "/groups?name=all",
     "/keys",
     "/runs",
     `/runs?id=${run.workflowRunId}`,
@@ -61,6 +66,7 @@ export function viewsOf({ hostile, sent, run }) {
   const short = new Set([
     "/",
     "/?range=7d",
+    "/connect",
     "/data",
     keys("profile:1"),
     keys("doc"),
@@ -71,7 +77,8 @@ export function viewsOf({ hostile, sent, run }) {
     `/messages?id=${sent.messageId}`,
     "/dead",
     "/queues",
-    "/schedules",
+    "/queues?name=mail",
+    "/schedules?id=daily",
     "/keys",
     "/runs",
     `/runs?id=${run.workflowRunId}`,
@@ -83,6 +90,46 @@ export function viewsOf({ hostile, sent, run }) {
   return { views, short };
 }
 
+/** all is set by `make browsers`: every view in each theme at each width is looked at by axe. */
+const all = !!process.env.EVERY_WIDTH;
+const shown = [
+  ["light", 1440],
+  ["dark", 390],
+  ["dark", 1440],
+  ["light", 390],
+  ...(all
+    ? [768, 1024, 1920].flatMap((w) => [
+        ["light", w],
+        ["dark", w],
+      ])
+    : []),
+];
+/** extra are pictures that are not of the light theme on a screen of 1440 pixels. */
+const extra = { "/messages dark 1440": "messages-dark", "/ dark 390": "overview-narrow" };
+
+/** fits holds a page to the width of the screen. */
+async function fits(page, where) {
+  const wide = await page.evaluate(() => {
+    if (document.documentElement.scrollWidth <= innerWidth + 1) return "";
+    const beyond = [...document.querySelectorAll("main *")].filter(
+      (e) => e.getBoundingClientRect().right > innerWidth + 1,
+    );
+    return (
+      beyond
+        .map((e) => `${e.tagName}.${e.className}`)
+        .slice(0, 5)
+        .join(", ") || "the page"
+    );
+  });
+  assert.equal(wide, "", `${where}: wider than the screen`);
+}
+
+async function picture(page, name) {
+  if (!process.env.SCREENSHOTS || !name) return;
+  const png = await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`) });
+  assert.ok(png.length < 150000, `${name}.png has ${png.length} bytes`);
+}
+
 export async function everyView(page, c) {
   const { url, admin, sent, run } = c,
     { views, short } = viewsOf(c);
@@ -92,44 +139,28 @@ export async function everyView(page, c) {
     [`/messages?id=${sent.messageId}`]: "message",
     [`/runs?id=${run.workflowRunId}`]: "run",
   };
-  const shown = [
-    ["light", 1440],
-    ["dark", 390],
-    ["dark", 1440],
-    ["light", 390],
-  ];
   for (const path of views) {
     for (const [theme, width] of shown) {
       const first = theme === "light" && width === 1440;
-      if (!first && !(theme === "dark" && width === 390) && !short.has(path)) continue;
+      if (!first && !(theme === "dark" && width === 390) && !short.has(path) && !all) continue;
       const where = `${path.slice(0, 60)} ${theme} ${width}`;
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-      await page.setViewportSize({ width, height: 900 });
       if (first) await page.go(path);
+      await look(page, theme, width);
       clean(page, where);
       await accessible(page, where);
-      assert.ok(
-        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1),
-        `${where} is wider than the page`,
-      );
+      await fits(page, where);
       assert.equal(await page.evaluate(() => window.pwned), undefined, where);
-      const picture = first
-        ? shots[path]
-        : theme === "dark" && width === 1440 && path === "/messages"
-          ? "messages-dark"
-          : theme === "dark" && width === 390 && path === "/"
-            ? "overview-narrow"
-            : null;
-      if (process.env.SCREENSHOTS && picture) {
-        const png = await page.screenshot({ path: join(process.env.SCREENSHOTS, `${picture}.png`) });
-        assert.ok(png.length < 150000, `${picture}.png has ${png.length} bytes`);
-      }
+      await picture(page, first ? shots[path] : extra[`${path} ${theme} ${width}`]);
+    }
+    for (const width of [768, 1024, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      await fits(page, `${path.slice(0, 60)} ${width}`);
     }
   }
-  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
-  await page.setViewportSize({ width: 1440, height: 900 });
+  await look(page, "light", 1440);
   const phone = await open(`${url}/console/`, { theme: "dark", width: 390 });
   await signIn(phone, { token: admin });
+  await look(phone, "dark", 390);
   for (const path of ["/", "/data", "/messages", "/runs"]) {
     await phone.go(path);
     await accessible(phone, `opened on a phone: ${path}`);

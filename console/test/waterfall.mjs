@@ -62,7 +62,44 @@ assert.deepEqual(rows.map(of), [[], ["work! 100-150", "retry 150-"]]);
 assert.equal(rows[1].spans[1].until, 5000);
 assert.equal(took(rows[1], 1100), 1000);
 rows = runRows(run(one(init, { stepId: 1, state: "STEP_PROGRESS", dueAt: 100 })));
-assert.deepEqual(of(rows[1]), ["work 100-"]);
+assert.deepEqual(of(rows[1]), ["queue 100-"]);
+rows = runRows(run(one(init, { stepId: 1, state: "STEP_PROGRESS", dueAt: 100, sentAt: 130 })));
+assert.deepEqual(of(rows[1]), ["queue 100-130", "work 130-"]);
+
+// What waited for its turn, what failed and waited for its delay, and what took less than a millisecond.
+rows = runRows(
+  run(
+    one(
+      init,
+      {
+        stepId: 1,
+        stepName: "a",
+        ...done,
+        dueAt: 100,
+        sentAt: 1210,
+        createdAt: 1250,
+        failures: [
+          { sentAt: 140, time: 150, status: 500 },
+          { sentAt: 650, time: 700, status: 500 },
+        ],
+      },
+      { stepId: 2, stepName: "b", ...done, dueAt: 1250, sentAt: 1250, createdAt: 1250 },
+      {
+        stepId: 3,
+        stepName: "c",
+        state: "STEP_FAILED",
+        dueAt: 1250,
+        failures: [{ sentAt: 1260, time: 1260, status: 500 }],
+      },
+    ),
+    { completedAt: 1260 },
+  ),
+);
+assert.deepEqual(rows.slice(1).map(of), [
+  ["queue 100-140", "work! 140-150", "retry 150-650", "work! 650-700", "retry 700-1210", "work 1210-1250"],
+  ["work 1250-1250"],
+  ["queue 1250-1260", "work! 1260-1260"],
+]);
 
 // A start that was delayed, a sleep, a sleep that a cancelled run did not finish.
 rows = runRows(
@@ -112,7 +149,8 @@ const branches = (step, more) =>
     )[2],
   );
 assert.deepEqual(branches({ ...done, createdAt: 930 }), ["sleep 200-900", "work 900-930"]);
-assert.deepEqual(branches({ state: "STEP_PROGRESS" }), ["sleep 200-900", "work 900-"]);
+assert.deepEqual(branches({ state: "STEP_PROGRESS" }), ["sleep 200-900", "queue 900-"]);
+assert.deepEqual(branches({ state: "STEP_PROGRESS", sentAt: 910 }), ["sleep 200-900", "queue 900-910", "work 910-"]);
 assert.deepEqual(branches({ state: "STEP_CANCELED" }, { completedAt: 400 }), ["sleep 200-400"]);
 
 // A wait that is over and one that is not.
@@ -151,7 +189,7 @@ assert.deepEqual(rows.slice(1).map(of), [
   ["call! 120-200", "call 200-300"],
 ]);
 assert.deepEqual([rows[2].name, rows[2].note, rows[2].depth, rows[2].pick], ["PUT https://a.example/x", "200", 1, "1"]);
-rows = called({ state: "STEP_PROGRESS", createdAt: 120 });
+rows = called({ state: "STEP_PROGRESS", createdAt: 120 }, { sentAt: 120 });
 assert.deepEqual(rows.slice(1).map(of), [["work 100-120", "call 120-"], ["call 120-"]]);
 rows = called({ state: "STEP_RETRY", createdAt: 120, nextAt: 9000 }, { failures: [{ time: 200, status: 503 }] });
 assert.deepEqual(of(rows[2]), ["call! 120-200", "retry 200-"]);
@@ -182,7 +220,7 @@ assert.deepEqual(
   [
     ["2 in parallel", 0, "info", undefined],
     ["p1", 1, "good", "1", "work 110-300"],
-    ["p2", 1, "info", "2", "work 110-"],
+    ["p2", 1, "info", "2", "queue 110-"],
   ],
 );
 assert.equal(extent(rows[1]), null);
@@ -190,9 +228,12 @@ assert.equal(new Set(rows.map((r) => r.id)).size, rows.length);
 assert.equal(firstOpen([...one(init), block]), 1);
 assert.equal(firstOpen(one(init, { stepId: 1, ...done })), 1);
 assert.equal(firstOpen([]), 0);
-assert.deepEqual(runBounds(run([]), 400), { from: 100, to: 400 });
-assert.deepEqual(runBounds(run([], { completedAt: 300 }), 400), { from: 100, to: 300 });
-assert.deepEqual(runBounds(run([]), 100), { from: 100, to: 101 });
+assert.deepEqual(runBounds(run([]), [], 400), { from: 100, to: 400 });
+assert.deepEqual(runBounds(run([], { completedAt: 300 }), [], 400), { from: 100, to: 300 });
+assert.deepEqual(runBounds(run([]), [], 100), { from: 100, to: 101 });
+// A resumed run has steps of the run before.
+const resumed = run(one(init, { stepId: 1, ...done, dueAt: 40, sentAt: 40, createdAt: 60 }));
+assert.deepEqual(runBounds(resumed, runRows(resumed), 400), { from: 40, to: 400 });
 
 // A message: refused once, then delivered; its callback.
 const event = (time, state, more) => ({ time, state, messageId: "m", url: "https://a.example", ...more });
@@ -226,7 +267,7 @@ assert.deepEqual(
   [
     ["Attempt 1", "500", "bad"],
     ["Attempt 2", "200", "good"],
-    ["Callback https://a.example/cb", "delivered", "good"],
+    ["Callback", "delivered", "good"],
   ],
 );
 assert.deepEqual(

@@ -7,7 +7,7 @@ import { Button } from "../ui/controls";
 import { sure } from "../ui/dialogs";
 import { A, Badge, Card, Empty, Facts, Page, Table, Tabs } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
-import { Body, Headers } from "../ui/text";
+import { Body, Headers, Url } from "../ui/text";
 import { Ago } from "../ui/time";
 import { act, toast } from "../ui/toasts";
 import { Causes } from "./causes";
@@ -210,7 +210,7 @@ export function DeadLetters() {
                   class: "main-cell",
                   of: (m) => (
                     <A to="/dead" q={{ id: m.dlqId, of: runs ? "runs" : undefined }}>
-                      <bdi>{plain(m.workflowUrl ?? m.url ?? "").slice(0, 200)}</bdi>
+                      <Url of={m.workflowUrl ?? m.url} most={200} />
                     </A>
                   ),
                 },
@@ -330,7 +330,7 @@ function Letter({ root, id, runs }: { root: string; id: string; runs: boolean })
             <Card>
               <Facts
                 of={[
-                  ["Destination", <bdi>{plain(m.url ?? "")}</bdi>],
+                  ["Destination", <Url of={m.url} />],
                   ["Method", m.method],
                   ["Answer", m.responseStatus ? <Badge tone="bad">{m.responseStatus}</Badge> : "none"],
                   ["Created", figure("/v2/dlq", "createdAt", m.createdAt)],

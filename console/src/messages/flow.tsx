@@ -1,31 +1,23 @@
 // Flow control.
 import { useState } from "preact/hooks";
 import { json, plain } from "../api";
-import { count, figure, inMs } from "../format";
+import { count } from "../format";
 import { query, set } from "../router";
-import { Button, Field, Text } from "../ui/controls";
-import { Dialog, sure } from "../ui/dialogs";
-import { Badge, Card, Empty, Page, Table } from "../ui/layout";
+import { Button, Field } from "../ui/controls";
+import { A, Badge, Card, Empty, Page, Table } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
-import { Ago } from "../ui/time";
-import { act } from "../ui/toasts";
 import { mayWrite } from "./event";
+import { type Flow, FlowActs, inWindow, One, Window } from "./flow-key";
+import { Limit } from "./limit";
+import { Pin } from "./pin";
 import { B, name, Why } from "./why";
 
-type Flow = {
-  flowControlKey: string;
-  waitListSize: number;
-  parallelismMax: number;
-  parallelismCount: number;
-  rateMax: number;
-  rateCount: number;
-  ratePeriod: number;
-  ratePeriodStart: number;
-  isPaused: boolean;
-  isPinnedParallelism: boolean;
-  isPinnedRate: boolean;
-};
 export function FlowControl() {
+  const key = query.value.get("key");
+  return key ? <One id={key} key={key} /> : <List />;
+}
+
+function List() {
   const search = query.value.get("search") ?? "";
   const flows = useLoad<Flow[]>(
     (poll) => json(`/v2/flowControl${search ? `?search=${name(search)}` : ""}`, { poll }),
@@ -39,10 +31,8 @@ export function FlowControl() {
   );
   const [why, ask] = useState(""),
     [pin, open] = useState<Flow | null>(null),
-    [most, limit] = useState<string | null>(null);
+    [most, limit] = useState<number | null>(null);
   const rows = flows.data ?? [];
-  const change = (f: Flow, what: string, done: string) =>
-    act(done, () => json(`/v2/flowControl/${name(f.flowControlKey)}/${what}`, { method: "POST" })).then(flows.again);
   return (
     <Page
       title="Flow control"
@@ -54,7 +44,7 @@ export function FlowControl() {
               All attempts: {count(global.data.parallelismCount)} of{" "}
               {global.data.parallelismMax ? count(global.data.parallelismMax) : "any number"}
             </span>
-            {mayWrite() && <Button onClick={() => limit(String(global.data?.parallelismMax ?? 0))}>Limit</Button>}
+            {mayWrite() && <Button onClick={() => limit(global.data?.parallelismMax ?? 0)}>Limit</Button>}
           </>
         )
       }
@@ -94,9 +84,9 @@ export function FlowControl() {
                   class: "main-cell",
                   of: (f) => (
                     <>
-                      <b>
+                      <A to="/flow" q={{ key: f.flowControlKey }}>
                         <B of={f.flowControlKey} />
-                      </b>{" "}
+                      </A>{" "}
                       {f.isPaused && <Badge tone="warn">paused</Badge>}{" "}
                       {(f.isPinnedParallelism || f.isPinnedRate) && <Badge tone="info">pinned</Badge>}
                     </>
@@ -108,24 +98,8 @@ export function FlowControl() {
                   class: "num",
                   of: (f) => `${count(f.parallelismCount)} of ${f.parallelismMax || "∞"}`,
                 },
-                {
-                  name: "In this window",
-                  class: "num",
-                  of: (f) =>
-                    f.rateMax
-                      ? `${count(f.rateCount)} of ${count(f.rateMax)} in ` +
-                        figure("/v2/flowControl", "ratePeriod", f.ratePeriod)
-                      : "–",
-                },
-                {
-                  name: "Window began",
-                  of: (f) =>
-                    f.ratePeriodStart ? (
-                      <Ago at={inMs("/v2/flowControl", "ratePeriodStart", f.ratePeriodStart)} />
-                    ) : (
-                      "–"
-                    ),
-                },
+                { name: "In this window", class: "num", of: inWindow },
+                { name: "Window began", of: (f) => <Window of={f} /> },
                 {
                   name: "-Actions",
                   class: "acts-cell",
@@ -136,51 +110,7 @@ export function FlowControl() {
                           Why it waits
                         </Button>
                       )}
-                      {mayWrite() && (
-                        <>
-                          <Button
-                            kind="quiet"
-                            onClick={() =>
-                              change(f, f.isPaused ? "resume" : "pause", f.isPaused ? "Resumed" : "Paused")
-                            }
-                          >
-                            {f.isPaused ? "Resume" : "Pause"}
-                          </Button>
-                          <Button
-                            kind="quiet"
-                            onClick={() =>
-                              f.isPinnedParallelism || f.isPinnedRate
-                                ? change(f, "unpin?parallelism=true&rate=true", "Unpinned")
-                                : open(f)
-                            }
-                          >
-                            {f.isPinnedParallelism || f.isPinnedRate ? "Unpin" : "Pin"}
-                          </Button>
-                          {f.rateMax > 0 && (
-                            <Button
-                              kind="quiet"
-                              onClick={() =>
-                                sure({
-                                  title: "Start a new window",
-                                  text: (
-                                    <p>
-                                      What was counted in this window is forgotten: {count(f.waitListSize)} waiting ones
-                                      may start at once.
-                                    </p>
-                                  ),
-                                  verb: "Start the window",
-                                  go: () =>
-                                    json(`/v2/flowControl/${name(f.flowControlKey)}/resetRate`, {
-                                      method: "POST",
-                                    }).then(flows.again),
-                                })
-                              }
-                            >
-                              New window
-                            </Button>
-                          )}
-                        </>
-                      )}
+                      {mayWrite() && <FlowActs of={f} again={flows.again} pin={() => open(f)} />}
                     </>
                   ),
                 },
@@ -197,78 +127,7 @@ export function FlowControl() {
         />
       )}
       {pin && <Pin f={pin} close={() => open(null)} done={flows.again} />}
-      {most !== null && (
-        <Dialog title="Limit all attempts" close={() => limit(null)}>
-          <form
-            onSubmit={async (e) => {
-              e.preventDefault();
-              if (
-                await act("The limit is set", () =>
-                  json("/v2/globalParallelism", { data: { parallelismMax: Number(most) } }),
-                )
-              ) {
-                limit(null);
-                global.again();
-              }
-            }}
-          >
-            <Field label="Attempts at the same time" help="0: no limit">
-              <Text type="number" min="0" value={most} onText={limit} />
-            </Field>
-            <footer>
-              <Button type="submit" kind="main">
-                Set
-              </Button>
-            </footer>
-          </form>
-        </Dialog>
-      )}
+      {most !== null && <Limit of={most} close={() => limit(null)} done={global.again} />}
     </Page>
-  );
-}
-function Pin({ f, close, done }: { f: Flow; close: () => void; done: () => void }) {
-  const [p, setP] = useState(String(f.parallelismMax || "")),
-    [r, setR] = useState(String(f.rateMax || "")),
-    [t, setT] = useState(String(f.ratePeriod || 1));
-  return (
-    <Dialog title={`Pin ${plain(f.flowControlKey)}`} close={close}>
-      <form
-        onSubmit={async (e) => {
-          e.preventDefault();
-          const q = new URLSearchParams();
-          if (p) q.set("parallelism", p);
-          if (r) {
-            q.set("rate", r);
-            q.set("period", t);
-          }
-          if (
-            await act("Pinned", () => json(`/v2/flowControl/${name(f.flowControlKey)}/pin?${q}`, { method: "POST" }))
-          ) {
-            close();
-            done();
-          }
-        }}
-      >
-        <p class="dim">Pinned values stay, whatever messages ask for.</p>
-        <br />
-        <div class="form">
-          <Field label="Parallelism">
-            <Text type="number" min="1" value={p} onText={setP} />
-          </Field>
-          <Field label="Rate">
-            <Text type="number" min="1" value={r} onText={setR} />
-          </Field>
-          <Field label="Period in seconds">
-            <Text type="number" min="1" value={t} onText={setT} />
-          </Field>
-        </div>
-        <footer>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" kind="main">
-            Pin
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
   );
 }

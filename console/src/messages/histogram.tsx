@@ -1,59 +1,20 @@
 // Outcomes over time: what was delivered and what failed, and when. A part of the time can be chosen.
 import { useRef, useState } from "preact/hooks";
-import { json } from "../api";
 import { count, msSpan, msTick, things } from "../format";
 import { set } from "../router";
 import { Card } from "../ui/layout";
-import { useLoad } from "../ui/load";
-import { type Bin, bins, joined, outcomes, type Tally } from "./now";
+import { type Bin, bins, outcomes, type Tally } from "./now";
 
-const pages = 10, // of counts that are read at once
-  rest = 300_000; // milliseconds until counts of several pages are read again
-
-/** Histogram shows the outcomes that filters choose; states do not count. */
-export function Histogram({ filters }: { filters: string }) {
-  const kept = useRef<{ of: string; at: number; all: Tally } | null>(null); // that took several pages
-  const of = useLoad<Tally>(
-    async (poll) => {
-      if (poll && kept.current?.of === filters && Date.now() - kept.current.at < rest) return kept.current.all;
-      const [all, read] = await tally(filters, poll);
-      kept.current = read > 1 ? { of: filters, at: Date.now(), all } : null;
-      return all;
-    },
-    [filters],
-    30_000,
-  );
-  const list = of.data && bins(of.data);
-  if (!of.data || !list?.some((b) => b.all)) return null;
+/** Histogram shows the outcomes that were counted. */
+export function Histogram({ of }: { of?: Tally }) {
+  const list = of && bins(of);
+  if (!of || !list?.some((b) => b.all)) return null;
   return (
     <Card class="outcomes">
-      <Bars of={list} span={of.data.span} />
-      {of.data.cursor && (
-        <p class="dim">Only the newest are counted: there are too many to count all of them at once.</p>
-      )}
+      <Bars of={list} span={of.span} />
+      {of.cursor && <p class="dim">Only the newest are counted: there are too many to count all of them at once.</p>}
     </Card>
   );
-}
-
-/** tally reads counts page by page, the newest first, for the time of the first page. */
-async function tally(filters: string, poll: boolean): Promise<[all: Tally, pages: number]> {
-  const p = new URLSearchParams(filters);
-  p.delete("state");
-  p.set("groupBy", "time");
-  const page = () => json<Tally>(`/v2/events?${p}`, { poll });
-  let all = await page();
-  let n = 1;
-  for (; all.cursor && n < pages; n++) {
-    for (const [name, v] of [
-      ["fromDate", all.from],
-      ["toDate", all.to],
-      ["span", all.span],
-      ["cursor", all.cursor],
-    ])
-      p.set(String(name), String(v));
-    all = joined(all, await page());
-  }
-  return [all, n];
 }
 
 function Bars({ of, span }: { of: Bin[]; span: number }) {

@@ -14,6 +14,7 @@ import type { Standing } from "./now";
 import { Publish } from "./publish";
 import { ReachOf } from "./reach";
 import { EventRows, MessageRows } from "./rows";
+import { useTally } from "./tally";
 
 const filters: [string, string, string?][] = [
   ["url", "URL"],
@@ -44,7 +45,8 @@ function List() {
   const p = chosen(filters.map(([n]) => n)).toString(),
     events = query.value.get("show") === "events";
   const [publishing, publish] = useState(query.value.has("publish"));
-  const first = useLoad((poll) => read(p, events, 100, poll), [p, events], 4000);
+  const first = useLoad((poll) => read(p, events, 100, poll), [p, events], 4000),
+    counts = useTally(p);
   return (
     <Page
       title="Messages"
@@ -74,7 +76,7 @@ function List() {
       />
       <Filters of={filters} stateNames={states} at="/messages" keep={["show"]} />
       <ReachOf kind="events" />
-      <Histogram filters={p} />
+      <Histogram of={counts.data} />
       <Listed of={first} p={p} events={events} publish={() => publish(true)} />
       {publishing && (
         <Publish

@@ -69,3 +69,34 @@ export function joined(a: Tally, b: Tally): Tally {
     groups: [...groups].sort(([x], [y]) => x - y).map(([time, counts]) => ({ time, counts })),
   };
 }
+
+/** Sum is what a tally comes to. Success is the share of what ended that ended well, null if nothing has. */
+export type Sum = { delivered: number; errors: number; failed: number; success: number | null; perSecond: number };
+
+export function sum(t: Tally): Sum {
+  const all: Record<string, number> = {};
+  for (const g of t.groups) for (const [state, n] of Object.entries(g.counts)) all[state] = (all[state] ?? 0) + n;
+  const [delivered, errors, failed] = [all.DELIVERED ?? 0, all.ERROR ?? 0, all.FAILED ?? 0],
+    ended = delivered + failed;
+  return {
+    delivered,
+    errors,
+    failed,
+    success: ended ? delivered / ended : null,
+    perSecond: (delivered * 1000) / Math.max(t.to - t.from, t.span),
+  };
+}
+
+/** depths are how many messages were open at the end of each span, from how many are now and what has come and gone. */
+export function depths(t: Tally, now: number): { time: number; depth: number }[] {
+  const list = bins(t),
+    at = new Map(t.groups.map((g) => [g.time, g.counts])),
+    out: { time: number; depth: number }[] = [];
+  let depth = now;
+  for (const b of [...list].reverse()) {
+    out.push({ time: b.time + t.span, depth: Math.max(0, depth) });
+    const c = at.get(b.time) ?? {};
+    depth += (c.DELIVERED ?? 0) + (c.FAILED ?? 0) + (c.CANCELED ?? 0) - (c.CREATED ?? 0);
+  }
+  return out.reverse();
+}

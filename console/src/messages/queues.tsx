@@ -1,18 +1,23 @@
 // Queues.
 import { useState } from "preact/hooks";
 import { json, plain } from "../api";
-import { count, things } from "../format";
-import { Button, Field, Text } from "../ui/controls";
-import { Dialog, sure } from "../ui/dialogs";
+import { count } from "../format";
+import { query } from "../router";
+import { Button } from "../ui/controls";
 import { A, Badge, Card, Empty, Page, Table } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Ago } from "../ui/time";
-import { act } from "../ui/toasts";
 import { mayWrite } from "./event";
+import { One, pauseOrResume, type Queue, remove } from "./queue";
+import { QueueForm } from "./queue-form";
 import { B, name, Why } from "./why";
 
-type Queue = { name: string; parallelism: number; createdAt: number; updatedAt: number; lag: number; paused: boolean };
 export function Queues() {
+  const id = query.value.get("name");
+  return id ? <One id={id} key={id} /> : <List />;
+}
+
+function List() {
   const queues = useLoad<Queue[]>((poll) => json("/v2/queues", { poll }), [], 4000);
   const [edit, open] = useState<Partial<Queue> | null>(null);
   const [why, ask] = useState("");
@@ -50,9 +55,9 @@ export function Queues() {
                   name: "Queue",
                   class: "main-cell",
                   of: (q) => (
-                    <b>
+                    <A to="/queues" q={{ name: q.name }}>
                       <B of={q.name} />
-                    </b>
+                    </A>
                   ),
                 },
                 {
@@ -77,33 +82,13 @@ export function Queues() {
                       )}
                       {mayWrite() && (
                         <>
-                          <Button
-                            kind="quiet"
-                            onClick={() =>
-                              act(q.paused ? "Resumed" : "Paused", () =>
-                                json(`/v2/queues/${name(q.name)}/${q.paused ? "resume" : "pause"}`, { method: "POST" }),
-                              ).then(queues.again)
-                            }
-                          >
+                          <Button kind="quiet" onClick={() => pauseOrResume(q).then(queues.again)}>
                             {q.paused ? "Resume" : "Pause"}
                           </Button>
                           <Button kind="quiet" onClick={() => open(q)}>
                             Edit
                           </Button>
-                          <Button
-                            kind="quiet"
-                            class="bad"
-                            onClick={() =>
-                              sure({
-                                title: "Delete this queue",
-                                name: q.name,
-                                verb: "Delete",
-                                done: "Deleted",
-                                text: <p>The queue and the {things(q.lag, "message")} in it are deleted.</p>,
-                                go: () => json(`/v2/queues/${name(q.name)}`, { method: "DELETE" }).then(queues.again),
-                              })
-                            }
-                          >
+                          <Button kind="quiet" class="bad" onClick={() => remove(q, queues.again)}>
                             Delete
                           </Button>
                         </>
@@ -121,37 +106,5 @@ export function Queues() {
         <Why path={`/v2/queues/${name(why)}?explain=true`} title={`Why ${plain(why)} waits`} close={() => ask("")} />
       )}
     </Page>
-  );
-}
-function QueueForm({ q, close, done }: { q: Partial<Queue>; close: () => void; done: () => void }) {
-  const [n, call] = useState(q.name ?? ""),
-    [p, put] = useState(String(q.parallelism ?? 1));
-  return (
-    <Dialog title={q.name ? "Edit queue" : "New queue"} close={close}>
-      <form
-        onSubmit={async (e) => {
-          e.preventDefault();
-          if (await act("Written", () => json("/v2/queues", { data: { queueName: n, parallelism: Number(p) } }))) {
-            close();
-            done();
-          }
-        }}
-      >
-        <div class="form">
-          <Field label="Name" wide>
-            <Text value={n} onText={call} required readOnly={!!q.name} />
-          </Field>
-          <Field label="Parallelism" help="Attempts at the same time">
-            <Text type="number" min="1" value={p} onText={put} required />
-          </Field>
-        </div>
-        <footer>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" kind="main">
-            Save the queue
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
   );
 }

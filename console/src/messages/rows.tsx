@@ -3,6 +3,7 @@ import { json, plain } from "../api";
 import { count, figure, msSpan } from "../format";
 import { Button } from "../ui/controls";
 import { A, Badge, Table } from "../ui/layout";
+import { Url } from "../ui/text";
 import { Ago } from "../ui/time";
 import { act } from "../ui/toasts";
 import { type Event, mayWrite, runNow, text64, tone } from "./event";
@@ -22,7 +23,7 @@ export const MessageRows = ({ rows, again }: { rows: Standing[]; again: () => Pr
         of: (m) => (
           <>
             <A to="/messages" q={{ id: m.messageId }}>
-              <bdi>{plain(m.url || m.topicName || m.api || "").slice(0, 200)}</bdi>
+              <Url of={m.url || m.topicName || m.api} most={200} />
             </A>
             <Ended of={m} />
           </>
@@ -95,7 +96,7 @@ export const EventRows = ({ rows }: { rows: Event[] }) => (
         class: "main-cell",
         of: (e) => (
           <A to="/messages" q={{ id: e.messageId }}>
-            <bdi>{plain(e.url || e.topicName || e.api || "").slice(0, 200)}</bdi>
+            <Url of={e.url || e.topicName || e.api} most={200} />
           </A>
         ),
       },

@@ -1,37 +1,26 @@
 // Schedules.
 import { useState } from "preact/hooks";
-import { json, plain, raw } from "../api";
-import { Area, Button, Choose, Field, Text } from "../ui/controls";
-import { Dialog, sure } from "../ui/dialogs";
-import { A, Badge, Card, Empty, Note, Page, Table } from "../ui/layout";
+import { json, plain } from "../api";
+import { query } from "../router";
+import { Button } from "../ui/controls";
+import { A, Badge, Card, Empty, Page, Table } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Ago } from "../ui/time";
-import { act } from "../ui/toasts";
 import { mayWrite } from "./event";
-import { B, name } from "./why";
+import { inWords } from "./in-words";
+import { One, type Schedule } from "./schedule";
+import { ScheduleActs } from "./schedule-acts";
+import { ScheduleForm } from "./schedule-form";
+import { B } from "./why";
 
-type Schedule = {
-  scheduleId: string;
-  cron: string;
-  destination: string;
-  isPaused: boolean;
-  method?: string;
-  body?: string;
-  retries: number;
-  lastScheduleTime?: number;
-  nextScheduleTime?: number;
-  nextScheduleTimes?: number[];
-  error?: string;
-  timeZone?: string;
-  misfire?: string;
-  queueName?: string;
-  label?: string;
-  header?: Record<string, string[]>;
-};
 export function Schedules() {
+  const id = query.value.get("id");
+  return id ? <One id={id} key={id} /> : <List />;
+}
+
+function List() {
   const list = useLoad<Schedule[]>((poll) => json("/v2/schedules", { poll }), [], 5000);
-  const [edit, open] = useState<Partial<Schedule> | null>(null),
-    [next, look] = useState("");
+  const [edit, open] = useState<Partial<Schedule> | null>(null);
   return (
     <Page
       title="Schedules"
@@ -67,9 +56,9 @@ export function Schedules() {
                   class: "main-cell",
                   of: (s) => (
                     <>
-                      <b>
+                      <A to="/schedules" q={{ id: s.scheduleId }}>
                         <B of={s.scheduleId} />
-                      </b>
+                      </A>
                       <div class="dim">
                         <B of={s.destination} />
                       </div>
@@ -77,7 +66,15 @@ export function Schedules() {
                     </>
                   ),
                 },
-                { name: "Cron", of: (s) => <span class="mono">{s.cron}</span> },
+                {
+                  name: "When",
+                  of: (s) => (
+                    <>
+                      {inWords(s.cron)}
+                      <div class="dim mono">{plain(s.cron)}</div>
+                    </>
+                  ),
+                },
                 {
                   name: "State",
                   of: (s) => <Badge tone={s.isPaused ? "warn" : "good"}>{s.isPaused ? "paused" : "on"}</Badge>,
@@ -89,51 +86,10 @@ export function Schedules() {
                   class: "acts-cell",
                   of: (s) => (
                     <>
-                      <Button kind="quiet" onClick={() => look(s.scheduleId)}>
-                        Next five times
-                      </Button>
                       <A to="/messages" q={{ scheduleId: s.scheduleId }} class="button quiet">
                         Messages
                       </A>
-                      {mayWrite() && (
-                        <>
-                          <Button kind="quiet" onClick={() => runNow(s)}>
-                            Run now
-                          </Button>
-                          <Button
-                            kind="quiet"
-                            onClick={() =>
-                              act(s.isPaused ? "Resumed" : "Paused", () =>
-                                json(`/v2/schedules/${name(s.scheduleId)}/${s.isPaused ? "resume" : "pause"}`, {
-                                  method: "POST",
-                                }),
-                              ).then(list.again)
-                            }
-                          >
-                            {s.isPaused ? "Resume" : "Pause"}
-                          </Button>
-                          <Button kind="quiet" onClick={() => open(s)}>
-                            Edit
-                          </Button>
-                          <Button
-                            kind="quiet"
-                            class="bad"
-                            onClick={() =>
-                              sure({
-                                title: "Delete this schedule",
-                                name: s.scheduleId,
-                                verb: "Delete",
-                                done: "Deleted",
-                                text: <p>Nothing is published by it any more. Messages that it has published stay.</p>,
-                                go: () =>
-                                  json(`/v2/schedules/${name(s.scheduleId)}`, { method: "DELETE" }).then(list.again),
-                              })
-                            }
-                          >
-                            Delete
-                          </Button>
-                        </>
-                      )}
+                      {mayWrite() && <ScheduleActs of={s} again={list.again} edit={() => open(s)} gone={list.again} />}
                     </>
                   ),
                 },
@@ -142,155 +98,7 @@ export function Schedules() {
           </Card>
         )}
       </Loaded>
-      {next && <NextTimes id={next} close={() => look("")} />}
       {edit && <ScheduleForm s={edit} close={() => open(null)} done={list.again} />}
     </Page>
-  );
-}
-const runNow = (s: Schedule) =>
-  sure({
-    title: "Run it now",
-    verb: "Publish",
-    done: "Published",
-    text: (
-      <p>
-        One message is published to {plain(s.destination)} now, as the schedule would. Its timetable does not change.
-      </p>
-    ),
-    go: () => {
-      const headers: Record<string, string> = {
-        ...(s.method && s.method !== "POST" ? { "Svc-Method": s.method } : {}),
-        ...(s.label ? { "Svc-Label": s.label } : {}),
-        "Svc-Retries": String(s.retries),
-      };
-      for (const [n, v] of Object.entries(s.header ?? {}))
-        if (!/^(upstash-|svc-|content-length)/i.test(n))
-          headers[/^content-type$/i.test(n) ? n : `Svc-Forward-${n}`] = v[0];
-      return raw(s.queueName ? `/v2/enqueue/${name(s.queueName)}/${s.destination}` : `/v2/publish/${s.destination}`, {
-        method: "POST",
-        headers,
-        body: s.body,
-      });
-    },
-  });
-function NextTimes({ id, close }: { id: string; close: () => void }) {
-  const one = useLoad<Schedule>(() => json(`/v2/schedules/${name(id)}`), [id]);
-  const [zone, put] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
-  return (
-    <Dialog title="The next five times" close={close}>
-      <Loaded of={one}>
-        {(s) => {
-          const zones = [...new Set([s.timeZone || "UTC", zone, "UTC"])];
-          return (
-            <>
-              <Field label="Time zone">
-                <Choose
-                  of={[...zones, ...Intl.supportedValuesOf("timeZone").filter((z) => !zones.includes(z))]}
-                  value={zone}
-                  onText={put}
-                />
-              </Field>
-              <br />
-              <ol>
-                {(s.nextScheduleTimes ?? []).map((t) => (
-                  <li key={t}>
-                    {new Date(t).toLocaleString("sv", { timeZone: zone })}{" "}
-                    <span class="dim">
-                      (<Ago at={t} />)
-                    </span>
-                  </li>
-                ))}
-              </ol>
-              {!s.nextScheduleTimes?.length && (
-                <p class="dim">None: it is paused, or its expression has no more times.</p>
-              )}
-            </>
-          );
-        }}
-      </Loaded>
-    </Dialog>
-  );
-}
-function ScheduleForm({ s, close, done }: { s: Partial<Schedule>; close: () => void; done: () => void }) {
-  const [f, put] = useState({
-    id: s.scheduleId ?? "",
-    cron: s.cron ?? "*/5 * * * *",
-    to: s.destination ?? "",
-    method: s.method ?? "POST",
-    retries: String(s.retries ?? 3),
-    misfire: s.misfire ?? "once",
-    body: s.body ?? "",
-    queue: s.queueName ?? "",
-  });
-  const on = (n: keyof typeof f) => (t: string) => put((was) => ({ ...was, [n]: t }));
-  return (
-    <Dialog title={s.scheduleId ? "Edit schedule" : "New schedule"} close={close} wide>
-      <form
-        onSubmit={async (e) => {
-          e.preventDefault();
-          const headers: Record<string, string> = {
-            "Svc-Cron": f.cron,
-            "Svc-Method": f.method,
-            "Svc-Retries": f.retries,
-            "Svc-Misfire": f.misfire,
-            "Content-Type": "application/json",
-          };
-          if (f.id) headers["Svc-Schedule-Id"] = f.id;
-          if (f.queue) headers["Svc-Queue-Name"] = f.queue;
-          if (
-            await act("Written", () =>
-              raw(`/v2/schedules/${f.to}`, { method: "POST", headers, body: f.body || undefined }),
-            )
-          ) {
-            close();
-            done();
-          }
-        }}
-      >
-        <div class="form">
-          <Field label="Destination" wide>
-            <Text value={f.to} onText={on("to")} required />
-          </Field>
-          <Field label="Cron" help="CRON_TZ=Europe/Berlin 0 9 * * 1-5, @daily, @every 30s">
-            <Text value={f.cron} onText={on("cron")} required />
-          </Field>
-          <Field label="Id" help="Leave empty to generate one">
-            <Text value={f.id} onText={on("id")} readOnly={!!s.scheduleId} />
-          </Field>
-          <Field label="Method">
-            <Choose of={["POST", "GET", "PUT", "PATCH", "DELETE"]} value={f.method} onText={on("method")} />
-          </Field>
-          <Field label="Retries">
-            <Text type="number" min="0" value={f.retries} onText={on("retries")} />
-          </Field>
-          <Field label="Missed times">
-            <Choose
-              of={[
-                ["once", "Publish once for all of them"],
-                ["all", "Publish once for each"],
-                ["none", "Dropped"],
-              ]}
-              value={f.misfire}
-              onText={on("misfire")}
-            />
-          </Field>
-          <Field label="Queue">
-            <Text value={f.queue} onText={on("queue")} />
-          </Field>
-          <Field label="Body" wide>
-            <Area value={f.body} onText={on("body")} />
-          </Field>
-        </div>
-        {s.scheduleId && (
-          <Note kind="warn">The schedule is overwritten whole: settings that this form does not show go.</Note>
-        )}
-        <footer>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" kind="main">
-            Save the schedule
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
   );
 }

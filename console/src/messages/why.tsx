@@ -1,7 +1,7 @@
 // Why a queue or a flow-control key waits, and how names are shown.
 import { json, plain } from "../api";
 import { Dialog } from "../ui/dialogs";
-import { Badge } from "../ui/layout";
+import { Badge, Note } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Ago } from "../ui/time";
 import type { Explanation } from "./event";
@@ -36,3 +36,17 @@ export function Why({ path, title, close }: { path: string; title: string; close
     </Dialog>
   );
 }
+
+/** Waits says why the first of what waits does so. */
+export const Waits = ({ of: why }: { of?: Explanation }) =>
+  why ? (
+    <Note kind={/pause/.test(why.reason) ? "warn" : "info"}>
+      <b>Why it waits</b>: {plain(why.text)}.
+      {why.next && (
+        <>
+          {" "}
+          Next: <Ago at={why.next} />.
+        </>
+      )}
+    </Note>
+  ) : null;

@@ -10,6 +10,7 @@ import { Area, Button, Field, Text } from "../ui/controls";
 import { Dialog } from "../ui/dialogs";
 import { A, Badge, Card, Empty, Page, Table } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
+import { Url } from "../ui/text";
 import { Ago, clock } from "../ui/time";
 import { act } from "../ui/toasts";
 import { Notify } from "./notify";
@@ -135,7 +136,7 @@ function All() {
                     <A to="/runs" q={{ id: r.workflowRunId }}>
                       <span class="mono">{r.workflowRunId}</span>
                       <div class="dim">
-                        <bdi>{plain(r.workflowUrl).slice(0, 200)}</bdi>
+                        <Url of={r.workflowUrl} most={200} />
                       </div>
                     </A>
                   ),

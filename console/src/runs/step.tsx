@@ -1,15 +1,15 @@
 // The step that is selected in a run: its times, and what went into it and came out of it.
 import { json, plain } from "../api";
-import { figure, msSpan, things, unixMs } from "../format";
+import { figure, msSpan, things } from "../format";
 import { Button, IconButton } from "../ui/controls";
 import { A, Badge, Facts } from "../ui/layout";
 import { Failed, useLoad } from "../ui/load";
-import { Body, Headers } from "../ui/text";
+import { Body, Headers, Url } from "../ui/text";
 import { Ago } from "../ui/time";
 import { type Row, took } from "../waterfall/row";
 import { nameOf, type TimedStep, toneOf } from "../waterfall/run";
-import { Answer } from "../waterfall/thrown";
-import type { Attempt, Step } from "./reply";
+import { Attempts } from "./attempts";
+import type { Step } from "./reply";
 
 const of = "/v2/workflows/runs/steps";
 
@@ -64,7 +64,7 @@ function Times({ s, took: time }: { s: TimedStep; took: number | null }) {
         ["Waits for", w && <bdi>{plain(w.eventId)}</bdi>],
         ["Waits since", w && figure(of, "since", w.since)],
         [w?.timedOut ? "Timed out at" : "Waits until", w?.deadline && figure(of, "deadline", w.deadline)],
-        ["Calls", c && <bdi>{plain(`${c.method} ${c.url}`)}</bdi>],
+        ["Calls", c && <Url of={`${c.method} ${c.url}`} />],
         ["Answer", c?.status && <Badge tone={c.status < 300 ? "good" : "bad"}>{c.status}</Badge>],
         ["Called", c && figure(of, "calledAt", c.calledAt)],
         ["Answered", c?.answeredAt && figure(of, "answeredAt", c.answeredAt)],
@@ -132,21 +132,3 @@ const Part = ({ name, text }: { name: string; text?: string }) =>
       <Body label={name} text={text} />
     </section>
   );
-
-const Attempts = ({ name, of: list }: { name: string; of?: Attempt[] }) => (
-  <>
-    {list?.map((e, i) => (
-      <section key={i}>
-        <h4>
-          {name} {i + 1} failed
-        </h4>
-        <p class="dim">
-          {e.status ? `status ${e.status}` : "no answer"}
-          {e.time ? `, ${figure("/v2/workflows/logs", "time", unixMs(e.time))}` : ""}{" "}
-          {e.error && plain(String(e.error))}
-        </p>
-        <Answer label={`${name} ${i + 1}`} text={String(e.body ?? "")} />
-      </section>
-    ))}
-  </>
-);

@@ -20,13 +20,28 @@ const Mismatches = ({ of }: { of?: Reason["mismatches"] }) => (
   </>
 );
 
+/** heads are the words of the API's reasons. */
+const heads: Record<string, string> = {
+  succeeded: "Done",
+  canceled: "Canceled",
+  empty: "No steps",
+  retrying: "Retrying",
+  delay: "Starts later",
+  delivery: "Working",
+  abandoned: "Abandoned",
+  event: "Waits for an event",
+  sleep: "Sleeps",
+  call: "Waits for a call",
+  invoke: "Waits for another run",
+};
+
 /** Why is a note on a run that goes on, and the error of one that has failed. */
 export function Why({ run, why, again }: { run: RunSteps; why: Reason; again: () => void }) {
   if (why.reason === "failed") return <Failure run={run} why={why} again={again} />;
   const kind = why.reason === "retrying" || why.mismatches?.length ? "warn" : "info";
   return (
     <Note kind={kind}>
-      <b>{why.reason}</b>: {plain(why.text)}
+      <b>{heads[why.reason] ?? why.reason}</b>: {plain(why.text)}.
       {why.next && (
         <>
           {" "}

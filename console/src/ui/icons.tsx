@@ -12,6 +12,7 @@ const icons: Record<string, string> = {
   groups: "M12 4v6M6 20v-4h12v4M12 10v6M10 4h4",
   keys: "M15 9a5 5 0 11-3-3l8-3-2 4 2 2-3 1z",
   runs: "M5 4v16M5 8h8M5 16h13M13 6v4M18 14v4",
+  connect: "M9 7V3M15 7V3M6 7h12v5a6 6 0 01-12 0zM12 18v3",
   cluster: "M12 3l8 4.5v9L12 21l-8-4.5v-9zM12 12l8-4.5M12 12v9M12 12L4 7.5",
   access: "M12 3l8 3v6c0 5-4 8-8 9-4-1-8-4-8-9V6z",
   lock: "M6 11h12v9H6zM8 11V8a4 4 0 018 0v3",

@@ -1,8 +1,23 @@
 // Texts of any length and kind: values, bodies, headers.
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { lines, plain } from "../api";
 import { bytes } from "../format";
 import { Button, Copy } from "./controls";
+
+/** Url shows an address that may break behind its marks, not within words. */
+export const Url = ({ of, most = 2000 }: { of?: string; most?: number }) => (
+  <bdi>
+    {plain((of ?? "").slice(0, most))
+      .split(/(?<=[/?&=.,:_-])(?=[^/])/)
+      .map((part, i) => (
+        <Fragment key={i}>
+          {i > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+  </bdi>
+);
 
 const most = 65536;
 /** Code shows text of any length; of long text the beginning, until somebody asks for more. */

@@ -1,17 +1,18 @@
 // The axis: round times since the beginning. A drag over it chooses a part.
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { msSpan } from "../format";
 import { type Dragged, shortest, useDrag } from "./drag";
 import type { Bounds } from "./row";
-import { ticks } from "./view";
+import { type Tick, ticks } from "./view";
 
 /** tickRoom is the width that the words of a tick take, in pixels. */
 const tickRoom = 90;
 
-export function Axis({ part, begin, look }: { part: Bounds; begin: number; look: (part: Bounds) => void }) {
+/** useTicks are round times, as many as there is room for in the box. */
+export function useTicks(part: Bounds, begin: number): { box: RefObject<HTMLDivElement | null>; list: Tick[] } {
   const box = useRef<HTMLDivElement>(null),
-    [width, measure] = useState(600),
-    [drag, put] = useState<Dragged | null>(null);
+    [width, measure] = useState(600);
   useEffect(() => {
     const e = box.current;
     if (!e) return;
@@ -19,7 +20,16 @@ export function Axis({ part, begin, look }: { part: Bounds; begin: number; look:
     size.observe(e);
     return () => size.disconnect();
   }, []);
-  const length = part.to - part.from;
+  const room = tickRoom / width / 2;
+  const list = ticks(part, begin, Math.max(1, Math.floor(width / tickRoom)));
+  return { box, list: list.map((t) => ({ ...t, last: t.share > 1 - room })) };
+}
+
+type Props = { part: Bounds; box: RefObject<HTMLDivElement | null>; list: Tick[]; look: (part: Bounds) => void };
+
+export function Axis({ part, box, list, look }: Props) {
+  const [drag, put] = useState<Dragged | null>(null),
+    length = part.to - part.from;
   const on = useDrag({
     move: put,
     end: (d) => {
@@ -29,13 +39,12 @@ export function Axis({ part, begin, look }: { part: Bounds; begin: number; look:
       look({ from: part.from + a * length, to: part.from + b * length });
     },
   });
-  const most = Math.max(1, Math.floor(width / tickRoom));
   return (
     <div class="fall-axis" aria-hidden="true">
       <div class="fall-ticks" ref={box} {...on}>
-        {ticks(part, begin, most).map((t) => (
-          <span key={t.at} style={{ left: `${(100 * (t.at - part.from)) / length}%` }}>
-            {t.since ? msSpan(t.since) : "0"}
+        {list.map((t) => (
+          <span key={t.since} class={t.last ? "last" : ""} style={{ left: `${100 * t.share}%` }}>
+            <b>{t.since ? msSpan(t.since) : "0"}</b>
           </span>
         ))}
         {drag && <Brush from={drag.from} to={drag.to} />}
@@ -43,6 +52,15 @@ export function Axis({ part, begin, look }: { part: Bounds; begin: number; look:
     </div>
   );
 }
+
+/** Grid are lines through all rows at the times of the axis. */
+export const Grid = ({ list }: { list: Tick[] }) => (
+  <div class="fall-grid" aria-hidden="true">
+    {list.map((t) => (
+      <i key={t.since} style={{ left: `${100 * t.share}%` }} />
+    ))}
+  </div>
+);
 
 /** Brush is what is chosen while a pointer is dragged. */
 export const Brush = ({ from, to }: { from: number; to: number }) => (

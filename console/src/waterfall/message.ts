@@ -104,7 +104,7 @@ function callbackRow(events: Happened[], failure?: string): Row {
   return {
     id: last.messageId,
     depth: 1,
-    name: `${last.url === failure ? "Failure callback" : "Callback"} ${last.url}`,
+    name: last.url === failure ? "Failure callback" : "Callback",
     note: last.state.toLowerCase(),
     tone,
     pick: last.messageId,

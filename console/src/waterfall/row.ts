@@ -50,7 +50,11 @@ export function took(r: Row, now: number): number | null {
   return e && Math.max(0, (e.to ?? now) - e.from);
 }
 
-/** span makes one, unless it would end before it begins. */
+/** atOnce are kinds that may take no time: a call that is over within a millisecond has a mark. */
+const atOnce = new Set<Kind>(["work", "call", "run"]);
+
+/** span makes one, unless it would end before it begins, or there was nothing to wait for. */
 export function span(kind: Kind, from: number, to: number | undefined, text: string, more?: Partial<Span>): Span[] {
-  return to !== undefined && to <= from ? [] : [{ kind, from, to, text, ...more }];
+  if (to !== undefined && (to < from || (to === from && !atOnce.has(kind)))) return [];
+  return [{ kind, from, to, text, ...more }];
 }

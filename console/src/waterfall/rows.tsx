@@ -1,9 +1,10 @@
 // The rows of a waterfall. Only those within the window are in the page.
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Grid } from "./axis";
 import { Line } from "./line";
 import type { Bounds, Row } from "./row";
-import { shown } from "./view";
+import { shown, type Tick } from "./view";
 
 /** high is the height of a row in pixels: css/waterfall.css has it, too. */
 const high = 30;
@@ -13,6 +14,7 @@ type Props = {
   rows: Row[];
   part: Bounds;
   begin: number;
+  times: Tick[];
   now: number;
   /** picked is the place of the selected row, -1 if there is none. */
   picked: number;
@@ -23,7 +25,7 @@ type Props = {
   box: RefObject<HTMLDivElement | null>;
 };
 
-export function Rows({ label, rows, part, begin, now, picked, pick, onKey, onZoom, onPan, box }: Props) {
+export function Rows({ label, rows, part, begin, times, now, picked, pick, onKey, onZoom, onPan, box }: Props) {
   const [top, scroll] = useState(0),
     [room, measure] = useState(600);
   const wheel = useRef<(e: WheelEvent) => void>(() => {});
@@ -73,7 +75,8 @@ export function Rows({ label, rows, part, begin, now, picked, pick, onKey, onZoo
       onScroll={(e) => scroll(e.currentTarget.scrollTop)}
       onKeyDown={(e) => onKey(e, Math.max(1, Math.floor(room / high) - 1))}
     >
-      <div role="presentation" style={{ height: `${rows.length * high}px` }}>
+      <div role="presentation" class="fall-sheet" style={{ height: `${rows.length * high}px` }}>
+        <Grid list={times} />
         {places.map((i) => (
           <Line
             key={rows[i].id}

@@ -90,8 +90,8 @@ export function moved(rows: Row[], at: number, by: number): number {
   return last;
 }
 
-/** Tick is a place on the axis. */
-export type Tick = { at: number; since: number };
+/** Tick is a place on the axis, as a share of it. The words of a last one stand before it. */
+export type Tick = { since: number; share: number; last?: boolean };
 const nice = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 108e5,
   216e5, 432e5, 864e5, 1728e5, 6048e5, 12096e5, 2592e6, 7776e6, 31536e6,
@@ -103,7 +103,7 @@ export function ticks(part: Bounds, begin: number, most: number): Tick[] {
     every = nice.find((n) => length / n <= most) ?? year * Math.ceil(length / year / most);
   const list: Tick[] = [];
   for (let since = Math.ceil((part.from - begin) / every) * every; begin + since <= part.to; since += every)
-    list.push({ at: begin + since, since });
+    list.push({ since, share: (begin + since - part.from) / length });
   return list;
 }
 

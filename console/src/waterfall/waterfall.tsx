@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { msSpan } from "../format";
 import { Button } from "../ui/controls";
-import { Axis } from "./axis";
+import { Axis, useTicks } from "./axis";
 import { Legend } from "./legend";
 import { type Bounds, extent, type Row } from "./row";
 import { Rows } from "./rows";
@@ -26,6 +26,7 @@ export function Waterfall({ label, rows, bounds, now, picked, pick, children }: 
     panel = useRef<HTMLDivElement>(null),
     list = useRef<HTMLDivElement>(null);
   const part = chosen ? inside(chosen, bounds) : bounds;
+  const { box, list: times } = useTicks(part, bounds.from);
   const look = (next: Bounds) => choose(isAll(next, bounds) ? null : next);
   const at = picked === undefined ? -1 : rows.findIndex((r) => r.pick === picked);
   const zoomBy = (factor: number) => look(zoom(part, bounds, factor, (part.from + part.to) / 2));
@@ -72,12 +73,13 @@ export function Waterfall({ label, rows, bounds, now, picked, pick, children }: 
       <Strip rows={rows} bounds={bounds} part={part} now={now} look={look} />
       <div class={children ? "fall-body with-panel" : "fall-body"}>
         <div class="fall-main">
-          <Axis part={part} begin={bounds.from} look={look} />
+          <Axis part={part} box={box} list={times} look={look} />
           <Rows
             label={label}
             rows={rows}
             part={part}
             begin={bounds.from}
+            times={times}
             now={now}
             picked={at}
             pick={pick}

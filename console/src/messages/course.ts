@@ -1,0 +1,44 @@
+// A message and its callbacks, as its page loads them.
+import { json } from "../api";
+import { attempts, callbacksOf } from "../waterfall/message";
+import type { Event, Kept } from "./event";
+
+export type Told = Event & { sourceMessageId?: string };
+export type Course = { events: Told[]; message: Kept | null; callbacks: Told[][] };
+
+/** most attempts are looked at for what tells of them: the newest. */
+const most = 20;
+
+const listOf = async (q: Record<string, string | number | string[]>, poll: boolean) => {
+  const query = new URLSearchParams();
+  for (const [k, v] of Object.entries(q)) for (const one of [v].flat()) query.append(k, String(one));
+  return (await json<{ events: Told[] }>(`/v2/events?${query}`, { poll })).events;
+};
+const inOrder = (list: Told[]) => [...list].sort((a, b) => a.time - b.time);
+const isOver = (list: Told[]) => list.some((e) => /DELIVERED|FAILED|CANCELED/.test(e.state));
+
+/** isEnded: nothing will happen to the message and its callbacks any more. */
+export const isEnded = (c: Course) => [c.events, ...c.callbacks].every(isOver);
+
+/** courseOf loads what has happened to a message, what it is if it is not over, and its callbacks. */
+export async function courseOf(id: string, poll: boolean): Promise<Course> {
+  const events = inOrder(await listOf({ count: 1000, order: "earliestFirst", messageId: id }, poll)),
+    path = `/v2/messages/${encodeURIComponent(id)}?explain=true`;
+  const message = isOver(events) || !events.length ? null : await json<Kept>(path, { poll }).catch(() => null);
+  return { events, message, callbacks: await callbacks(id, events, poll).catch(() => []) };
+}
+
+/** callbacks are made at the very time at which an attempt is over: there they are looked for. */
+async function callbacks(id: string, events: Told[], poll: boolean): Promise<Told[][]> {
+  const urls = [events[0]?.callback, events[0]?.failureCallback].filter((u) => u !== undefined),
+    times = attempts(events).flatMap((a) => a.over ?? []);
+  if (!urls.length) return [];
+  const made = await Promise.all(
+    [...new Set(times)]
+      .slice(-most)
+      .map((t) => listOf({ count: 1000, state: "CREATED", url: urls, fromDate: t, toDate: t }, poll)),
+  );
+  const ids = callbacksOf(made.flat(), id).map((list) => list[0].messageId);
+  if (!ids.length) return [];
+  return callbacksOf(await listOf({ count: 1000, order: "earliestFirst", messageId: ids }, poll), id);
+}

@@ -1,0 +1,49 @@
+// What a run is, in facts.
+import { plain } from "../api";
+import { count, figure, msSpan } from "../format";
+import { tone } from "../messages/event";
+import { A, Badge, Card, Facts } from "../ui/layout";
+import { Url } from "../ui/text";
+import type { RunSteps } from "./reply";
+
+export function About({ run: r, now }: { run: RunSteps; now: number }) {
+  const steps = r.steps.reduce((n, g) => n + g.steps.length, 0);
+  return (
+    <Facts
+      of={[
+        ["State", <Badge tone={tone(r.workflowState)}>{r.workflowState}</Badge>],
+        ["URL", <Url of={r.workflowUrl} />],
+        ["Started", figure("/v2/workflows/logs", "workflowRunCreatedAt", r.workflowRunCreatedAt)],
+        [
+          "Duration",
+          r.workflowRunCompletedAt
+            ? msSpan(r.workflowRunCompletedAt - r.workflowRunCreatedAt)
+            : `${msSpan(Math.max(0, now - r.workflowRunCreatedAt))} so far`,
+        ],
+        ["Steps", count(steps)],
+        ["Labels", r.labels?.map(plain).join(", ") ?? r.label],
+        ["Flow-control key", r.flowControlKey],
+        [
+          "Invoked by",
+          r.invoker && (
+            <A to="/runs" q={{ id: r.invoker.workflowRunId }}>
+              {r.invoker.workflowRunId}
+            </A>
+          ),
+        ],
+        ["Caller's address", r.workflowRunCallerIp],
+      ]}
+    />
+  );
+}
+
+export const AfterFailure = ({ of }: { of: NonNullable<RunSteps["failureFunction"]> }) => (
+  <Card title="Failure function">
+    <Facts
+      of={[
+        ["State", of.state],
+        ["Status of the failure", String(of.failStatus || "none")],
+      ]}
+    />
+  </Card>
+);

@@ -1,0 +1,73 @@
+// The steps of a run on a line of time, and the one that is selected.
+import { useMemo } from "preact/hooks";
+import { mayWrite, runNow } from "../messages/event";
+import { query, set } from "../router";
+import { runBounds, runRows, type TimedStep } from "../waterfall/run";
+import { Waterfall } from "../waterfall/waterfall";
+import type { Why as Reason, RunSteps } from "./reply";
+import { StepPanel } from "./step";
+
+/** attention is the step that somebody wants to see first: the one that failed, or what the run waits for. */
+function attention(steps: TimedStep[]): TimedStep | undefined {
+  for (const state of ["STEP_FAILED", "STEP_RETRY", "STEP_PROGRESS"]) {
+    const s = steps.find((x) => x.state === state);
+    if (s) return s;
+  }
+}
+
+/** sleeps: the step waits for a time that can be skipped, that of a sleep, of a retry or of a delayed start. */
+const sleeps = (s: TimedStep, delivery: Reason["delivery"]) =>
+  !!s.messageId &&
+  (s.state === "STEP_RETRY" ||
+    (s.state === "STEP_PROGRESS" &&
+      (s.wakesAt !== undefined || (delivery?.messageId === s.messageId && delivery.reason === "delay"))));
+
+type StepsProps = {
+  id: string;
+  run: RunSteps;
+  why: Reason | null;
+  now: number;
+  wake: (event: string) => void;
+  again: () => Promise<void>;
+};
+
+export function Steps({ id, run, why, now, wake, again }: StepsProps) {
+  const timed = {
+    createdAt: run.workflowRunCreatedAt,
+    completedAt: run.workflowRunCompletedAt,
+    groups: run.steps,
+  };
+  const rows = useMemo(() => runRows(timed), [run]),
+    steps = useMemo(() => run.steps.flatMap((g) => g.steps), [run]);
+  const asked = query.value.get("step"),
+    s = asked === null ? attention(steps) : steps.find((x) => String(x.stepId) === asked),
+    picked = s && String(s.stepId),
+    row = rows.find((r) => r.pick === picked);
+  const mayAct = mayWrite() && run.workflowState === "RUN_STARTED",
+    pick = (step: string | undefined) => set({ step: step ?? "none" }, true);
+  const event = s?.state === "STEP_SUCCESS" ? undefined : s?.wait?.eventId,
+    message = s && sleeps(s, why?.delivery) ? s.messageId : undefined;
+  return (
+    <Waterfall
+      label="Steps of the run"
+      rows={rows}
+      bounds={runBounds(timed, rows, now)}
+      now={now}
+      picked={picked}
+      pick={pick}
+    >
+      {s && row && (
+        <StepPanel
+          key={picked}
+          run={id}
+          s={s}
+          row={row}
+          now={now}
+          close={() => pick(undefined)}
+          wake={mayAct && event ? () => wake(event) : undefined}
+          runNow={mayAct && message ? () => runNow(message).then(again) : undefined}
+        />
+      )}
+    </Waterfall>
+  );
+}
