@@ -254,7 +254,8 @@ func (s *Server) respond(g *gin.Context, v any, err error) {
 	g.JSON(http.StatusOK, v)
 }
 
-// readHistory answers with the rates and latencies of this node's last hours or days, or with ?of=cluster with those of all nodes together.
+// readHistory answers with the rates and latencies of this node's last hours or days, or with ?of=cluster with those of all nodes together,
+// or of the one that ?node= names.
 func (s *Server) readHistory(g *gin.Context) {
 	if s.history == nil {
 		s.refuseOps(g, http.StatusNotFound, "ERR this node keeps no history")
@@ -269,7 +270,7 @@ func (s *Server) readHistory(g *gin.Context) {
 	case "", "node":
 		g.JSON(http.StatusOK, s.history.Read(asked))
 	case "cluster":
-		g.JSON(http.StatusOK, s.admin.History(g.Request.Context(), asked))
+		g.JSON(http.StatusOK, s.admin.History(g.Request.Context(), asked, g.Query("node")))
 	default:
 		s.refuseOps(g, http.StatusBadRequest, "ERR of is node or cluster, got "+strconv.Quote(of))
 	}

@@ -158,8 +158,9 @@ func (a *admin) change(id string, run func(*cluster.Node) error) (gone bool, err
 // Examine returns the doctor's report on this node.
 func (a *admin) Examine(ctx context.Context) any { return a.examine(ctx) }
 
-// History returns the history of all nodes that answer. Before this node has found its cluster, it is this node's alone.
-func (a *admin) History(ctx context.Context, of samples.Range) samples.Cluster {
+// History returns the history of all nodes that answer, or of the node that is named. Before this node has found its cluster, it is this
+// node's alone.
+func (a *admin) History(ctx context.Context, of samples.Range, node string) samples.Cluster {
 	n, err := a.node()
 	if err != nil {
 		return samples.Merge([]samples.Named{{Node: "this node", Columns: a.history.Read(of)}}, nil)
@@ -167,6 +168,9 @@ func (a *admin) History(ctx context.Context, of samples.Range) samples.Cluster {
 	var all []samples.Named
 	var missing []samples.Missing
 	for _, h := range n.Histories(ctx, []byte(of)) {
+		if node != "" && h.Node != node {
+			continue
+		}
 		one := samples.Named{Node: h.Node}
 		err := h.Err
 		if err == nil {

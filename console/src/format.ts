@@ -1,5 +1,6 @@
 // Words for figures. Every function says in its name which unit it takes, and `units` says which unit each figure of
 // the API has: pages show figures of the API by `figure`, so that none is shown in a unit that somebody has guessed.
+import { signal } from "@preact/signals";
 
 // Units.
 
@@ -70,11 +71,21 @@ export function msAgo(at: number, now: number): string {
   return Math.abs(d) < 5000 ? "now" : d > 0 ? `${msSpan(d)} ago` : `in ${msSpan(-d)}`;
 }
 
+export const timeModes = ["relative", "local", "UTC"] as const;
+/** times is how times are shown: as ages, or on a clock. Axes have the clock of this machine, or that of UTC. */
+export const times = signal<(typeof timeModes)[number]>("relative");
+const zone = () => (times.value === "UTC" ? "UTC" : undefined);
+
 /** secondsClock is a unix time in seconds on an axis: with seconds if steps are short, a day if they are long. */
 export const secondsClock = (at: number, step: number) =>
   step >= 86400
-    ? new Date(at * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short" })
-    : new Date(at * 1000).toLocaleTimeString("en-GB", step < 60 ? undefined : { hour: "2-digit", minute: "2-digit" });
+    ? new Date(at * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: zone() })
+    : new Date(at * 1000).toLocaleTimeString("en-GB", {
+        hour: "2-digit",
+        minute: "2-digit",
+        ...(step < 60 && { second: "2-digit" }),
+        timeZone: zone(),
+      });
 /** msTick is a unix time in milliseconds on an axis of a length in milliseconds. */
 export const msTick = (at: number, range: number) =>
   new Date(at).toLocaleString("en-GB", {
@@ -82,6 +93,7 @@ export const msTick = (at: number, range: number) =>
     hour: "2-digit",
     minute: "2-digit",
     ...(range < 600_000 && { second: "2-digit" }),
+    timeZone: zone(),
   });
 /** msOfSeconds are the milliseconds of a time in seconds, both since 1970. */
 export const msOfSeconds = (s: number) => s * 1000;
@@ -91,9 +103,20 @@ export function unixMs(at: number | string | undefined): number {
   return (typeof at === "string" && !/^-?\d+$/.test(at) ? Date.parse(at) : Number(at)) || 0;
 }
 
-/** msStamp is a time in unix milliseconds on the clock of this machine. */
+/** offset is the zone of a time on the clock that is shown: UTC, or how far that of this machine is from it. */
+function offset(ms: number): string {
+  if (times.value === "UTC") return "UTC";
+  const minutes = -new Date(ms).getTimezoneOffset(),
+    part = Math.abs(minutes) % 60;
+  if (!minutes) return "UTC";
+  const hours = `${minutes < 0 ? "-" : "+"}${Math.floor(Math.abs(minutes) / 60)}`;
+  return `UTC${hours}${part ? `:${String(part).padStart(2, "0")}` : ""}`;
+}
+
+/** msStamp is a time in unix milliseconds on the clock that is shown, with its zone. */
 export const msStamp = (ms: number) =>
-  `${new Date(ms).toLocaleString("sv").replace(",", "")}.${String(Math.floor(ms) % 1000).padStart(3, "0")}`;
+  `${new Date(ms).toLocaleString("sv", { timeZone: zone() }).replace(",", "")}.` +
+  `${String(Math.floor(ms) % 1000).padStart(3, "0")} ${offset(ms)}`;
 
 // Figures of the API.
 

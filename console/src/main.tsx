@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { asked, base, database, enc, ended, json, sentence, show, type Who, who } from "./api";
 import { enter } from "./enter";
+import { times } from "./format";
 import { Shortcuts } from "./palette/shortcuts";
 import { click, go, href, path, set } from "./router";
 import { SignIn } from "./signin";
@@ -12,7 +13,9 @@ import { Icon } from "./ui/icons";
 import { Empty, Page } from "./ui/layout";
 import { Opened } from "./ui/opened";
 import { nextTheme, shade, theme } from "./ui/theme";
-import { toast, toasts } from "./ui/toasts";
+import { nextTimes } from "./ui/time";
+import { Toasts } from "./ui/toasted";
+import { toast } from "./ui/toasts";
 import { groups, views } from "./views";
 
 function Shell({ me }: { me: Who }) {
@@ -77,6 +80,7 @@ function Shell({ me }: { me: Who }) {
             label={`Theme: ${theme.value}`}
             onClick={nextTheme}
           />
+          <IconButton icon="schedules" label={`Times: ${times.value}`} onClick={nextTimes} />
           <IconButton icon="out" label="Sign out" onClick={signOut} />
         </footer>
       </aside>
@@ -183,14 +187,7 @@ function App() {
       {me && <Shortcuts me={me} act={(name) => (name === "out" ? signOut() : nextTheme())} />}
       {me && <Sure />}
       <ShownOnce />
-      <div class="toasts" role="status" aria-live="polite">
-        {toasts.value.map((t) => (
-          <div key={t.id} class={`toast ${t.kind}`}>
-            <Icon name={t.kind === "good" ? "check" : "alert"} />
-            {t.text}
-          </div>
-        ))}
-      </div>
+      <Toasts />
     </>
   );
 }

@@ -30,7 +30,7 @@ export const groups: [string, View[]][] = [
   [
     "",
     [
-      view("/", "Overview", "overview", anyone, async () => (await import("./overview")).Overview),
+      view("/", "Overview", "overview", anyone, async () => (await import("./overview/overview")).Overview),
       view("/connect", "Connect", "connect", apps, async () => (await import("./connect/connect")).Connect),
     ],
   ],
@@ -64,9 +64,9 @@ export const groups: [string, View[]][] = [
   [
     "Operations",
     [
-      view("/cluster", "Cluster", "cluster", admin, async () => (await import("./cluster")).Cluster),
+      view("/cluster", "Cluster", "cluster", admin, async () => (await import("./cluster/cluster")).Cluster),
       view("/access", "Access", "access", people, async () => (await import("./access/access")).Access),
-      view("/audit", "Audit log", "audit", admin, async () => (await import("./cluster")).Audit),
+      view("/audit", "Audit log", "audit", admin, async () => (await import("./cluster/audit")).Audit),
     ],
   ],
 ];

@@ -33,6 +33,8 @@ export async function acts(page, { ask, to, run, later }) {
   await page.go("/queues");
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("paused", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("paused", { exact: true }).waitFor({ state: "detached" });
   await schedules(page, dialog);
   await page.go(`/runs?id=${run.workflowRunId}`);
   await page.getByRole("button", { name: "Cancel" }).click();
@@ -76,6 +78,8 @@ async function schedules(page, dialog) {
   await page.getByText("At 07:30, Monday through Friday").first().waitFor();
   await page.getByRole("button", { name: "Run now" }).click();
   await page.locator("main tr", { hasText: "delivered" }).first().waitFor();
+  await page.getByRole("link", { name: "Show the message" }).click();
+  await page.locator(".card > .timeline", { hasText: "DELIVERED" }).waitFor();
 }
 
 async function dataActs(page, dialog, ask) {

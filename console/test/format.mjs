@@ -170,4 +170,20 @@ for (const name of pages) {
   const found = [...text.matchAll(own)].map((m) => text.slice(m.index, m.index + 60));
   assert.deepEqual(found, [], `${name} makes its own words of a figure: use src/format.ts`);
 }
+// A time is on the clock that was chosen, and says which.
+const at = Date.UTC(2026, 0, 2, 3, 4, 5, 67);
+f.times.value = "UTC";
+assert.equal(f.msStamp(at), "2026-01-02 03:04:05.067 UTC");
+assert.equal(f.msTick(at, 60_000), "03:04:05");
+f.times.value = "local";
+const zone = process.env.TZ;
+for (const [name, want] of [
+  ["Asia/Kolkata", "2026-01-02 08:34:05.067 UTC+5:30"],
+  ["America/New_York", "2026-01-01 22:04:05.067 UTC-5"],
+  ["UTC", "2026-01-02 03:04:05.067 UTC"],
+]) {
+  process.env.TZ = name;
+  assert.equal(f.msStamp(at), want);
+}
+process.env.TZ = zone ?? "";
 console.log("ok");

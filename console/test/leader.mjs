@@ -51,6 +51,10 @@ export async function leaderDies(to) {
     clean(views3, `three nodes: ${path}`);
   }
   await allNodes(views3, [0, 1, 2].map(at), token);
+  await views3.go("/");
+  await views3.getByText("Rates, of all nodes together").waitFor();
+  await views3.getByRole("combobox", { name: "Of" }).selectOption(old);
+  await views3.getByText("Rates", { exact: true }).waitFor();
   await views3.go("/cluster");
   const elsewhere = await views3.context().newPage(); // the same cookie on another node
   await elsewhere.goto(`${at((led + 2) % 3)}/console/data`);

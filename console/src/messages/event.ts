@@ -1,6 +1,6 @@
 // Events of messages as the API has them.
 import { raw, who } from "../api";
-import { act } from "../ui/toasts";
+import { act, see } from "../ui/toasts";
 
 export type Event = {
   time: number;
@@ -59,3 +59,14 @@ export const text64 = (b?: string) => {
 // runNow delivers a message at once that waits for its time. The server says which do.
 export const runNow = (id: string) =>
   act("It is delivered now", () => raw(`/v2/messages/${encodeURIComponent(id)}/retry`, { method: "POST" }));
+
+/** Published are the messages that a request has made: of one, or of many. */
+export type Published = { messageId?: string; responses?: { messageId?: string }[] };
+/** newMessage leads to the message that came of an act. */
+export const newMessage = (p: Published) => {
+  const id = p?.messageId ?? p?.responses?.[0]?.messageId;
+  return id ? see("Show the message", "/messages", { id }) : undefined;
+};
+/** newRun leads to the run that came of an act. */
+export const newRun = (p: { workflowRunId?: string }) =>
+  p?.workflowRunId ? see("Show the run", "/runs", { id: p.workflowRunId }) : undefined;

@@ -40,10 +40,18 @@ const isPinned = (f: Flow) => f.isPinnedParallelism || f.isPinnedRate;
 export function FlowActs({ of: f, again, pin, large }: { of: Flow; again: () => void; pin: () => void; large?: true }) {
   const kind = large ? undefined : "quiet",
     post = (what: string) => json(`/v2/flowControl/${name(f.flowControlKey)}/${what}`, { method: "POST" }),
-    change = (what: string, done: string) => act(done, () => post(what)).then(again);
+    change = (what: string, done: string, back?: string) =>
+      act(
+        done,
+        () => post(what).then(again),
+        () => (back ? { name: "Undo", undo: () => post(back).then(again) } : undefined),
+      );
   return (
     <>
-      <Button kind={kind} onClick={() => change(f.isPaused ? "resume" : "pause", f.isPaused ? "Resumed" : "Paused")}>
+      <Button
+        kind={kind}
+        onClick={() => (f.isPaused ? change("resume", "Resumed", "pause") : change("pause", "Paused", "resume"))}
+      >
         {f.isPaused ? "Resume" : "Pause"}
       </Button>
       <Button

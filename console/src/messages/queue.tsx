@@ -25,10 +25,15 @@ export type Queue = {
 };
 
 /** pauseOrResume changes what a queue does now. */
-export const pauseOrResume = (q: Queue) =>
-  act(q.paused ? "Resumed" : "Paused", () =>
-    json(`/v2/queues/${name(q.name)}/${q.paused ? "resume" : "pause"}`, { method: "POST" }),
+export const pauseOrResume = (q: Queue, again: () => Promise<void>) => {
+  const post = (what: string) => json(`/v2/queues/${name(q.name)}/${what}`, { method: "POST" }).then(again),
+    [on, off] = q.paused ? ["resume", "pause"] : ["pause", "resume"];
+  return act(
+    q.paused ? "Resumed" : "Paused",
+    () => post(on),
+    () => ({ name: "Undo", undo: () => post(off) }),
   );
+};
 
 /** remove asks, and deletes a queue. */
 export const remove = (q: Queue, done: () => void) =>
@@ -66,7 +71,7 @@ export function One({ id }: { id: string }) {
             acts={
               mayWrite() && (
                 <>
-                  <Button onClick={() => pauseOrResume(q).then(queue.again)}>{q.paused ? "Resume" : "Pause"}</Button>
+                  <Button onClick={() => pauseOrResume(q, queue.again)}>{q.paused ? "Resume" : "Pause"}</Button>
                   <Button onClick={() => open(true)}>Edit</Button>
                   <Button class="bad" onClick={() => remove(q, () => go("/queues"))}>
                     Delete

@@ -82,7 +82,7 @@ function List() {
                       )}
                       {mayWrite() && (
                         <>
-                          <Button kind="quiet" onClick={() => pauseOrResume(q).then(queues.again)}>
+                          <Button kind="quiet" onClick={() => pauseOrResume(q, queues.again)}>
                             {q.paused ? "Resume" : "Pause"}
                           </Button>
                           <Button kind="quiet" onClick={() => open(q)}>

@@ -6,7 +6,7 @@ import { A, Badge, Table } from "../ui/layout";
 import { Url } from "../ui/text";
 import { Ago } from "../ui/time";
 import { act } from "../ui/toasts";
-import { type Event, mayWrite, runNow, text64, tone } from "./event";
+import { type Event, mayWrite, newMessage, type Published, runNow, text64, tone } from "./event";
 import type { Standing } from "./now";
 
 /** Messages are messages, one a row. */
@@ -58,17 +58,16 @@ function Ended({ of: m }: { of: Standing }) {
   );
 }
 
+const retryOne = (id: string) =>
+  json<Published>(`/v2/dlq/retry?messageId=${encodeURIComponent(id)}`, { method: "POST" });
+
 function Acts({ of: m, again }: { of: Standing; again: () => Promise<void> }) {
   if (!mayWrite()) return null;
   if (m.state === "FAILED")
     return (
       <Button
         kind="quiet"
-        onClick={() =>
-          act("It is published again", () =>
-            json(`/v2/dlq/retry?messageId=${encodeURIComponent(m.messageId)}`, { method: "POST" }),
-          ).then(again)
-        }
+        onClick={() => act("It is published again", () => retryOne(m.messageId), newMessage).then(again)}
       >
         Retry
       </Button>

@@ -1,12 +1,15 @@
 // What can be done with a schedule.
-import { json, raw } from "../api";
+import { json } from "../api";
 import { Button } from "../ui/controls";
 import { sure } from "../ui/dialogs";
 import { act } from "../ui/toasts";
+import { newMessage, type Published } from "./event";
 import type { Schedule } from "./schedule";
 import { name } from "./why";
 
 const path = (s: Schedule, what = "") => `/v2/schedules/${name(s.scheduleId)}${what}`;
+
+const post = (s: Schedule, what: string) => json(path(s, what), { method: "POST" });
 
 /** ScheduleActs run a schedule now, pause it, edit it, delete it. */
 export function ScheduleActs({ of: s, again, edit, gone, large }: ActProps) {
@@ -19,9 +22,11 @@ export function ScheduleActs({ of: s, again, edit, gone, large }: ActProps) {
       <Button
         kind={kind}
         onClick={() =>
-          act(s.isPaused ? "Resumed" : "Paused", () =>
-            json(path(s, s.isPaused ? "/resume" : "/pause"), { method: "POST" }),
-          ).then(again)
+          act(
+            s.isPaused ? "Resumed" : "Paused",
+            () => post(s, s.isPaused ? "/resume" : "/pause").then(again),
+            () => ({ name: "Undo", undo: () => post(s, s.isPaused ? "/pause" : "/resume").then(again) }),
+          )
         }
       >
         {s.isPaused ? "Resume" : "Pause"}
@@ -51,4 +56,8 @@ export function ScheduleActs({ of: s, again, edit, gone, large }: ActProps) {
 type ActProps = { of: Schedule; again: () => void; edit: () => void; gone: () => void; large?: true };
 
 const runNow = (s: Schedule) =>
-  act("Published: its timetable does not change", () => raw(path(s, "/run"), { method: "POST" }));
+  act(
+    "Published: its timetable does not change",
+    () => json<Published>(path(s, "/run"), { method: "POST" }),
+    newMessage,
+  );

@@ -1,5 +1,6 @@
 // What can be done with a run.
 import { json } from "../api";
+import { newRun } from "../messages/event";
 import { Button } from "../ui/controls";
 import { sure } from "../ui/dialogs";
 import { act } from "../ui/toasts";
@@ -35,27 +36,19 @@ export const Started = ({ id, notify, again }: { id: string; notify: () => void;
   </>
 );
 
+/** anew resumes or restarts a run that has failed. */
+const anew = (how: "resume" | "restart", dead: string) =>
+  json<{ workflowRunId?: string }>(`/v2/workflows/dlq/${how}/${encodeURIComponent(dead)}`, { method: "POST" });
+
 /** Failed are the acts on a run that has failed: as a new one it goes on, or begins again. */
 export const Failed = ({ dead, again }: { dead: string; again: () => void }) => (
   <>
     <Button
       kind="main"
-      onClick={() =>
-        act("The run goes on as a new one", () =>
-          json(`/v2/workflows/dlq/resume/${encodeURIComponent(dead)}`, { method: "POST" }),
-        ).then(again)
-      }
+      onClick={() => act("The run goes on as a new one", () => anew("resume", dead), newRun).then(again)}
     >
       Resume
     </Button>
-    <Button
-      onClick={() =>
-        act("A new run has begun", () =>
-          json(`/v2/workflows/dlq/restart/${encodeURIComponent(dead)}`, { method: "POST" }),
-        ).then(again)
-      }
-    >
-      Restart
-    </Button>
+    <Button onClick={() => act("A new run has begun", () => anew("restart", dead), newRun).then(again)}>Restart</Button>
   </>
 );

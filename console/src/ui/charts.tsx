@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { msOfSeconds, msTick, secondsClock } from "../format";
+import { msOfSeconds, msTick, secondsClock, times } from "../format";
 import { A } from "./layout";
 import { shade } from "./theme";
 
@@ -40,7 +40,8 @@ export function Chart({
   const [at, point] = useState<number | null>(null);
   const ref = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  const now = shade.value;
+  const now = shade.value,
+    clocked = times.value;
   useEffect(() => {
     const box = ref.current;
     if (!box) return;
@@ -99,7 +100,7 @@ export function Chart({
       plot.current?.destroy();
       plot.current = null;
     };
-  }, [now, label]);
+  }, [now, label, clocked]);
   useEffect(() => {
     plot.current?.setData([time.map((t) => t / 1000), ...series.map((s) => s.data)]);
   }, [time, series]);

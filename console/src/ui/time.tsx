@@ -1,6 +1,14 @@
-// Points in time, as they grow older.
-import { signal } from "@preact/signals";
-import { msAgo, unixMs } from "../format";
+// Points in time, as they grow older, or on a clock.
+import { effect, signal } from "@preact/signals";
+import { msAgo, msStamp, timeModes, times, unixMs } from "../format";
+
+times.value = timeModes.find((m) => m === localStorage.getItem("trireme-times")) ?? "relative";
+effect(() => localStorage.setItem("trireme-times", times.value));
+
+/** nextTimes chooses the form of times after the one that is chosen. */
+export function nextTimes() {
+  times.value = timeModes[(timeModes.indexOf(times.value) + 1) % timeModes.length];
+}
 
 export const clock = signal(Date.now());
 setInterval(() => {
@@ -10,9 +18,12 @@ setInterval(() => {
 export function Ago({ at }: { at: number | string | undefined }) {
   const ms = unixMs(at);
   if (!ms) return <span class="dim">never</span>;
+  const age = msAgo(ms, clock.value),
+    stamp = msStamp(ms),
+    aged = times.value === "relative";
   return (
-    <time dateTime={new Date(ms).toISOString()} title={new Date(ms).toLocaleString()}>
-      {msAgo(ms, clock.value)}
+    <time dateTime={new Date(ms).toISOString()} title={aged ? stamp : age}>
+      {aged ? age : stamp}
     </time>
   );
 }
