@@ -108,7 +108,7 @@ async function dataActs(page, dialog, ask) {
 
   await page.go("/data?prefix=order:");
   await page.getByRole("button", { name: "Delete all that match" }).click();
-  await dialog.getByText("2 at this moment").waitFor();
+  await dialog.getByText("2 keys of database default").waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
 

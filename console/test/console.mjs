@@ -13,6 +13,7 @@ import { everyRole } from "./roles.mjs";
 import { signOut, singleSignOn } from "./signon.mjs";
 import { asksFirst, figuresAreKnown, sdkRun, shownOnce } from "./truth.mjs";
 import { everyView } from "./views.mjs";
+import { workbench } from "./workbench.mjs";
 
 let failed;
 try {
@@ -41,6 +42,9 @@ try {
   await palette(page, c);
   await presets(page);
   await acts(page, c);
+
+  section("the data workbench");
+  await workbench(page, c);
 
   section("figures, questions, and what is shown once");
   await figuresAreKnown(page, ask);

@@ -4,9 +4,7 @@ import { enc, num, run } from "../api";
 import { Area, Button, Choose, Field, Text } from "../ui/controls";
 import { Dialog } from "../ui/dialogs";
 import { act, toast } from "../ui/toasts";
-
-export const types = ["string", "hash", "list", "set", "zset", "stream", "ReJSON-RL"];
-export const typeName = (t: string) => (t === "ReJSON-RL" ? "JSON" : t === "zset" ? "sorted set" : t);
+import { typeName, types } from "./types";
 
 const first: Record<string, { label: string; start: string; make: (key: string, text: string) => string[][] }> = {
   string: { label: "Value", start: "", make: (k, t) => [["SET", k, enc(t), "NX"]] },
@@ -81,7 +79,7 @@ export function Create({ close, done, prefix }: { close: () => void; done: (k: s
           const key = enc(name);
           if (num(await run("EXISTS", key).catch(() => undefined))) return toast("There is a key of that name", "bad");
           if (
-            await act("Written", async () => {
+            await act("Created", async () => {
               for (const row of kind.make(key, text)) await run(...row);
               if (ttl) await run("EXPIRE", key, ttl);
             })

@@ -1,18 +1,31 @@
 // One key: its type, expiry and size, with its editor.
 import { useState } from "preact/hooks";
-import { ApiError, database, enc, num, pipeline, run, show, str, utf8 } from "../api";
+import { ApiError, database, enc, num, pipeline, type Reply, run, show, str, utf8 } from "../api";
 import { Editor } from "../editors/editor";
 import { bytes, figure } from "../format";
-import { Button, Field, Text } from "../ui/controls";
+import { Button, Field, IconButton, Text } from "../ui/controls";
 import { Dialog, sure } from "../ui/dialogs";
 import { Badge, Card, Empty } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { act, toast } from "../ui/toasts";
-import { typeName } from "./create";
+import { typeName } from "./types";
 
-export type KeyInfo = { type: string; ttl: number; size: number; encoding: string };
+/** KeyInfo is what is known of a key: what the credential may not ask is missing. */
+export type KeyInfo = { type: string; ttl?: number; size?: number; encoding: string };
 
-export function Key({ name, gone, renamed }: { name: string; gone: () => void; renamed: (k: string) => void }) {
+const figureOf = (r: Reply) => (r.t === "int" ? num(r) : undefined);
+
+export function Key({
+  name,
+  close,
+  gone,
+  renamed,
+}: {
+  name: string;
+  close: () => void;
+  gone: () => void;
+  renamed: (k: string) => void;
+}) {
   const info = useLoad<KeyInfo | null>(async () => {
     const [type, ttl, size, encoding] = await pipeline([
       ["TYPE", name],
@@ -23,7 +36,12 @@ export function Key({ name, gone, renamed }: { name: string; gone: () => void; r
     if (type.t === "err") throw new ApiError(400, type.v);
     return str(type) === "none"
       ? null
-      : { type: str(type), ttl: num(ttl), size: num(size), encoding: encoding.t === "err" ? "" : str(encoding) };
+      : {
+          type: str(type),
+          ttl: figureOf(ttl),
+          size: figureOf(size),
+          encoding: encoding.t === "err" ? "" : str(encoding),
+        };
   }, [name]);
   const [ask, open] = useState<"" | "rename" | "expire">("");
   return (
@@ -46,8 +64,7 @@ export function Key({ name, gone, renamed }: { name: string; gone: () => void; r
                     <bdi>{show(name)}</bdi>
                   </div>
                   <p>
-                    <Badge tone="info">{typeName(d.type)}</Badge> {d.encoding && <span>{d.encoding} · </span>}
-                    {bytes(d.size)} · {d.ttl < 0 ? "does not expire" : `expires in ${figure("PTTL", "ttl", d.ttl)}`}
+                    <Badge tone="info">{typeName(d.type)}</Badge> {facts(d)}
                   </p>
                 </div>
                 <div class="acts">
@@ -70,8 +87,9 @@ export function Key({ name, gone, renamed }: { name: string; gone: () => void; r
                         name,
                         text: (
                           <p>
-                            The key and its value ({typeName(d.type)}, {bytes(d.size)}) are deleted from database{" "}
-                            {database.value} on all nodes.
+                            The key and its value ({typeName(d.type)}
+                            {d.size !== undefined && `, ${bytes(d.size)}`}) are deleted from database {database.value}{" "}
+                            on all nodes.
                           </p>
                         ),
                         verb: "Delete",
@@ -82,6 +100,7 @@ export function Key({ name, gone, renamed }: { name: string; gone: () => void; r
                   >
                     Delete
                   </Button>
+                  <IconButton icon="close" label="Close the key" onClick={close} />
                 </div>
               </header>
               <Editor key={d.type} name={name} info={d} changed={info.again} gone={gone} />
@@ -94,6 +113,15 @@ export function Key({ name, gone, renamed }: { name: string; gone: () => void; r
     </Card>
   );
 }
+
+const facts = (d: KeyInfo) =>
+  [
+    d.encoding,
+    d.size !== undefined && bytes(d.size),
+    d.ttl !== undefined && (d.ttl < 0 ? "does not expire" : `expires in ${figure("PTTL", "ttl", d.ttl)}`),
+  ]
+    .filter(Boolean)
+    .join(" · ");
 
 function Rename({ name, close, done }: { name: string; close: () => void; done: (k: string) => void }) {
   const [to, put] = useState(utf8(name) ?? "");

@@ -1,72 +1,28 @@
-// What looks at all keys that match: deleting them, finding the biggest.
+// What looks at all keys that match: finding the biggest.
 import { useEffect, useState } from "preact/hooks";
-import { database, list, num, pipeline, run, show, str, strs } from "../api";
-import { bytes, count, things } from "../format";
+import { num, pipeline, show } from "../api";
+import { bytes, things } from "../format";
 import { path } from "../router";
-import { Dialog, sure } from "../ui/dialogs";
+import { Dialog } from "../ui/dialogs";
 import { A, Note, Table } from "../ui/layout";
-import { toast } from "../ui/toasts";
+import { every } from "./scan";
 import { keyQuery } from "./tree";
 
-/** every scans all keys that match, until each returns false. */
-async function every(match: string, each: (keys: string[], all: number) => Promise<unknown>) {
-  let cursor = "0",
-    all = 0;
-  do {
-    const [next, keys] = list(await run("SCAN", cursor, "MATCH", match, "COUNT", "1000"));
-    cursor = str(next);
-    const found = strs(keys);
-    all += found.length;
-    if ((await each(found, all)) === false) return;
-  } while (cursor !== "0");
-}
-
-export async function deleteMany(match: string, name: string, done: () => void) {
-  let all = 0;
-  toast("Counting the keys that match");
-  try {
-    await every(match, async (k) => {
-      all += k.length;
-    });
-  } catch (e) {
-    return toast((e as Error).message, "bad");
-  }
-  sure({
-    title: `Delete ${things(all, "key")}`,
-    name,
-    verb: `Delete ${things(all, "key")}`,
-    done: "Deleted",
-    text: (
-      <p>
-        All keys of database {database.value} that match{" "}
-        <code>
-          <bdi>{show(match)}</bdi>
-        </code>{" "}
-        are deleted: {count(all)} at this moment. Keys that are written meanwhile may be among them.
-      </p>
-    ),
-    go: async () => {
-      await every(match, async (k) => {
-        if (k.length) await run("UNLINK", ...k);
-      });
-      done();
-    },
-  });
-}
-
-export function Biggest({ close, match }: { close: () => void; match: string }) {
+export function Biggest({ close, pattern }: { close: () => void; pattern: string }) {
   const [top, put] = useState<[string, number][]>([]),
     [seen, see] = useState(0),
     [busy, wait] = useState(true),
     [error, fail] = useState("");
   useEffect(() => {
     let on = true,
-      best: [string, number][] = [];
-    every(match, async (keys, all) => {
-      const sizes = await pipeline(keys.map((k) => ["MEMORY", "USAGE", k]));
-      best = [...best, ...keys.map((k, i) => [k, num(sizes[i])] as [string, number])]
+      best: [string, number][] = [],
+      all = 0;
+    every({ pattern, type: "" }, async (found) => {
+      const sizes = await pipeline(found.map((f) => ["MEMORY", "USAGE", f.key]));
+      best = [...best, ...found.map((f, i) => [f.key, num(sizes[i])] as [string, number])]
         .sort((a, b) => b[1] - a[1])
         .slice(0, 25);
+      all += found.length;
       if (!on) return false;
       put(best);
       see(all);
@@ -78,14 +34,14 @@ export function Biggest({ close, match }: { close: () => void; match: string }) 
     };
   }, []);
   return (
-    <Dialog title="Biggest keys" close={close} wide>
+    <Dialog title="Biggest keys" close={close} wide light>
       <p class="dim" role="status">
         {busy ? "Looking: " : "All looked at: "}
         {things(seen, "key")}
-        {match !== "*" && (
+        {pattern !== "*" && (
           <>
             {" "}
-            that match <bdi>{show(match)}</bdi>
+            that match <bdi>{show(pattern)}</bdi>
           </>
         )}
       </p>

@@ -1,8 +1,12 @@
 // Keys as a tree of folders, and keys in URLs.
 import { enc, show, utf8 } from "../api";
-import { count } from "../format";
+import { bytes, count, figure } from "../format";
+import type { Query } from "../router";
 import { Icon } from "../ui/icons";
 import { A } from "../ui/layout";
+import type { Fact } from "./facts";
+import type { Found } from "./scan";
+import { typeName } from "./types";
 
 const join = ":";
 
@@ -17,7 +21,7 @@ export function keyOf(q: URLSearchParams): string | undefined {
   return bytes !== null ? atob(bytes) : text !== null ? enc(text) : undefined;
 }
 
-export function Crumbs({ prefix, to }: { prefix: string; to: (p: string) => Record<string, string | undefined> }) {
+export function Crumbs({ prefix, to }: { prefix: string; to: (p: string) => Query }) {
   const parts = prefix.split(join).slice(0, -1);
   return (
     <nav class="crumbs" aria-label="Prefix">
@@ -36,62 +40,90 @@ export function Crumbs({ prefix, to }: { prefix: string; to: (p: string) => Reco
   );
 }
 
-export function Tree({
+export type Branches = { folders: [string, number][]; leaves: Found[] };
+
+/** branches are the folders right below a prefix, with how many keys were found in each, and the keys beside them.
+ * Once all keys are known, a folder of one key is that key. */
+export function branches(found: Found[], prefix: string, flat: boolean, whole: boolean): Branches {
+  const folders = new Map<string, Found[]>(),
+    leaves: Found[] = [];
+  for (const f of found) {
+    const cut = flat ? -1 : f.key.indexOf(join, prefix.length);
+    if (cut < 0 || cut === f.key.length - 1) leaves.push(f);
+    else {
+      const name = f.key.slice(0, cut + 1),
+        list = folders.get(name);
+      if (list) list.push(f);
+      else folders.set(name, [f]);
+    }
+  }
+  for (const [name, list] of folders)
+    if ((whole && list.length === 1) || utf8(name) === null) {
+      folders.delete(name);
+      leaves.push(...list);
+    }
+  leaves.sort((a, b) => (a.key < b.key ? -1 : 1));
+  return { folders: [...folders].map(([f, list]) => [f, list.length] as [string, number]).sort(), leaves };
+}
+
+export function Folder({
+  name,
   keys,
+  whole,
   prefix,
-  flat,
-  now,
   to,
 }: {
-  keys: string[];
+  name: string;
+  keys: number;
+  whole: boolean; // all keys were looked at
   prefix: string;
-  flat: boolean;
-  now?: string;
-  to: (m: Record<string, string | undefined>) => Record<string, string | undefined>;
+  to: (m: Query) => Query;
 }) {
-  const folders = new Map<string, number>(),
-    leaves: string[] = [];
-  for (const k of keys) {
-    const cut = flat ? -1 : k.indexOf(join, prefix.length);
-    if (cut < 0 || cut === k.length - 1) leaves.push(k);
-    else folders.set(k.slice(0, cut + 1), (folders.get(k.slice(0, cut + 1)) ?? 0) + 1);
-  }
-  // A folder of one key is that key.
-  for (const [f, n] of folders)
-    if (n === 1) {
-      folders.delete(f);
-      const only = keys.find((k) => k.startsWith(f));
-      if (only !== undefined) leaves.push(only);
-    }
-  leaves.sort();
   return (
-    <div class="tree">
-      {[...folders].sort().map(([f, n]) => {
-        const text = utf8(f);
-        return text === null ? null : (
-          <A key={f} to="/data" q={to({ prefix: text })}>
-            <Icon name="folder" />
-            <span class="name">
-              <bdi>{show(f.slice(prefix.length))}</bdi>
-            </span>
-            <small>{count(n)}</small>
-          </A>
-        );
-      })}
-      {leaves.map((k) => (
-        <A
-          key={k}
-          to="/data"
-          q={to(keyQuery(k))}
-          aria-current={k === now ? "true" : undefined}
-          title={show(k).slice(0, 300)}
-        >
-          <Icon name="key" />
-          <span class="name">
-            <bdi>{show(k.slice(prefix.length)).slice(0, 300) || "(empty)"}</bdi>
-          </span>
-        </A>
-      ))}
+    <div class="branch">
+      <A class="name" to="/data" q={to({ prefix: utf8(name) ?? "" })}>
+        <Icon name="folder" />
+        <bdi>{show(name.slice(prefix.length))}</bdi>
+      </A>
+      <small class="keys" title={whole ? undefined : "At least: not all keys were looked at"}>
+        {count(keys)}
+        {!whole && "+"} {keys === 1 ? "key" : "keys"}
+      </small>
+    </div>
+  );
+}
+
+export function Leaf({
+  of,
+  fact,
+  prefix,
+  now,
+  to,
+  chosen,
+  choose,
+}: {
+  of: Found;
+  fact?: Fact;
+  prefix: string;
+  now: boolean;
+  to: (m: Query) => Query;
+  chosen: boolean;
+  choose: (range: boolean) => void;
+}) {
+  const full = show(of.key).slice(0, 300);
+  return (
+    <div class={now ? "leaf-row now" : "leaf-row"}>
+      <input type="checkbox" checked={chosen} aria-label={`Select ${full}`} onClick={(e) => choose(e.shiftKey)} />
+      <A class="name" to="/data" q={to(keyQuery(of.key))} aria-current={now ? "true" : undefined} title={full}>
+        <bdi>{show(of.key.slice(prefix.length)).slice(0, 300) || "(empty)"}</bdi>
+      </A>
+      <small class="type">{typeName(of.type)}</small>
+      <small class="ttl" title="Time to live">
+        {fact && (fact.ttl === undefined ? "–" : fact.ttl < 0 ? "no expiry" : figure("PTTL", "ttl", fact.ttl))}
+      </small>
+      <small class="size" title="Memory">
+        {fact && (fact.size === undefined ? "–" : bytes(fact.size))}
+      </small>
     </div>
   );
 }

@@ -11,12 +11,12 @@ import { Cell, type Props } from "./rows";
 
 export function JsonEditor({ name, info, changed }: Props) {
   const [text, edit] = useState<string | null>(null);
-  const big = info.size > 4 << 20;
+  const big = (info.size ?? 0) > 4 << 20;
   const value = useLoad(async () => (big ? "" : (utf8(str(await run("JSON.GET", name, "."))) ?? "")), [name]);
   if (big)
     return (
       <>
-        <Note>This document takes {bytes(info.size)}: its members are listed, not its whole.</Note>
+        <Note>This document takes {bytes(info.size ?? 0)}: its members are listed, not its whole.</Note>
         <BigJson name={name} />
       </>
     );
