@@ -5,6 +5,7 @@ import { acts } from "./acts.mjs";
 import { accessible, end, gecko, open, section, signIn } from "./harness.mjs";
 import { histogram } from "./histogram.mjs";
 import { hostileViews } from "./hostile.mjs";
+import { byKeyboard } from "./keyboard.mjs";
 import { leaderDies } from "./leader.mjs";
 import { startNode } from "./node.mjs";
 import { palette } from "./palette.mjs";
@@ -35,6 +36,9 @@ try {
 
   section("every view, light and dark, wide and narrow");
   await everyView(page, c);
+
+  section("by keyboard alone");
+  await byKeyboard(page, c);
 
   section("messages, one a row, and their outcomes over time");
   await histogram(page, c);
