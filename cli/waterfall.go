@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -44,6 +45,8 @@ type timedStep struct {
 	Failures []stepFailure `json:"failures"`
 	NextAt   int64         `json:"nextAt"`
 	WakesAt  int64         `json:"wakesAt"`
+	Began    int64         `json:"beganAt"`
+	Ended    int64         `json:"endedAt"`
 	Wait     *struct {
 		Event    string `json:"eventId"`
 		Since    int64  `json:"since"`
@@ -173,11 +176,10 @@ func (ts *timedStep) spans(now int64) (all []span) {
 
 // time returns how long a step took up to now, in milliseconds, and -1 if it has not begun.
 func (ts *timedStep) time(now int64) int64 {
-	all := ts.spans(now)
-	if len(all) == 0 {
+	if ts.Began == 0 {
 		return -1
 	}
-	return all[len(all)-1].to - all[0].from
+	return max(0, cmp.Or(ts.Ended, now)-ts.Began)
 }
 
 // note says what else there is about a step.

@@ -1,6 +1,7 @@
 // What pages say, beside what is so: units with values from the API, dialogs that must not go, the figures of several
 // nodes.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
@@ -62,6 +63,19 @@ async function stepsAreTold(page, url, token, run) {
     assert.equal(told["Sleeps until"], msStamp(s.wakesAt), name);
     assert.equal(told.Recorded, msStamp(s.createdAt), name);
   }
+  const flaky = named(steps, "a flaky one"),
+    tried = await facts("a flaky one");
+  assert.equal(flaky.failures.length, 2);
+  assert.equal(tried["Failed attempts"], "2 failed attempts");
+  for (const [i, f] of flaky.failures.entries()) {
+    assert.equal(f.status, 500);
+    await page
+      .locator(".fall-panel")
+      .getByText(`attempt ${i + 1} fails`)
+      .first()
+      .waitFor();
+  }
+  assert.ok(flaky.failures[1].sentAt - flaky.failures[0].time >= 290, "the delay before the second attempt");
   const call = named(steps, "a call").call,
     told = await facts("a call");
   assert.equal(told.Answer, String(call.status));
@@ -74,6 +88,35 @@ async function stepsAreTold(page, url, token, run) {
   assert.equal(waits["Waits until"], msStamp(wait.deadline));
 }
 
+/** toldByCLI is what the command line prints, in a pipe. */
+const toldByCLI = (args, url, token) =>
+  execFileSync(process.env.TRIREME, args, {
+    env: { ...process.env, TRIREME_URL: url, TRIREME_TOKEN: token, TRIREME_ADMIN_TOKEN: token, QSTASH_TOKEN: token },
+    encoding: "utf8",
+  });
+
+/** toldAlike: page and command line say of the steps that are done how long the API says that they took. */
+async function toldAlike(page, url, token, run) {
+  const steps = JSON.parse(toldByCLI(["runs", "steps", run, "-o", "json"], url, token)),
+    text = toldByCLI(["runs", "get", run], url, token);
+  const read = await fetch(`${url}/v2/workflows/runs/${run}/steps`, { headers: { Authorization: `Bearer ${token}` } });
+  const api = (await read.json()).steps.flatMap((g) => g.steps),
+    rows = await page
+      .locator(".fall-row")
+      .evaluateAll((list) => list.map((r) => [...r.children].map((c) => c.innerText)));
+  const done = api.filter((s) => s.endedAt !== undefined && s.stepId > 0);
+  assert.ok(done.length >= 3, JSON.stringify(api));
+  for (const s of done) {
+    const took = s.endedAt - s.beganAt,
+      row = rows.find(([name]) => name.trim() === s.stepName),
+      line = text.split("\n").find((l) => l.includes(`  ${s.stepName}  `));
+    assert.equal(row[1].trim(), formats.msSpan(took), `${s.stepName} in the page`);
+    assert.equal(steps.find((x) => x.stepId === s.stepId).tookMs, took, `${s.stepName} in JSON`);
+    const told = took < 1000 ? `${took} ms` : took < 10_000 ? `${(took / 1000).toFixed(2)} s` : null;
+    assert.ok(told === null || line.includes(`  ${told}`), `${s.stepName}: ${took} ms is ${line}`);
+  }
+}
+
 /** sdkRun runs the published SDK's sleep, call and wait, and reads the run's page. */
 export async function sdkRun(page, url, token, to) {
   const sdk = new URL("../../clients/workflow/sdk.mjs", import.meta.url);
@@ -82,7 +125,12 @@ export async function sdkRun(page, url, token, to) {
     return;
   }
   const { Client, MessagesClient, createWorkflow, serveMany } = await import(sdk);
+  let tries = 0;
   const words = createWorkflow(async (context) => {
+    await context.run("a flaky one", () => {
+      if (++tries < 3) throw new Error(`attempt ${tries} fails`);
+      return "at last";
+    });
     await context.sleep("a blink", 1);
     await context.call("a call", { url: `${to}/good`, method: "POST", body: "x" });
     await Promise.all([
@@ -108,9 +156,14 @@ export async function sdkRun(page, url, token, to) {
   await once(server, "listening");
   base = `http://127.0.0.1:${server.address().port}`;
   try {
-    const { workflowRunId } = await new Client({ baseUrl: url, token, retry: false }).trigger({ url: `${base}/words` });
+    const { workflowRunId } = await new Client({ baseUrl: url, token, retry: false }).trigger({
+      url: `${base}/words`,
+      retries: 3,
+      retryDelay: "300",
+    });
     await page.go(`/runs?id=${workflowRunId}`);
     await stepsAreTold(page, url, token, workflowRunId);
+    await toldAlike(page, url, token, workflowRunId);
     const text = await page.locator("main").innerText();
     assert.doesNotMatch(text, /Duration\s+\d+ ms so far/, text); // its first sleep took a second
     assert.doesNotMatch(text, /\b60 (s|min)\b|\b24 h\b|\d{3,} d\b/, text);

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -45,14 +46,17 @@ type timedStep struct {
 	PlannedAt int64 `json:"plannedAt,omitempty"`
 	// DueAt is the time from which the endpoint could be called for the step, SentAt that of the call that did it or is under way.
 	// Failures are the calls that failed.
-	DueAt    int64         `json:"dueAt,omitempty"`
-	SentAt   int64         `json:"sentAt,omitempty"`
-	Failures []timedFail   `json:"failures,omitempty"`
-	NextAt   int64         `json:"nextAt,omitempty"`
-	WakesAt  int64         `json:"wakesAt,omitempty"`
-	Wait     *timedWait    `json:"wait,omitempty"`
-	Call     *timedCall    `json:"call,omitempty"`
-	Invoked  *timedInvoked `json:"invoked,omitempty"`
+	DueAt    int64       `json:"dueAt,omitempty"`
+	SentAt   int64       `json:"sentAt,omitempty"`
+	Failures []timedFail `json:"failures,omitempty"`
+	NextAt   int64       `json:"nextAt,omitempty"`
+	WakesAt  int64       `json:"wakesAt,omitempty"`
+	// BeganAt and EndedAt are what the step has taken, waits and delays included. What goes on has no end.
+	BeganAt int64         `json:"beganAt,omitempty"`
+	EndedAt int64         `json:"endedAt,omitempty"`
+	Wait    *timedWait    `json:"wait,omitempty"`
+	Call    *timedCall    `json:"call,omitempty"`
+	Invoked *timedInvoked `json:"invoked,omitempty"`
 }
 
 // timedFail is an attempt that failed.
@@ -209,7 +213,36 @@ func (b *runBuilder) timed(n *stepLog, waiting map[uint32]*workflow.Waiter) *tim
 	if child := b.store.Child(b.run.No, step); child != nil && step > 0 {
 		t.Invoked = &timedInvoked{child.ID, child.URL, child.State.String(), child.Created, child.Completed}
 	}
+	t.BeganAt, t.EndedAt = t.span(b.run.Completed, b.now)
 	return t
+}
+
+// span returns when the step began and ended; an end of 0 is still to come. What is not done when its run is over ends with it.
+func (ts *timedStep) span(over, now int64) (from, to int64) {
+	from = cmp.Or(ts.DueAt, ts.CreatedAt)
+	branch := ts.PlannedAt > 0
+	switch {
+	case ts.WakesAt > 0 && branch:
+		from = ts.PlannedAt
+		if ts.State == stepSuccess {
+			to = ts.CreatedAt
+		}
+	case ts.WakesAt > 0:
+		if ts.WakesAt <= now {
+			to = ts.WakesAt
+		}
+	case ts.State == stepSuccess, ts.Wait != nil && ts.Wait.TimedOut:
+		to = ts.CreatedAt
+	case ts.State == stepFailed && len(ts.Failures) > 0:
+		to = ts.Failures[len(ts.Failures)-1].Time
+	}
+	if over > 0 && (to == 0 || to > over) {
+		to = over
+	}
+	if from > 0 && to > 0 {
+		to = max(from, to)
+	}
+	return from, to
 }
 
 // sentAt returns the time of the attempt that delivered an entry, or is under way; 0 if there is none, or its time is not kept.

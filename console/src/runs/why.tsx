@@ -45,7 +45,7 @@ export function Why({ run, why, again }: { run: RunSteps; why: Reason; again: ()
       {why.next && (
         <>
           {" "}
-          <Ago at={why.next} />.
+          Next: <Ago at={why.next} />.
         </>
       )}
       <Mismatches of={why.mismatches} />

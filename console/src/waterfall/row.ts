@@ -14,6 +14,8 @@ export type Row = {
   note?: string;
   tone: Tone;
   spans: Span[];
+  /** whole is from when to when it was, if that is not what its spans say. */
+  whole?: { from: number; to?: number };
   /** pick is what the row selects; a row without it is a heading. */
   pick?: string;
 };
@@ -46,7 +48,7 @@ export function extent(r: Row): { from: number; to?: number } | null {
 
 /** took is how long a row has taken so far. */
 export function took(r: Row, now: number): number | null {
-  const e = extent(r);
+  const e = r.whole ?? extent(r);
   return e && Math.max(0, (e.to ?? now) - e.from);
 }
 

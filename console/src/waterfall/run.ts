@@ -16,6 +16,8 @@ export type TimedStep = {
   failures?: Failure[];
   nextAt?: number;
   wakesAt?: number;
+  beganAt?: number; // with what it waited for
+  endedAt?: number;
   wait?: { eventId: string; since: number; deadline?: number; timedOut: boolean };
   call?: {
     url: string;
@@ -84,6 +86,7 @@ function stepRows(run: Timed, s: TimedStep, group: number, depth: number): Row[]
     note: noteOf(s.state),
     tone: toneOf(s.state),
     pick,
+    whole: s.beganAt === undefined ? undefined : { from: s.beganAt, to: s.endedAt },
     spans: s.stepType === "Initial" ? delay(run, s, group) : stepSpans(run, s),
   };
   const inner = (name: string, note: string, tone: Tone, spans: Span[]): Row[] => [

@@ -56,6 +56,8 @@ func (w *world) timedSteps() {
 	sent, again := call.at("call", "failures", 0, "sentAt").int(), call.at("call", "sentAt").int()
 	w.true(call.at("call", "calledAt").int() <= sent && sent <= failed && failed+20 <= again && again <= call.at("call", "answeredAt").int(), "%v", call)
 	w.true(sleep.at("wakesAt").int() == sleep.at("createdAt").int()+3_600_000, "%v", sleep)
+	w.true(sleep.at("beganAt").int() == sleep.at("dueAt").int() && sleep.at("endedAt").String() == "", "%v", sleep)
+	w.true(call.at("beganAt").int() == call.at("dueAt").int() && call.at("endedAt").int() == call.at("createdAt").int(), "%v", call)
 
 	w.pagesOfSteps(id, page)
 	one := w.ask(200, "GET", "/v2/workflows/runs/"+id+"/steps/1", nil, "")
