@@ -87,10 +87,11 @@ func read(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestUnits runs the unit tests of sources that need no browser: the words for figures, the spans of a waterfall, and what views work out.
+// TestUnits runs the unit tests of sources that need no browser: the words for figures, the spans of a waterfall, the formats of
+// values, and what views work out.
 func TestUnits(t *testing.T) {
 	needs(t)
-	for _, name := range []string{"format", "units", "waterfall"} {
+	for _, name := range []string{"format", "units", "values", "waterfall"} {
 		if out, err := exec.CommandContext(t.Context(), "node", "test/"+name+".mjs").CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -20,6 +21,10 @@ func memoryRows() []Command {
 		{Name: "memory malloc-stats", Arity: 2, Flags: 0, Cost: costConstant, Doc: Doc{Version: "4.0.0", Complexity: "O(1)",
 			Syntax: "MEMORY MALLOC-STATS", Summary: "Says that the allocator keeps no figures of this kind.",
 			Tips: "nondeterministic_output request_policy:all_shards response_policy:special"}, Run: mallocStats},
+		{Name: "memory prefixes", Arity: -3, Flags: ReadOnly | NoTouch, Since: env.Files, Cost: costConstant, Doc: Doc{Version: "extension", Complexity: "O(count) for a call, O(n) for all keys",
+			Syntax:  "MEMORY PREFIXES cursor [PREFIX prefix] [SEPARATOR separator] [COUNT count]",
+			Summary: "Adds up the number and the logical size of some of the keys by what their names begin with, up to the first separator after the prefix, and returns the cursor to go on with, 0 at the end.",
+			Tips:    "nondeterministic_output request_policy:special"}, Run: memoryPrefixes},
 		{Name: "memory stats", Arity: 2, Flags: 0, Cost: costConstant, Doc: Doc{Version: "4.0.0", Complexity: "O(log n)",
 			Syntax: "MEMORY STATS", Summary: "Returns the logical memory of the database and what it is used for.",
 			Tips: "nondeterministic_output request_policy:all_shards response_policy:special"}, Run: memoryStats},

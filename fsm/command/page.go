@@ -56,9 +56,14 @@ const looksPerMatch = 8
 // matches is glob.Match, paid for by the request and by the script that asked for it. It is false once the request has used
 // its budget, and the command is refused then: it must only read.
 func (tx *Tx) matches(pattern, name string) bool {
-	looks := tx.work.looks + looksPerMatch + glob.Work(pattern, len(name))
+	return tx.spendLooks(glob.Work(pattern, len(name))) && glob.Match(pattern, name)
+}
+
+// spendLooks takes a look at some bytes off the budget, and reports whether it may be done.
+func (tx *Tx) spendLooks(bytes int64) bool {
+	looks := tx.work.looks + looksPerMatch + bytes
 	tx.work.looks = looks % bytesPerWork
-	return tx.spendFound(looks/bytesPerWork) && glob.Match(pattern, name)
+	return tx.spendFound(looks / bytesPerWork)
 }
 
 // looked spends steps of the script that runs the command, if one does. It ends the

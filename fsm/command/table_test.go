@@ -331,7 +331,7 @@ func TestFamiliesAreComplete(t *testing.T) {
 			unlink wait waitaof`,
 		"string": `append decr decrby delex digest get getdel getex getrange getset incr incrby incrbyfloat lcs mget mset msetex msetnx
 			psetex set setex setnx setrange strlen substr`,
-		"server": `memory|doctor memory|help memory|malloc-stats memory|purge memory|stats memory|usage`,
+		"server": `memory|doctor memory|help memory|malloc-stats memory|prefixes memory|purge memory|stats memory|usage`,
 	} {
 		for _, name := range strings.Fields(list) {
 			name = strings.ReplaceAll(name, "|", " ")

@@ -87,7 +87,7 @@ export function Folder({
       </A>
       <small class="keys" title={whole ? undefined : "At least: not all keys were looked at"}>
         {count(keys)}
-        {!whole && "+"} {keys === 1 ? "key" : "keys"}
+        {!whole && "+"} {whole && keys === 1 ? "key" : "keys"}
       </small>
     </div>
   );

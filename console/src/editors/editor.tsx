@@ -1,10 +1,13 @@
 // A viewer and editor for every type.
 import { Note } from "../ui/layout";
-import { HashEditor, ListEditor, SetEditor, ZsetEditor } from "./collections";
+import { HashEditor } from "./hash";
 import { JsonEditor } from "./json";
+import { ListEditor } from "./list";
 import type { Props } from "./rows";
+import { SetEditor } from "./set";
 import { StreamEditor } from "./stream";
 import { StringEditor } from "./string";
+import { ZsetEditor } from "./zset";
 
 export function Editor(p: Props) {
   switch (p.info.type) {

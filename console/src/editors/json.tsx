@@ -1,8 +1,11 @@
 // JSON documents, as trees.
 import { useState } from "preact/hooks";
 import { enc, plain, run, str, strs, utf8 } from "../api";
+import { CodeEditor } from "../code/editor";
+import { jsonProblem } from "../code/problem";
 import { bytes, count } from "../format";
-import { Area, Button, Field } from "../ui/controls";
+import { layJson } from "../formats/json";
+import { Button } from "../ui/controls";
 import { Note, Table } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Code } from "../ui/text";
@@ -20,6 +23,7 @@ export function JsonEditor({ name, info, changed }: Props) {
         <BigJson name={name} />
       </>
     );
+  const problem = text === null ? "" : jsonProblem(text);
   return (
     <Loaded of={value}>
       {(v) => {
@@ -34,23 +38,16 @@ export function JsonEditor({ name, info, changed }: Props) {
             <form
               onSubmit={async (e) => {
                 e.preventDefault();
-                if (
-                  await act("Written", async () => {
-                    JSON.parse(text);
-                    await run("JSON.SET", name, "$", enc(text));
-                  })
-                ) {
-                  edit(null);
-                  await value.again();
-                  changed();
-                }
+                if (!(await act("Saved", () => run("JSON.SET", name, "$", enc(text))))) return;
+                edit(null);
+                await value.again();
+                changed();
               }}
             >
-              <Field label="JSON">
-                <Area value={text} onText={edit} rows={18} />
-              </Field>
+              <CodeEditor label="JSON" language="json" text={text} onText={edit} />
+              {problem && <Note kind="warn">This is not JSON yet: {problem}.</Note>}
               <div class="acts">
-                <Button type="submit" kind="main">
+                <Button type="submit" kind="main" disabled={!!problem}>
                   Save
                 </Button>
                 <Button onClick={() => edit(null)}>Cancel</Button>
@@ -60,7 +57,7 @@ export function JsonEditor({ name, info, changed }: Props) {
         return (
           <>
             <div class="acts">
-              <Button icon="edit" onClick={() => edit(v.length < 1 << 20 ? JSON.stringify(tree, null, 2) : v)}>
+              <Button icon="edit" onClick={() => edit(v.length < 1 << 20 ? layJson(v) : v)}>
                 Edit
               </Button>
             </div>

@@ -1,16 +1,16 @@
-// What the editors of collections share: rows that are loaded piece by piece, and forms for one of them.
+// What the editors of collections share: rows that are loaded piece by piece, each of which can be looked at in its format.
 import { useState } from "preact/hooks";
 import { show } from "../api";
 import type { KeyInfo } from "../data/key";
-import { bytes, things } from "../format";
-import { Area, Button, Field, Text } from "../ui/controls";
-import { Dialog, sure } from "../ui/dialogs";
-import { Table } from "../ui/layout";
-import { Loaded, useLoad } from "../ui/load";
-import { act } from "../ui/toasts";
+import { bytes, count, things } from "../format";
+import { Value } from "../formats/value";
+import { Button, Choose, Field } from "../ui/controls";
+import { Dialog } from "../ui/dialogs";
+import { Empty, Table } from "../ui/layout";
+import { Failed, Loaded, useLoad } from "../ui/load";
+import type { Pages, Row } from "./pages";
 
 export type Props = { name: string; info: KeyInfo; changed: () => void; gone: () => void };
-export const page = 100;
 
 /** Cell is a value in a table: its beginning, as text. */
 export const Cell = ({ of }: { of: string }) => (
@@ -20,159 +20,132 @@ export const Cell = ({ of }: { of: string }) => (
   </bdi>
 );
 
-type Row = { id: string; cells: string[] };
-
-/** Pages loads rows piece by piece. */
-export function usePages(fetch: (at: string) => Promise<{ rows: Row[]; next?: string }>, name: string) {
-  const [rest, add] = useState<{ rows: Row[]; next?: string }>();
-  const load = useLoad(async () => {
-    const p = await fetch("");
-    add(undefined);
-    return p;
-  }, [name]);
-  const next = rest ? rest.next : load.data?.next;
-  const [busy, wait] = useState(false);
-  return {
-    load,
-    rows: [...(load.data?.rows ?? []), ...(rest?.rows ?? [])],
-    next,
-    busy,
-    more: async () => {
-      wait(true);
-      try {
-        const p = await fetch(next ?? "");
-        add((was) => ({ rows: [...(was?.rows ?? []), ...p.rows], next: p.next }));
-      } finally {
-        wait(false);
-      }
-    },
-  };
-}
-
-export function Rows({
-  pages,
-  columns,
-  acts,
-  add,
-  total,
-  label,
-  order,
-}: {
-  pages: ReturnType<typeof usePages>;
+type RowsProps = {
+  pages: Pages;
   columns: string[];
   acts: (r: Row) => preact.ComponentChildren;
   add: preact.ComponentChildren;
+  filters?: preact.ComponentChildren;
   total: number;
   label: string;
   order?: string;
-}) {
+  sorts?: boolean; // the server has no order of its own: what is loaded can be sorted
+  whole?: (r: Row) => Promise<string>; // loads the last cell of a long row
+  filtered?: boolean;
+};
+
+export function Rows({ pages, columns, acts, add, filters, total, label, order, sorts, whole, filtered }: RowsProps) {
+  const [by, sort] = useState("");
+  const [seen, look] = useState<Row | null>(null);
+  const last = columns.length - 1;
+  const cell = (r: Row, i: number) =>
+    i === last && r.long !== undefined ? (
+      <span class="dim">{bytes(r.long)}, not loaded</span>
+    ) : (
+      <Cell of={r.cells[i]} />
+    );
   return (
-    <Loaded of={pages.load}>
-      {() => (
-        <>
-          <div class="acts">
-            <span class="dim">
+    <>
+      <div class="filters">
+        {filters}
+        {sorts && (
+          <Field label="Sort what is loaded">
+            <Choose
+              value={by}
+              onText={sort}
+              of={[["", "As listed"], ...columns.map((c, i) => [String(i), c] as [string, string])]}
+            />
+          </Field>
+        )}
+        <span class="acts">{add}</span>
+      </div>
+      <Loaded of={pages.load}>
+        {() => (
+          <>
+            <p class="dim" role="status">
               {things(total, label)}
               {order && `, ${order}`}
-            </span>
-            <span class="push">{add}</span>
-          </div>
-          <br />
-          <Table
-            label={`Each ${label}`}
-            rows={pages.rows}
-            id={(r, i) => r.id + i}
-            columns={[
-              ...columns.map((c, i) => ({
-                name: c,
-                class: i === columns.length - 1 ? "main-cell" : undefined,
-                of: (r: Row) => <Cell of={r.cells[i]} />,
-              })),
-              { name: "-Actions", class: "acts-cell", of: acts },
-            ]}
-          />
-          {pages.next && (
-            <p>
-              <Button busy={pages.busy} onClick={pages.more}>
-                Show more
-              </Button>
+              {(filtered || pages.next !== undefined) && `; ${count(pages.rows.length)} listed`}
             </p>
-          )}
-        </>
+            {pages.rows.length ? (
+              <Table
+                label={`Each ${label}`}
+                rows={sorted(pages.rows, by)}
+                id={(r, i) => r.id + i}
+                columns={[
+                  ...columns.map((c, i) => ({
+                    name: c,
+                    class: i === last ? "main-cell" : undefined,
+                    of: (r: Row) => cell(r, i),
+                  })),
+                  {
+                    name: "-Actions",
+                    class: "acts-cell",
+                    of: (r: Row) => (
+                      <>
+                        <Button kind="quiet" onClick={() => look(r)}>
+                          View
+                        </Button>
+                        {acts(r)}
+                      </>
+                    ),
+                  },
+                ]}
+              />
+            ) : (
+              <Empty title={pages.next === undefined ? `No ${label} matches` : "Nothing found so far"} />
+            )}
+            {pages.next !== undefined && (
+              <p>
+                <Button busy={pages.busy} onClick={pages.more}>
+                  {pages.rows.length ? "Load more" : "Look further"}
+                </Button>
+              </p>
+            )}
+          </>
+        )}
+      </Loaded>
+      {seen && (
+        <Look row={seen} title={show(seen.cells[0]).slice(0, 80)} last={last} whole={whole} close={() => look(null)} />
       )}
-    </Loaded>
+    </>
   );
 }
 
-/** Form asks for some texts and writes them. */
-function Form({
-  title,
-  fields,
-  close,
-  write,
-}: {
+const number = (s: string) => (s.trim() !== "" && Number.isFinite(Number(s)) ? Number(s) : undefined);
+/** sorted are rows by one of their cells: numbers by their size, before what is no number. */
+export function sorted(rows: Row[], by: string): Row[] {
+  if (by === "") return rows;
+  const i = Number(by);
+  return [...rows].sort((a, b) => {
+    const [x, y] = [number(a.cells[i]), number(b.cells[i])];
+    if (x !== undefined && y !== undefined) return x - y;
+    if (x !== undefined || y !== undefined) return x !== undefined ? -1 : 1;
+    return a.cells[i] < b.cells[i] ? -1 : a.cells[i] > b.cells[i] ? 1 : 0;
+  });
+}
+
+type LookProps = {
+  row: Row;
   title: string;
-  fields: { label: string; value?: string; area?: boolean; optional?: boolean; fixed?: boolean }[];
+  last: number;
+  whole?: (r: Row) => Promise<string>;
   close: () => void;
-  write: (texts: string[]) => Promise<unknown>;
-}) {
-  const [texts, put] = useState(fields.map((f) => f.value ?? ""));
+};
+/** Look shows one element in its format. */
+function Look({ row, title, last, whole, close }: LookProps) {
+  const value = useLoad(async () => (row.long !== undefined && whole ? whole(row) : row.cells[last]), [row.id]);
   return (
-    <Dialog title={title} close={close}>
-      <form
-        onSubmit={async (e) => {
-          e.preventDefault();
-          if (await act("Written", () => write(texts))) close();
-        }}
-      >
-        <div class="form">
-          {fields.map((f, i) => (
-            <Field key={f.label} label={f.label} wide>
-              {f.area ? (
-                <Area value={texts[i]} onText={(t) => put(texts.with(i, t))} />
-              ) : (
-                <Text
-                  value={texts[i]}
-                  readOnly={f.fixed}
-                  required={!f.optional}
-                  onText={(t) => put(texts.with(i, t))}
-                />
-              )}
-            </Field>
-          ))}
+    <Dialog title={title} close={close} wide light>
+      {value.error ? (
+        <Failed error={value.error} again={value.again} />
+      ) : value.data === undefined ? (
+        <div class="loading" role="status">
+          <span class="spin" aria-hidden="true" /> Loading
         </div>
-        <footer>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" kind="main">
-            Save
-          </Button>
-        </footer>
-      </form>
+      ) : (
+        <Value of={value.data} label="Value" />
+      )}
     </Dialog>
   );
 }
-
-export function useForm() {
-  const [form, open] = useState<null | Parameters<typeof Form>[0]>(null);
-  return {
-    open: (f: Omit<Parameters<typeof Form>[0], "close">) => open({ ...f, close: () => open(null) }),
-    view: form && <Form {...form} />,
-  };
-}
-export const Drop = ({ what, go }: { what: string; go: () => Promise<unknown> }) => (
-  <Button
-    kind="quiet"
-    class="bad"
-    onClick={() =>
-      sure({
-        title: `Delete ${what}`,
-        text: <p>It is deleted at once, on all nodes.</p>,
-        verb: "Delete",
-        done: "Deleted",
-        go,
-      })
-    }
-  >
-    Delete
-  </Button>
-);

@@ -7,16 +7,18 @@ import { views } from "../views";
 import { jumps } from "./choices";
 import { Palette } from "./palette";
 
-/** writes reports whether a key belongs to what has the focus. */
-const writes = (e: KeyboardEvent) =>
-  e.target instanceof Element &&
-  !!e.target.closest("input, textarea, select, dialog, [contenteditable], [role=slider]");
+/** writes reports whether a key belongs to what has the focus, be it inside a shadow tree. */
+const writes = (e: KeyboardEvent) => {
+  const [at] = e.composedPath();
+  return at instanceof Element && !!at.closest("input, textarea, select, dialog, [contenteditable], [role=slider]");
+};
 
 /** Shortcuts listens to the keys, and shows the palette or the list of keys. */
 export function Shortcuts({ me, act }: { me: Who; act: (name: string) => void }) {
   const [shown, show] = useState<"" | "palette" | "help">("");
   useEffect(() => {
-    let after = 0; // the time of a g
+    const never = Number.NEGATIVE_INFINITY; // a page that has just been loaded counts time from 0
+    let after = never; // the time of a g
     const key = (e: KeyboardEvent) => {
       if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") {
         if (document.querySelector("dialog[open]")) return;
@@ -27,7 +29,7 @@ export function Shortcuts({ me, act }: { me: Who; act: (name: string) => void })
         after = e.timeStamp;
         return;
       } else if (e.timeStamp - after < 1500 && jumps[e.key]) {
-        after = 0;
+        after = never;
         go(jumps[e.key]);
       } else return;
       e.preventDefault();
