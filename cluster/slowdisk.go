@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -21,7 +22,11 @@ func (n *Node) watchDisk(ctx context.Context) {
 		syncs, change := n.ownDisk.Tick(now)
 		switch since, took := n.ownDisk.SlowSince(); change {
 		case slowdisk.StaysSlow:
-			n.log.Warn("this node's disk is slow: look at the disk, and at what else writes to it", "since", since.UTC().Truncate(time.Second),
+			level := slog.LevelWarn
+			if n.opts.Addresses.NoPort { // of dev
+				level = slog.LevelInfo
+			}
+			n.log.Log(ctx, level, "this node's disk is slow: look at the disk, and at what else writes to it", "since", since.UTC().Truncate(time.Second),
 				"sync", took.Round(time.Millisecond), "dir", n.opts.DataDir)
 		case slowdisk.Recovered:
 			n.log.Info("this node's disk is not slow any more", "sync", took.Round(time.Microsecond))

@@ -60,7 +60,7 @@ type check struct {
 // The checks. Each says by itself where it applies.
 var (
 	checkDisk        = check{"disk", everywhere}
-	checkSpeed       = check{"disk", Production} // of the disk, and whether it keeps what it has
+	checkSpeed       = check{"disk", Production} // of the disk, also while the node runs, and whether it keeps what it has
 	checkSpace       = check{"space", everywhere}
 	checkFiles       = check{"limits", Production}
 	checkMemory      = check{"memory", Production}

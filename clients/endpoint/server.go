@@ -85,7 +85,11 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func answerError(w http.ResponseWriter, status int, err error) {
-	text, _ := json.Marshal(map[string]string{"error": "Error", "message": err.Error()})
+	answer := map[string]string{"error": "Error", "message": err.Error()}
+	if thrown, is := errors.AsType[*Error](err); is {
+		answer = map[string]string{"error": thrown.Name, "message": thrown.Message, "stack": thrown.Stack}
+	}
+	text, _ := json.Marshal(answer)
 	w.WriteHeader(status)
 	w.Write(text)
 }

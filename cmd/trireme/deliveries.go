@@ -179,7 +179,7 @@ func (s *settings) newDeliveries(log *slog.Logger, registry *prometheus.Registry
 	})
 	d.via = d.client
 	if dev, ok := p.(*devNode); ok && !dev.Quiet {
-		d.observe = newDeliveryLog(dev.out).delivered
+		d.observe = newDeliveryLog(dev.out, dev.shopURL()).delivered
 	}
 	if parsed.proxy != nil {
 		log.Warn("deliveries go through a proxy: it resolves names, so it has to refuse what they must not reach", "proxy", parsed.proxy.Host)

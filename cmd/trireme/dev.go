@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -54,7 +53,7 @@ func devCommand() *cobra.Command {
 	f.BoolVar(&s.Memory, "memory", false, "keep data in a temporary directory that is removed at exit")
 	f.BoolVar(&s.Sink, "sink", false, "receive deliveries at /test/sink/NAME, and print them")
 	f.StringVar(&s.Clock, "clock", "", "clock for tests, `real|frozen|auto`, moved by requests to /test; implies --memory (docs/testing.md)")
-	f.BoolVar(&s.Demo, "demo", false, "create sample data to try out the console")
+	f.BoolVar(&s.Demo, "demo", false, "create sample data to try out the console, and run a small shop that keeps using the node")
 	redefault(f, map[string]string{"resp": devRESP, "data-dir": ".trireme", "heartbeat": devHeartbeat.String(), "log-level": "warn", "min-free-disk": devFreeDisk})
 	return cmd
 }
@@ -134,6 +133,11 @@ func (s *settings) dev(cmd *cobra.Command) error {
 	if respListener != nil {
 		d.resp = respListener.Addr().String()
 	}
+	closeShop, err := d.openShop(ctx, log)
+	if err != nil {
+		return errors.Join(err, closeAll(listener, respListener))
+	}
+	defer closeShop()
 	return s.serveNode(ctx, log, listener, respListener, d)
 }
 
@@ -156,6 +160,7 @@ type devNode struct {
 	url    string
 	resp   string // the address of the RESP listener, empty without
 	out    io.Writer
+	demo   *demo // nil without
 }
 
 // devNodeID is the one node's id, and devAddr its cluster address, at which it does not listen:
@@ -213,11 +218,7 @@ func (dn *devNode) ready(n *cluster.Node) {
 	} else if !dn.Memory {
 		fmt.Fprintf(out, "\nIn another shell, take these variables by: . %s\n", path)
 	}
-	if dn.Demo {
-		if err := dn.demo(context.Background()); err != nil {
-			fmt.Fprintln(out, "\nThere are no sample data: "+err.Error())
-		}
-	}
+	dn.demo.begin(out)
 	printConsole(out, dn.consoleLink())
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
 		if !v.HoldsAll(dn.tokens.digests()) {

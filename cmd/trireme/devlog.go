@@ -17,12 +17,13 @@ import (
 type deliveryLog struct {
 	out   io.Writer
 	color bool
+	omit  string     // the base URL of destinations without lines, "" for none
 	mu    sync.Mutex // one line at a time
 }
 
 // newDeliveryLog prints in colour on a terminal, unless NO_COLOR is set.
-func newDeliveryLog(out io.Writer) *deliveryLog {
-	return &deliveryLog{out: out, color: cli.IsTerminal(out) && os.Getenv("NO_COLOR") == ""}
+func newDeliveryLog(out io.Writer, omit string) *deliveryLog {
+	return &deliveryLog{out: out, omit: omit, color: cli.IsTerminal(out) && os.Getenv("NO_COLOR") == ""}
 }
 
 // The colours of outcomes.
@@ -34,6 +35,9 @@ const (
 
 // delivered prints one attempt, and the disposition of a message that was not delivered.
 func (l *deliveryLog) delivered(a *queue.Attempt, result *queue.Result, disposition queue.Disposition) {
+	if l.omit != "" && strings.HasPrefix(a.Content.URL, l.omit+"/") {
+		return
+	}
 	outcome, color := deliveryOutcome(result)
 	if l.color {
 		outcome = color + outcome + plain

@@ -37,7 +37,7 @@ func TestDeliveryLines(t *testing.T) {
 			"workflow " + id.String() + " -> 500 Internal Server Error, 4 ms; no retry is left\n"},
 	} {
 		var out bytes.Buffer
-		newDeliveryLog(&out).delivered(&c.a, &c.n, c.became)
+		newDeliveryLog(&out, "http://127.0.0.1:30").delivered(&c.a, &c.n, c.became)
 		if out.String() != c.want {
 			t.Errorf("\n%s, want\n%s", out.String(), c.want)
 		}

@@ -34,6 +34,7 @@ const (
 func KindOf(f File) Kind {
 	top, _, _ := strings.Cut(f.Folder, "/")
 	switch {
+	case f.Folder == "clients/endpoint" && !f.Test: // the binary has it
 	case f.Test || matches(Support, f.Folder) || top == "jepsen" || top == "clients":
 		return Tests
 	case top == "bench" || top == "scripts":
