@@ -1,4 +1,4 @@
-// The data workbench: keys in lists, many at once, values by their parts and formats, indexes, what takes memory and time.
+// The data workbench: keys in lists, many at once, values by their parts and formats, indexes, memory and time.
 import assert from "node:assert/strict";
 import { accessible, clean, open, section, signIn, until } from "./harness.mjs";
 

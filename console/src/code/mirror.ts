@@ -1,4 +1,4 @@
-// CodeMirror, as this console sets it up. It is loaded when somebody edits. It lives in a shadow tree: there it sets its
+// CodeMirror, as this console sets it up, loaded when somebody edits. It lives in a shadow tree: there it sets its
 // styles as sheets that a script makes, which the policy of the page allows; a <style> element it would refuse.
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json, jsonParseLinter } from "@codemirror/lang-json";

@@ -88,7 +88,7 @@ export function Key({
                         text: (
                           <p>
                             The key and its value ({typeName(d.type)}
-                            {d.size !== undefined && `, ${bytes(d.size)}`}) are deleted from database {database.value}{" "}
+                            {d.size !== undefined && `, ${bytes(d.size)}`}) are deleted from {database.value}{" "}
                             on all nodes.
                           </p>
                         ),

@@ -14,7 +14,7 @@ const widest = 8192; // keys that one call passes
 /** escaped is a text that a pattern matches by itself. */
 export const escaped = (b: string) => b.replace(/[\\*?[\]]/g, (c) => `\\${c}`);
 
-/** passed is the part of the database that a cursor has passed, from 0 to 1: keys stand in the order of hashes of 52 bits,
+/** passed is the part of the database that a cursor has passed, from 0 to 1: keys stand in the order of 52-bit hashes,
  * and a cursor is the hash to go on with. */
 export const passed = (cursor: string) => (cursor === "0" ? 1 : Math.min(1, Number(cursor) / 2 ** 52));
 

@@ -1,4 +1,4 @@
-// What the editors of collections share: rows that are loaded piece by piece, each of which can be looked at in its format.
+// What the editors of collections share: rows, loaded piece by piece, of which each can be seen in its format.
 import { useState } from "preact/hooks";
 import { show } from "../api";
 import type { KeyInfo } from "../data/key";

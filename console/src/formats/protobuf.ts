@@ -1,5 +1,5 @@
-// Protocol buffers without their schema: fields by their numbers. What a field means is not in the bytes, so each is shown as
-// what it may be: a number also signed, eight bytes also as a double, bytes as a text or as a message if they can be one.
+// Protocol buffers without their schema: fields by their numbers. What a field means is not in the bytes, so it is
+// shown as what it may be: a number also signed, eight bytes also as a double, bytes as a text or as a message.
 import { attempt, Broken, hexOf, Out, type Shown, textOf } from "./shown";
 
 const deepest = 64;
