@@ -66,7 +66,7 @@ lint: vet ## go vet, gofmt, staticcheck and Biome, and the files in deploy/ as f
 
 .PHONY: console
 console: setup ## build the console's pages, console/dist, from console/src
-	cd console && node_modules/.bin/tsc --noEmit -p . && node build.mjs
+	cd console && npm run --silent check && node build.mjs
 
 .PHONY: console-dev
 console-dev: setup ## serve the console from its source beside a running node (ARGS=http://127.0.0.1:8080); pages load again when it changes

@@ -26,7 +26,7 @@ func needs(t *testing.T) {
 			t.Skipf("%s is not installed", program)
 		}
 	}
-	for _, pkg := range []string{"esbuild", "@biomejs/biome"} {
+	for _, pkg := range []string{"esbuild", "@biomejs/biome", "openapi-typescript"} {
 		if _, err := os.Stat(filepath.Join("node_modules", pkg)); err != nil {
 			t.Skipf("%s is not installed: clients/setup.sh installs it", pkg)
 		}
@@ -95,6 +95,14 @@ func TestUnits(t *testing.T) {
 		if out, err := exec.CommandContext(t.Context(), "node", "test/"+name+".mjs").CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
+	}
+}
+
+// TestTypes checks the sources against the types of what the API answers, made from its OpenAPI documents.
+func TestTypes(t *testing.T) {
+	needs(t)
+	if out, err := exec.CommandContext(t.Context(), "npm", "run", "--silent", "check").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 }
 

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { json } from "../api";
 import { figure } from "../format";
-import type { ClusterStatus, Doctor, Node } from "../overview/cluster";
+import { type Doctor, type Node, readCluster } from "../overview/cluster";
 import { Button } from "../ui/controls";
 import { sure } from "../ui/dialogs";
 import { Badge, Card, Note, Page, Table } from "../ui/layout";
@@ -12,7 +12,7 @@ import { Findings } from "./findings";
 import { Replace, remove } from "./members";
 
 export function Cluster() {
-  const cluster = useLoad<ClusterStatus>((poll) => json("/admin/cluster", { poll }), [], 3000);
+  const cluster = useLoad(readCluster, [], 3000);
   const doctor = useLoad<Doctor>((poll) => json("/admin/doctor", { poll }), []);
   const [replace, setReplace] = useState<Node | null>(null);
   const nodes = cluster.data?.nodes ?? [];

@@ -88,8 +88,8 @@ export function Key({
                         text: (
                           <p>
                             The key and its value ({typeName(d.type)}
-                            {d.size !== undefined && `, ${bytes(d.size)}`}) are deleted from {database.value}{" "}
-                            on all nodes.
+                            {d.size !== undefined && `, ${bytes(d.size)}`}) are deleted from {database.value} on all
+                            nodes.
                           </p>
                         ),
                         verb: "Delete",

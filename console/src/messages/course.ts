@@ -1,9 +1,10 @@
 // A message and its callbacks, as its page loads them.
 import { json } from "../api";
+import type { Messages } from "../schemas";
 import { attempts, callbacksOf } from "../waterfall/message";
-import type { Event, Kept } from "./event";
+import { type Event, type Kept, timed } from "./event";
 
-export type Told = Event & { sourceMessageId?: string };
+export type Told = Event;
 export type Course = { events: Told[]; message: Kept | null; callbacks: Told[][] };
 
 /** most attempts are looked at for what tells of them: the newest. */
@@ -12,7 +13,7 @@ const most = 20;
 const listOf = async (q: Record<string, string | number | string[]>, poll: boolean) => {
   const query = new URLSearchParams();
   for (const [k, v] of Object.entries(q)) for (const one of [v].flat()) query.append(k, String(one));
-  return (await json<{ events: Told[] }>(`/v2/events?${query}`, { poll })).events;
+  return (await json<{ events: Messages["Event"][] }>(`/v2/events?${query}`, { poll })).events.map(timed);
 };
 const inOrder = (list: Told[]) => [...list].sort((a, b) => a.time - b.time);
 const isOver = (list: Told[]) => list.some((e) => /DELIVERED|FAILED|CANCELED/.test(e.state));

@@ -1,39 +1,14 @@
 // Events of messages as the API has them.
 import { raw, who } from "../api";
+import { unixMs } from "../format";
+import type { Messages } from "../schemas";
 import { act, see } from "../ui/toasts";
 
-export type Event = {
-  time: number;
-  messageId: string;
-  state: string;
-  url: string;
-  method: string;
-  header?: Record<string, string[]>;
-  body?: string;
-  topicName?: string;
-  queueName?: string;
-  scheduleId?: string;
-  api?: string;
-  nextDeliveryTime?: number;
-  error?: string;
-  responseStatus?: number;
-  responseBody?: string;
-  responseHeaders?: Record<string, string[]>;
-  maxRetries: number;
-  label?: string;
-  labels?: string[];
-  flowControlKey?: string;
-  parallelism?: number;
-  rate?: number;
-  period?: number;
-  timeout?: number;
-  callback?: string;
-  failureCallback?: string;
-  retryDelayExpression?: string;
-  callerIP?: string;
-};
+/** Event has its time in unix milliseconds: a node with --spec-literal tells it as a text. */
+export type Event = Omit<Messages["Event"], "time"> & { time: number };
+export const timed = (e: Messages["Event"]): Event => ({ ...e, time: unixMs(e.time) });
 /** Explanation says why a message or a run waits. */
-export type Explanation = { reason: string; text: string; next?: number };
+export type Explanation = Messages["Explanation"];
 /** Kept is a message that is not delivered yet, and so far has no event. */
 export type Kept = Event & { bodyBase64?: string; explain?: Explanation };
 export const tone = (s: string) =>

@@ -2,31 +2,19 @@
 import { useState } from "preact/hooks";
 import { json, plain } from "../api";
 import { count, figure, inMs } from "../format";
+import type { Messages } from "../schemas";
 import { Button } from "../ui/controls";
 import { sure } from "../ui/dialogs";
 import { A, Badge, Card, Empty, Facts, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Ago } from "../ui/time";
 import { act } from "../ui/toasts";
-import { type Explanation, mayWrite } from "./event";
+import { mayWrite } from "./event";
 import { Pin } from "./pin";
 import { Traffic } from "./traffic";
 import { B, name, Waits } from "./why";
 
-export type Flow = {
-  flowControlKey: string;
-  waitListSize: number;
-  parallelismMax: number;
-  parallelismCount: number;
-  rateMax: number;
-  rateCount: number;
-  ratePeriod: number;
-  ratePeriodStart: number;
-  isPaused: boolean;
-  isPinnedParallelism: boolean;
-  isPinnedRate: boolean;
-  explain?: Explanation;
-};
+export type Flow = Messages["Flow"];
 
 export const inWindow = (f: Flow) =>
   f.rateMax

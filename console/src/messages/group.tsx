@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { json, plain } from "../api";
 import { count } from "../format";
 import { go } from "../router";
+import type { Messages } from "../schemas";
 import { Button } from "../ui/controls";
 import { sure } from "../ui/dialogs";
 import { A, Card, Empty, Page, Table } from "../ui/layout";
@@ -13,8 +14,8 @@ import { mayWrite } from "./event";
 import { Traffic } from "./traffic";
 import { B, name } from "./why";
 
-export type Endpoint = { name?: string; url?: string };
-export type Group = { name: string; endpoints: Endpoint[]; createdAt: number; updatedAt: number };
+export type Endpoint = Messages["Endpoint"];
+export type Group = Messages["Topic"];
 
 type Acts = { of: Group; add: () => void; gone: () => void };
 export const GroupActs = ({ of: g, add, gone }: Acts) => (

@@ -105,7 +105,7 @@ function Found({ id, of: course, view }: { id: string; of: Course; view: Load<Co
 const base64 = (text: string) => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 
 const Why = ({ of: why }: { of: Explanation }) => (
-  <Note kind={why.reason === "retrying" || /pause|wait|flow|queue/.test(why.reason) ? "warn" : "info"}>
+  <Note kind={/backoff|pause|wait|flow|queue/.test(why.reason) ? "warn" : "info"}>
     <b>Why it waits</b>: {plain(why.text)}
     {why.next && (
       <>

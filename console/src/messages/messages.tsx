@@ -2,11 +2,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { json } from "../api";
 import { go, query } from "../router";
+import type { Messages as Schemas } from "../schemas";
 import { Button } from "../ui/controls";
 import { A, Card, Empty, Page, Tabs } from "../ui/layout";
 import { type Load, Loaded, useLoad } from "../ui/load";
 import { cancelMany } from "./cancel";
-import { type Event, mayWrite, states } from "./event";
+import { type Event, mayWrite, states, timed } from "./event";
 import { chosen, Filters } from "./filters";
 import { Histogram } from "./histogram";
 import { Message } from "./message";
@@ -36,9 +37,11 @@ export function Messages() {
 /** Rows is a page of messages as they are now, or of events. */
 type Rows = { messages: Standing[]; events: Event[]; cursor?: string };
 
+type Read = { messages: Standing[]; events: Schemas["Event"][]; cursor?: string };
+
 const read = async (p: string, events: boolean, count: number, poll = false): Promise<Rows> => {
-  const page = await json<Partial<Rows>>(`/v2/events?count=${count}&${events ? "" : "groupBy=message&"}${p}`, { poll });
-  return { messages: page.messages ?? [], events: page.events ?? [], cursor: page.cursor };
+  const page = await json<Partial<Read>>(`/v2/events?count=${count}&${events ? "" : "groupBy=message&"}${p}`, { poll });
+  return { messages: page.messages ?? [], events: (page.events ?? []).map(timed), cursor: page.cursor };
 };
 
 function List() {

@@ -3,26 +3,19 @@ import { useState } from "preact/hooks";
 import { json, plain } from "../api";
 import { count, things } from "../format";
 import { go } from "../router";
+import type { Messages } from "../schemas";
 import { Button } from "../ui/controls";
 import { sure } from "../ui/dialogs";
 import { A, Badge, Card, Empty, Facts, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Ago } from "../ui/time";
 import { act } from "../ui/toasts";
-import { type Explanation, mayWrite } from "./event";
+import { mayWrite } from "./event";
 import { QueueForm } from "./queue-form";
 import { Traffic } from "./traffic";
 import { B, name, Waits } from "./why";
 
-export type Queue = {
-  name: string;
-  parallelism: number;
-  createdAt: number;
-  updatedAt: number;
-  lag: number;
-  paused: boolean;
-  explain?: Explanation;
-};
+export type Queue = Messages["Queue"];
 
 /** pauseOrResume changes what a queue does now. */
 export const pauseOrResume = (q: Queue, again: () => Promise<void>) => {

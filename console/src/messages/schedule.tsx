@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { json, plain } from "../api";
 import { go } from "../router";
+import type { Messages } from "../schemas";
 import { A, Badge, Card, Empty, Facts, Note, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Body, Headers, Url } from "../ui/text";
@@ -14,24 +15,7 @@ import { ScheduleForm } from "./schedule-form";
 import { Traffic } from "./traffic";
 import { B, name } from "./why";
 
-export type Schedule = {
-  scheduleId: string;
-  cron: string;
-  destination: string;
-  isPaused: boolean;
-  method?: string;
-  body?: string;
-  retries: number;
-  lastScheduleTime?: number;
-  nextScheduleTime?: number;
-  nextScheduleTimes?: number[];
-  error?: string;
-  timeZone?: string;
-  misfire?: string;
-  queueName?: string;
-  label?: string;
-  header?: Record<string, string[]>;
-};
+export type Schedule = Messages["Schedule"];
 
 export function One({ id }: { id: string }) {
   const [edit, open] = useState(false);

@@ -1,5 +1,7 @@
 // What the API tells of a cluster, its nodes and its history.
+import { json } from "../api";
 import { figure } from "../format";
+import type { Admin } from "../schemas";
 
 export type Series =
   | "commands"
@@ -20,20 +22,15 @@ export type History = { time: number[]; nodes: string[]; missing: { node: string
   Series,
   number[]
 >;
-export type Node = {
-  id: string;
-  http: string;
-  cluster: string;
-  suffrage: string;
-  state: string;
-  appliedIndex: number;
-  lastContactMs: number;
-  version: string;
-  leaving?: boolean;
-};
-export type ClusterStatus = { leader: string; term: number; nodes: Node[] };
-export type Doctor = { findings?: Finding[] };
-export type Finding = { check: string; about?: string; level: string; found: string; do?: string };
+export type Node = NonNullable<Admin["Cluster"]["nodes"]>[number];
+export type ClusterStatus = Omit<Admin["Cluster"], "nodes"> & { nodes: Node[] };
+/** readCluster asks for the cluster as this node sees it: it may know of no node yet. */
+export async function readCluster(poll: boolean): Promise<ClusterStatus> {
+  const c = await json<Admin["Cluster"]>("/admin/cluster", { poll });
+  return { ...c, nodes: c.nodes ?? [] };
+}
+export type Doctor = Admin["DoctorReport"];
+export type Finding = NonNullable<Doctor["findings"]>[number];
 
 export const last = (list: number[]) => list[list.length - 1] ?? 0;
 export const latest = (h: History, name: Series) => figure("/admin/history", name, last(h[name]));

@@ -5,7 +5,7 @@ import { query, set } from "../router";
 import { Choose } from "../ui/controls";
 import { A, Badge, Card, Note, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
-import type { ClusterStatus, Doctor, History, Node } from "./cluster";
+import { type Doctor, type History, type Node, readCluster } from "./cluster";
 import { Findings, open } from "./findings";
 import { Graphs, Missing } from "./graphs";
 import { OwnOverview } from "./own";
@@ -23,7 +23,7 @@ export function Overview() {
 }
 
 function AdminOverview() {
-  const cluster = useLoad<ClusterStatus>((poll) => json("/admin/cluster", { poll }), [], 5000);
+  const cluster = useLoad(readCluster, [], 5000);
   const range = ranges.find(([name]) => name === query.value.get("range"))?.[0] ?? "6h";
   const node = query.value.get("node") ?? "";
   const history = useLoad<History>(

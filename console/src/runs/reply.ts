@@ -1,62 +1,12 @@
 // Runs and their steps as the API has them.
-import type { Explanation } from "../messages/event";
+import type { Messages } from "../schemas";
 import type { TimedGroup } from "../waterfall/run";
 
-export type Step = {
-  stepId?: number;
-  stepName?: string;
-  stepType?: string;
-  callType?: string;
-  messageId?: string;
-  out?: string;
-  concurrent?: number;
-  state: string;
-  createdAt?: number;
-  retries: number;
-  nextDeliveryTime?: number;
-  sleepFor?: number;
-  sleepUntil?: number;
-  waitEventId?: string;
-  waitTimeoutDeadline?: number;
-  waitTimeout?: boolean;
-  callUrl?: string;
-  callMethod?: string;
-  callHeaders?: Record<string, string[]>;
-  callBody?: string;
-  callResponseStatus?: number;
-  callResponseBody?: string;
-  callResponseHeaders?: Record<string, string[]>;
-  invokedWorkflowRunId?: string;
-  invokedWorkflowUrl?: string;
-  headers?: Record<string, string[]>;
-  errors?: Attempt[];
-  attempts?: Attempt[];
-  callAttempts?: Attempt[];
-  invokedWorkflowRunBody?: string;
-};
 /** Attempt is one that failed. */
-export type Attempt = {
-  status?: number;
-  time?: number | string;
-  error?: string;
-  body?: string;
-};
-export type Run = {
-  workflowRunId: string;
-  workflowUrl: string;
-  workflowState: string;
-  workflowRunCreatedAt: number;
-  workflowRunCompletedAt?: number;
-  workflowRunResponse?: string;
-  workflowRunCallerIp?: string;
-  dlqId?: string;
-  label?: string;
-  labels?: string[];
-  flowControlKey?: string;
-  invoker?: { workflowRunId: string };
-  failureFunction?: { failStatus?: number; failResponse?: string; state: string };
-  steps: { type: string; steps: Step[] }[];
-};
+export type Attempt = Messages["RunAttempt"];
+/** Step has attempts if it was asked for by its number. */
+export type Step = Messages["RunStep"] & { attempts?: Attempt[]; callAttempts?: Attempt[] };
+export type Run = Messages["Run"];
 /** RunSteps is a run with a page of its steps and their times. */
 export type RunSteps = Omit<Run, "steps"> & {
   steps: TimedGroup[];
@@ -65,15 +15,7 @@ export type RunSteps = Omit<Run, "steps"> & {
   first: number;
   cursor?: string;
 };
-export type Why = Explanation & {
-  curl?: string;
-  lastAttempt?: Attempt;
-  errorStepName?: string;
-  attempts?: number;
-  allowed?: number;
-  mismatches?: { code: string; text: string }[];
-  delivery?: { messageId: string; reason: string };
-};
+export type Why = Messages["RunExplanation"];
 export const what = (s: Step) => s.stepName || s.stepType || "step";
 
 /** waits is what a run waits for, by its newest steps. */

@@ -1,41 +1,11 @@
 // A run as rows: what /v2/workflows/runs/{id}/steps answers, on a line of time.
+
+import type { Messages } from "../schemas";
 import { type Bounds, extent, type Row, type Span, type Tone } from "./row";
 import { callSpans, delay, invokedSpans, stepSpans } from "./spans";
 
-export type Failure = { sentAt?: number; time: number; status: number };
-export type TimedStep = {
-  stepId: number;
-  stepName?: string;
-  stepType?: string;
-  state: string;
-  messageId?: string;
-  createdAt?: number;
-  plannedAt?: number; // of a branch of a block
-  dueAt?: number;
-  sentAt?: number; // the call that did it, or is under way
-  failures?: Failure[];
-  nextAt?: number;
-  wakesAt?: number;
-  beganAt?: number; // with what it waited for
-  endedAt?: number;
-  wait?: { eventId: string; since: number; deadline?: number; timedOut: boolean };
-  call?: {
-    url: string;
-    method: string;
-    calledAt: number;
-    sentAt?: number;
-    status?: number;
-    answeredAt?: number;
-    failures?: Failure[];
-  };
-  invoked?: {
-    workflowRunId: string;
-    workflowUrl: string;
-    workflowState: string;
-    createdAt: number;
-    completedAt?: number;
-  };
-};
+export type Failure = Messages["TimedFailure"];
+export type TimedStep = Messages["TimedStep"];
 export type TimedGroup = { type: string; steps: TimedStep[] };
 export type Timed = { createdAt: number; completedAt?: number; groups: TimedGroup[] };
 
