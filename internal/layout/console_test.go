@@ -12,12 +12,15 @@ import (
 // consoleColumns is the line width of console/biome.jsonc. The formatter breaks neither texts nor comments.
 const consoleColumns = 120
 
-// TestConsoleSourcesAreShort holds the console's sources to the limit of Go files. Of the rest, asks.json is generated.
+// TestConsoleSourcesAreShort holds the console's sources to the limit of Go files. Of the rest, asks.json and openapi are generated.
 func TestConsoleSourcesAreShort(t *testing.T) {
 	seen := 0
-	check := func(path string, _ fs.DirEntry, err error) error {
+	check := func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
+		}
+		if d.IsDir() && d.Name() == "openapi" {
+			return fs.SkipDir
 		}
 		switch filepath.Ext(path) {
 		case ".ts", ".tsx", ".mjs", ".css":

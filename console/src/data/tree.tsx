@@ -1,6 +1,6 @@
 // Keys as a tree of folders, and keys in URLs.
 import { enc, show, utf8 } from "../api";
-import { bytes, count, figure } from "../format";
+import { bytes, count, figure, things } from "../format";
 import type { Query } from "../router";
 import { Icon } from "../ui/icons";
 import { A } from "../ui/layout";
@@ -86,8 +86,7 @@ export function Folder({
         <bdi>{show(name.slice(prefix.length))}</bdi>
       </A>
       <small class="keys" title={whole ? undefined : "At least: not all keys were looked at"}>
-        {count(keys)}
-        {!whole && "+"} {whole && keys === 1 ? "key" : "keys"}
+        {whole ? things(keys, "key") : `${count(keys)}+ keys`}
       </small>
     </div>
   );
