@@ -76,24 +76,30 @@ func longHistory(ctx context.Context, s *session) error {
 		return err
 	}
 	defer end()
+	return r.revived(ctx, r.live)
+}
+
+// live lives through the two weeks, and judges what there is then.
+func (r *historyRun) live(ctx context.Context) error {
 	began := time.Now()
 	for day := range historyDays {
 		if err := r.day(ctx, day); err != nil {
 			return fmt.Errorf("day %d: %w", day, err)
 		}
+		var err error
 		switch day {
 		case 3:
 			err = r.loseLeader(ctx)
 		case 6:
 			err = r.replace(ctx)
 		case 9, 10, 11:
-			err = r.damage(ctx, c.Nodes[day-9])
+			err = r.damage(ctx, r.c.Nodes[day-9])
 		}
 		if err != nil {
 			return fmt.Errorf("day %d: %w", day, err)
 		}
 	}
-	s.printf("%d messages delivered and %d runs ended over %d days of the clocks, in %v", r.messages, len(r.runs), historyDays, time.Since(began).Round(time.Second))
+	r.s.printf("%d messages delivered and %d runs ended over %d days of the clocks, in %v", r.messages, len(r.runs), historyDays, time.Since(began).Round(time.Second))
 	return r.judge(ctx)
 }
 
