@@ -4,8 +4,9 @@ import { figure, inMs } from "./format";
 import { query } from "./router";
 import { Button, Choose, Field, Text } from "./ui/controls";
 import { sure } from "./ui/dialogs";
-import { Badge, Card, Empty, Note, Page, Table, Tabs } from "./ui/layout";
+import { Badge, Card, Empty, Note, Page, Tabs } from "./ui/layout";
 import { Loaded, useLoad } from "./ui/load";
+import { Table } from "./ui/table";
 import { Ago } from "./ui/time";
 import { act } from "./ui/toasts";
 

@@ -12,6 +12,7 @@ import { ShownOnce, Sure } from "./ui/dialogs";
 import { Icon } from "./ui/icons";
 import { Empty, Page } from "./ui/layout";
 import { Opened } from "./ui/opened";
+import { dense } from "./ui/table";
 import { nextTheme, shade, theme } from "./ui/theme";
 import { nextTimes } from "./ui/time";
 import { Toasts } from "./ui/toasted";
@@ -79,6 +80,13 @@ function Shell({ me }: { me: Who }) {
             icon={shade.value === "dark" ? "moon" : "sun"}
             label={`Theme: ${theme.value}`}
             onClick={nextTheme}
+          />
+          <IconButton
+            icon="queues"
+            label={`Rows: ${dense.value ? "dense" : "roomy"}`}
+            onClick={() => {
+              dense.value = !dense.value;
+            }}
           />
           <IconButton icon="schedules" label={`Times: ${times.value}`} onClick={nextTimes} />
           <IconButton icon="out" label="Sign out" onClick={signOut} />

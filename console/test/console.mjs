@@ -12,6 +12,7 @@ import { palette } from "./palette.mjs";
 import { presets } from "./presets.mjs";
 import { everyRole } from "./roles.mjs";
 import { signOut, singleSignOn } from "./signon.mjs";
+import { tables } from "./table.mjs";
 import { asksFirst, figuresAreKnown, sdkRun, shownOnce } from "./truth.mjs";
 import { everyView } from "./views.mjs";
 import { workbench } from "./workbench.mjs";
@@ -42,6 +43,9 @@ try {
 
   section("messages, one a row, and their outcomes over time");
   await histogram(page, c);
+  section("tables");
+  await tables(page, c);
+
   section("the palette and shortcuts");
   await palette(page, c);
   await presets(page);

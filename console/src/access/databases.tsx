@@ -4,8 +4,9 @@ import { json } from "../api";
 import { figure, things } from "../format";
 import { Button, Field, Text } from "../ui/controls";
 import { Dialog, showOnce, sure } from "../ui/dialogs";
-import { Card, Table } from "../ui/layout";
+import { Card } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
+import { Table } from "../ui/table";
 import { Ago } from "../ui/time";
 import { act } from "../ui/toasts";
 

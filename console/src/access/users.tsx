@@ -3,8 +3,9 @@ import { useState } from "preact/hooks";
 import { database, enc, run, show, str, strs } from "../api";
 import { Button, Field, Text } from "../ui/controls";
 import { Dialog, showOnce, sure } from "../ui/dialogs";
-import { Badge, Card, Empty, Table } from "../ui/layout";
+import { Badge, Card, Empty } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
+import { Table } from "../ui/table";
 import { act } from "../ui/toasts";
 
 const words = (line: string) => {

@@ -2,8 +2,9 @@
 import { useState } from "preact/hooks";
 import { json } from "../api";
 import { Field, Text } from "../ui/controls";
-import { Badge, Card, Empty, Page, Table } from "../ui/layout";
+import { Badge, Card, Empty, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
+import { Table } from "../ui/table";
 import { Ago } from "../ui/time";
 
 type AuditRecord = {

@@ -4,7 +4,8 @@ import { num, pipeline, show } from "../api";
 import { bytes, things } from "../format";
 import { path } from "../router";
 import { Dialog } from "../ui/dialogs";
-import { A, Note, Table } from "../ui/layout";
+import { A, Note } from "../ui/layout";
+import { Table } from "../ui/table";
 import { every } from "./scan";
 import { keyQuery } from "./tree";
 

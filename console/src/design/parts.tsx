@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import { Button, Choose, Copy, Field, IconButton, Text } from "../ui/controls";
 import { sure } from "../ui/dialogs";
-import { Badge, Card, Empty, Facts, Note, Table } from "../ui/layout";
+import { Badge, Card, Empty, Facts, Note } from "../ui/layout";
+import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
 
 export function Controls() {

@@ -2,8 +2,9 @@
 import { useState } from "preact/hooks";
 import { list, num, type Reply, run, show, str, strs } from "../api";
 import { count, figure, things } from "../format";
-import { Badge, Table } from "../ui/layout";
+import { Badge } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
+import { Table } from "../ui/table";
 import { Cell } from "./rows";
 
 export const map = (r: Reply) => {

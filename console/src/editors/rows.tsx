@@ -6,8 +6,9 @@ import { bytes, count, things } from "../format";
 import { Value } from "../formats/value";
 import { Button, Choose, Field } from "../ui/controls";
 import { Dialog } from "../ui/dialogs";
-import { Empty, Table } from "../ui/layout";
+import { Empty } from "../ui/layout";
 import { Failed, Loaded, useLoad } from "../ui/load";
+import { Table } from "../ui/table";
 import type { Pages, Row } from "./pages";
 
 export type Props = { name: string; info: KeyInfo; changed: () => void; gone: () => void };

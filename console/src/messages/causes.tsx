@@ -1,8 +1,9 @@
 // What went wrong: dead letters that failed alike, counted.
 import { json, plain } from "../api";
 import { count, figure } from "../format";
-import { A, Badge, Card, Table } from "../ui/layout";
+import { A, Badge, Card } from "../ui/layout";
 import { useLoad } from "../ui/load";
+import { Table } from "../ui/table";
 
 type Cause = {
   count: number;

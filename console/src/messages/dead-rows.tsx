@@ -1,6 +1,7 @@
 // Dead letters, one a row, of which several can be chosen.
 import { plain } from "../api";
-import { A, Badge, Table } from "../ui/layout";
+import { A, Badge } from "../ui/layout";
+import { Table } from "../ui/table";
 import { Url } from "../ui/text";
 import { Ago } from "../ui/time";
 import type { DeadLetter } from "./dead-letter";

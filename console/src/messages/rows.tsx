@@ -2,7 +2,8 @@
 import { json, plain } from "../api";
 import { count, figure, msSpan } from "../format";
 import { Button } from "../ui/controls";
-import { A, Badge, Table } from "../ui/layout";
+import { A, Badge } from "../ui/layout";
+import { Table } from "../ui/table";
 import { Url } from "../ui/text";
 import { Ago } from "../ui/time";
 import { act } from "../ui/toasts";

@@ -1,4 +1,4 @@
-// The parts that views are laid out with: pages, cards, facts, tables, tabs, notes.
+// The parts that views are laid out with: pages, cards, facts, tabs, notes.
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { href, type Query } from "../router";
@@ -119,43 +119,3 @@ export const Facts = ({ of }: { of: [string, ComponentChildren][] }) => (
       ))}
   </dl>
 );
-
-type Column<T> = { name: string; of: (row: T) => ComponentChildren; class?: string };
-export function Table<T>({
-  rows,
-  columns,
-  id,
-  label,
-}: {
-  rows: T[];
-  columns: Column<T>[];
-  id: (row: T, i: number) => string;
-  label: string;
-}) {
-  return (
-    <div class="scroll rows" tabIndex={0} role="region" aria-label={label}>
-      <table>
-        <thead>
-          <tr>
-            {columns.map((c) => (
-              <th key={c.name} scope="col" class={c.class}>
-                {c.name.startsWith("-") ? <span class="sr">{c.name.slice(1)}</span> : c.name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((r, i) => (
-            <tr key={id(r, i)}>
-              {columns.map((c) => (
-                <td key={c.name} class={c.class} data-label={c.name.replace(/^-.*/, "")}>
-                  {c.of(r)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
