@@ -46,6 +46,7 @@ export const groups: [string, View[]][] = [
         keyspace,
         async () => (await import("./analysis/analysis")).Analysis,
       ),
+      view("/scripts", "Scripts", "code", keyspace, async () => (await import("./scripts/scripts")).Scripts),
       view("/cli", "Command line", "cli", keyspace, async () => (await import("./cli")).CommandLine),
       view("/live", "Live", "live", keyspace, async () => (await import("./live")).Live),
     ],

@@ -38,6 +38,8 @@ export function viewsOf({ hostile, sent, run }) {
     "/analysis?part=biggest",
     "/analysis?part=hot",
     "/analysis?part=slow",
+    "/scripts",
+    "/scripts?part=functions",
     "/cli",
     "/live",
     "/live?part=events",

@@ -97,7 +97,13 @@ async function restricted({ url, node, ask }) {
   await p.getByLabel("Name of a key").fill("profile:1");
   await p.getByRole("button", { name: "Open" }).click();
   await p.locator("main td", { hasText: "Ann" }).waitFor();
-  for (const path of ["/analysis", "/analysis?part=biggest", "/analysis?part=slow", "/indexes"]) {
+  for (const path of [
+    "/analysis",
+    "/analysis?part=biggest",
+    "/analysis?part=slow",
+    "/indexes",
+    "/scripts?part=functions",
+  ]) {
     await p.go(path);
     await p.getByText("Your credential does not open this").first().waitFor();
     await accessible(p, `${path} for who may only read`);
@@ -397,6 +403,49 @@ async function load(page, ask) {
   clean(page, "memory and load");
 }
 
+/** scripts runs a script that reads, one that must not write, and keeps a library. */
+async function scripts(page, ask) {
+  const main = page.locator("main"),
+    dialog = page.getByRole("dialog");
+  await page.go("/scripts");
+  await main.locator(".cm-content").waitFor();
+  await main.getByLabel("Keys, one a line").fill("greeting");
+  await main.getByRole("button", { name: "Run the script" }).click();
+  await main.locator(".reply.str", { hasText: '"hello"' }).waitFor();
+  const type = async (where, text) => {
+    await where.locator(".cm-content").click();
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.insertText(text);
+  };
+  await type(main, 'return redis.call("SET", KEYS[1], ARGV[1])');
+  await main.getByLabel("Arguments, one a line").fill("changed");
+  await main.getByRole("button", { name: "Run the script" }).click();
+  await main.locator(".reply.err").waitFor();
+  assert.equal((await ask("/", { body: '["GET","greeting"]' })).result, "hello", "a script that may only read writes");
+  await main.getByLabel("Read only: a script").uncheck();
+  await accessible(page, "scripts");
+  await main.getByRole("button", { name: "Run the script" }).click();
+  await main.locator(".reply.status", { hasText: "OK" }).waitFor();
+  assert.equal((await ask("/", { body: '["GET","greeting"]' })).result, "changed");
+  await ask("/", { body: '["SET","greeting","hello"]' });
+
+  await page.go("/scripts?part=functions");
+  await main.getByRole("button", { name: "New library" }).click();
+  await dialog.locator(".cm-content").waitFor();
+  await accessible(page, "a new library");
+  await type(dialog, "no library");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("alert").waitFor();
+  await type(dialog, '#!lua name=greet\nredis.register_function("hi", function() return "hi" end)');
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await main.locator("tbody tr", { hasText: "greet" }).waitFor();
+  assert.equal((await ask("/", { body: '["FCALL","hi","0"]' })).result, "hi");
+  await main.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await main.getByText("No library of functions").waitFor();
+  clean(page, "scripts");
+}
+
 /** workbench tries all parts, or those of some names. */
 export async function workbench(page, c, only = "") {
   for (const [name, part] of [
@@ -405,6 +454,7 @@ export async function workbench(page, c, only = "") {
     ["formats and the editor", () => formatted(page, c.ask)],
     ["search and vector indexes", () => indexes(page, c.ask)],
     ["memory and load", () => load(page, c.ask)],
+    ["scripts", () => scripts(page, c.ask)],
     ["rights to keys", () => restricted(c)],
   ]) {
     if (!name.includes(only)) continue;
