@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { database, enc, list, type Reply, run, show, str, strs, lines as textLines } from "./api";
+import { database, enc, list, type Reply, run, show, str, strs } from "./api";
 import asks from "./asks.json";
-import { bytes, msSpan, things } from "./format";
+import { msSpan, things } from "./format";
 import { Button } from "./ui/controls";
 import { question, sure } from "./ui/dialogs";
 import { Card, Page } from "./ui/layout";
 import { useLoad } from "./ui/load";
+import { Drawn } from "./ui/reply";
 
 type Doc = { summary: string; group: string; syntax: string };
 const map = (r: Reply) => {
@@ -339,56 +340,5 @@ export function CommandLine() {
         </div>
       </Card>
     </Page>
-  );
-}
-
-/** Drawn is a reply by its type. */
-function Drawn({ of, deep = 0 }: { of: Reply; deep?: number }) {
-  const [most, put] = useState(100);
-  switch (of.t) {
-    case "nil":
-      return <div class="reply nil">(nil)</div>;
-    case "int":
-      return <div class="reply int">(integer) {of.v}</div>;
-    case "status":
-      return (
-        <div class="reply status">
-          <bdi>{show(of.v)}</bdi>
-        </div>
-      );
-    case "err":
-      return (
-        <div class="reply err">
-          <bdi>(error) {show(of.v)}</bdi>
-        </div>
-      );
-    case "str": {
-      const lines = of.v.includes("\n");
-      const t = show(textLines(of.v.slice(0, 20000)));
-      return (
-        <div class="reply str">
-          <bdi>{lines ? t : `"${t}"`}</bdi>
-          {of.v.length > 20000 && <span class="dim"> … {bytes(of.v.length)}</span>}
-        </div>
-      );
-    }
-  }
-  if (!of.v.length) return <div class="reply nil">(empty list)</div>;
-  return (
-    <>
-      <div class="reply-list">
-        {of.v.slice(0, most).map((r, i) => (
-          <>
-            {<span>{i + 1})</span>}
-            <div>{deep > 20 ? "…" : <Drawn of={r} deep={deep + 1} />}</div>
-          </>
-        ))}
-      </div>
-      {of.v.length > most && (
-        <Button kind="quiet" onClick={() => put(most * 5)}>
-          Show more ({of.v.length - most} left)
-        </Button>
-      )}
-    </>
   );
 }

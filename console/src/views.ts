@@ -38,6 +38,15 @@ export const groups: [string, View[]][] = [
     "Keyspace",
     [
       view("/data", "Data", "data", keyspace, async () => (await import("./data/data")).Data),
+      view("/indexes", "Indexes", "find", keyspace, async () => (await import("./indexes/indexes")).Indexes),
+      view(
+        "/analysis",
+        "Memory and load",
+        "chart",
+        keyspace,
+        async () => (await import("./analysis/analysis")).Analysis,
+      ),
+      view("/scripts", "Scripts", "code", keyspace, async () => (await import("./scripts/scripts")).Scripts),
       view("/cli", "Command line", "cli", keyspace, async () => (await import("./cli")).CommandLine),
       view("/live", "Live", "live", keyspace, async () => (await import("./live")).Live),
     ],

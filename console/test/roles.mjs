@@ -21,7 +21,7 @@ export async function everyRole(c) {
     .concat(keys1.current, keys1.next, "console sign-in");
   const data = [canary("values"), canary("orders")],
     mail = [canary("headers"), canary("bodies")];
-  const seesData = ["Data", "Command line", "Live", "Access"],
+  const seesData = ["Data", "Indexes", "Memory and load", "Scripts", "Command line", "Live", "Access"],
     seesMail = [
       "Messages",
       "Dead letters",
@@ -36,7 +36,7 @@ export async function everyRole(c) {
     {
       form: { token: admin },
       name: "admin",
-      sees: [...seesData.slice(0, 3), ...seesMail, "Cluster", "Access", "Audit log"],
+      sees: [...seesData.slice(0, -1), ...seesMail, "Cluster", "Access", "Audit log"],
       gets: every.filter((c) => c !== canary("tenants")),
       may: [canary("tenants")],
     },

@@ -136,6 +136,45 @@ for (const [b, want] of [
 ])
   assert.equal(guess(bytes(b)), want);
 
+// Filters of search indexes by their conditions, the monitor's lines by their keys, sums of very many names.
+const { conditions } = await load("indexes/conditions.ts");
+const { Counter, keysOf, wordsOf } = await load("analysis/monitor.ts");
+const { Adder } = await load("analysis/adder.ts");
+assert.deepEqual(conditions('{"a":1}'), ['{"a":1}']);
+assert.deepEqual(conditions("{}"), ["{}"]);
+assert.deepEqual(conditions('{"a":1,"$or":[{"b":2,"c":3},{"$and":[{"d":4}]}]}').slice(1), [
+  '{"a":1}',
+  '{"b":2}',
+  '{"c":3}',
+  '{"d":4}',
+]);
+const words = wordsOf('1764160000.123456 [default 10.0.0.1:4711] "SET" "a\\"b\\\\\\x00" "v w" "EX"');
+assert.deepEqual(words, ["SET", 'a"b\\\0', "v w", "EX"]);
+assert.deepEqual(wordsOf("OK"), []);
+assert.deepEqual(keysOf(["MSET", "a", "1", "b", "2"], { first: 1, last: -1, step: 2 }), ["a", "b"]);
+assert.deepEqual(keysOf(["GET", "a"], { first: 1, last: 1, step: 1 }), ["a"]);
+assert.deepEqual(keysOf(["PING"], { first: 0, last: 0, step: 0 }), []);
+const counter = new Counter(2);
+for (const [name, key] of [
+  ["GET", "a"],
+  ["SET", "a"],
+  ["GET", "a"],
+  ["GET", "b"],
+  ["GET", "c"],
+])
+  counter.add(name, [key]);
+assert.deepEqual(counter.top(9), [
+  { key: "a", count: 3, often: "GET" },
+  { key: "b", count: 1, often: "GET" },
+]);
+assert.equal(counter.missed, 1);
+const adder = new Adder(3);
+for (let i = 0; i < 10; i++) for (const keys of [1, 2]) adder.add({ name: `n${i}`, keys, bytes: 100 * i });
+const sums = adder.sums();
+assert.equal(sums.keys, 30);
+assert.equal(sums.bytes, 2 * 100 * 45);
+assert.ok(sums.rows.length <= 6 && sums.rows[0].name === "n8" && sums.rest.keys > 0);
+
 // Whatever bytes there are: no format fails otherwise than with a problem.
 let seed = 7;
 const random = () => {

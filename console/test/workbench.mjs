@@ -97,6 +97,17 @@ async function restricted({ url, node, ask }) {
   await p.getByLabel("Name of a key").fill("profile:1");
   await p.getByRole("button", { name: "Open" }).click();
   await p.locator("main td", { hasText: "Ann" }).waitFor();
+  for (const path of [
+    "/analysis",
+    "/analysis?part=biggest",
+    "/analysis?part=slow",
+    "/indexes",
+    "/scripts?part=functions",
+  ]) {
+    await p.go(path);
+    await p.getByText("Your credential does not open this").first().waitFor();
+    await accessible(p, `${path} for who may only read`);
+  }
   clean(p, "data for who may not list keys");
   await p.context().close();
 
@@ -257,12 +268,193 @@ async function formatted(page, ask) {
   clean(page, "formats, and the editor"); // no policy was violated
 }
 
+/** indexes shows search and vector indexes, asks them, and explains a filter. */
+async function indexes(page, ask) {
+  const main = page.locator("main");
+  const docs = Array.from({ length: 30 }, (_, i) => [
+    "JSON.SET",
+    `product:${i}`,
+    "$",
+    JSON.stringify({ title: `Blue boat ${i}`, price: i, brand: i % 3 ? "oar" : "sail" }),
+  ]);
+  await ask("/pipeline", { body: JSON.stringify(docs) });
+  const create = "SEARCH.CREATE products ON JSON PREFIX 1 product: SCHEMA title TEXT price F64 FAST brand KEYWORD";
+  for (const line of [
+    create,
+    "SEARCH.ALIASADD shop products",
+    "SEARCH.WAITINDEXING products",
+    "VECTOR.CREATE vec DIM 2 METRIC COSINE",
+    "VECTOR.ADD vec east VALUES 2 1 0",
+    "VECTOR.ADD vec north VALUES 2 0 1",
+  ])
+    await ask("/", { body: JSON.stringify(line.split(" ")) });
+  await page.go("/indexes");
+  const row = main.getByRole("region", { name: "Search indexes" }).locator("tbody tr");
+  assert.match((await row.innerText()).replace(/\s+/g, " "), /^products 30 [\d.]+ KB ready JSON product: shop$/);
+  const vectors = main.getByRole("region", { name: "Vector indexes" });
+  await until(async () => assert.match(await vectors.locator("tbody tr").innerText(), /vec\s+2/), "the vectors");
+  await accessible(page, "indexes");
+
+  await row.getByRole("link").click();
+  const filter = main.locator(".cm-content");
+  await filter.waitFor();
+  const type = async (text) => {
+    await filter.click();
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type(text);
+  };
+  const go = () => main.getByRole("button", { name: "Run the query" }).click();
+  await type('{"title":"boat","brand":"sail","price":{"$gt":9}}');
+  await main.getByLabel(/^Order/).selectOption("price, highest first");
+  await go();
+  await main.getByText("6 documents match").waitFor();
+  const found = main.getByRole("region", { name: "Documents" }).locator("tbody tr");
+  assert.deepEqual(
+    (await found.locator("a").allInnerTexts()).map((k) => k.trim()),
+    [27, 24, 21, 18, 15, 12].map((n) => `product:${n}`),
+  );
+  await main.getByRole("button", { name: "Explain" }).click();
+  const lines = main.getByRole("region", { name: "Conditions" }).locator("tbody tr");
+  await lines.nth(3).waitFor();
+  assert.deepEqual(
+    (await lines.allInnerTexts()).map((l) => l.split(/\s+/).slice(-3).join(" ")),
+    ["6 20 %", "30 100 %", "10 33 %", "20 67 %"],
+  );
+  await accessible(page, "the query bench");
+  await type("{}");
+  await go();
+  await main.getByText("30 documents match").waitFor();
+  await main.getByRole("button", { name: "Load more" }).click();
+  await until(async () => assert.equal(await found.count(), 30), "all documents");
+  await type('{"nothing":1}');
+  await go();
+  await main.getByText("Unknown field: nothing").waitFor();
+
+  await page.go("/indexes?vectors=vec");
+  await main.getByLabel("To the vector of an id").fill("east");
+  await main.getByRole("button", { name: "Find" }).click();
+  const near = main.getByRole("region", { name: "Vectors" }).locator("tbody tr");
+  await until(async () => assert.equal(await near.count(), 2), "the nearest vectors");
+  assert.match(await near.first().innerText(), /east\s+1/);
+  await accessible(page, "nearest vectors");
+  await page.go("/indexes?search=none");
+  await main.getByText("There is no index of this name").waitFor();
+  await ask("/pipeline", {
+    body: JSON.stringify([
+      ["SEARCH.DROP", "products"],
+      ["SEARCH.ALIASDEL", "shop"],
+      ["DEL", "vec"],
+      ["DEL", ...docs.map((d) => d[1])],
+    ]),
+  });
+  clean(page, "indexes");
+}
+
+/** load shows what takes memory and time: its sums are those of the server. */
+async function load(page, ask) {
+  const main = page.locator("main");
+  const one = async (...argv) => (await ask("/", { body: JSON.stringify(argv) })).result;
+  const rows = Array.from({ length: 300 }, (_, i) => ["SET", `mem:${i % 3 ? "a" : "b"}:${i}`, "x".repeat(1000)]);
+  await ask("/pipeline", { body: JSON.stringify(rows) });
+  let all = 0;
+  for (const key of await one("KEYS", "mem:*")) all += await one("MEMORY", "USAGE", key);
+  await page.go("/analysis");
+  const table = main.getByRole("region", { name: "Memory by prefix" }).locator("tbody tr");
+  const mem = table.filter({ has: page.getByRole("link", { name: "mem:", exact: true }) });
+  await mem.waitFor();
+  await main.getByText(/, all of them$/).waitFor();
+  const { formats } = await import("./formats.mjs");
+  const cells = async (r) => (await r.locator("td").allInnerTexts()).map((t) => t.trim());
+  assert.deepEqual(
+    (await cells(mem)).filter((_, i) => i === 1 || i === 3),
+    [formats.bytes(all), "300"],
+  );
+  await accessible(page, "memory by prefix");
+  await mem.getByRole("link", { name: "mem:", exact: true }).click();
+  await main.getByText(/^300 keys, .*, all of them$/).waitFor();
+  assert.deepEqual(
+    await Promise.all([0, 1].map(async (i) => (await cells(table.nth(i))).filter((_, n) => n === 0 || n === 3))),
+    [
+      ["mem:a:", "200"],
+      ["mem:b:", "100"],
+    ],
+  );
+  await main.getByRole("link", { name: "List" }).first().click();
+  await main.locator(".tree-foot", { hasText: "200 keys, all of them" }).waitFor();
+
+  await page.go("/analysis?part=biggest");
+  await main.getByText(/looked at, all of them$/).waitFor();
+  assert.match(await main.locator("tbody tr").first().innerText(), /big\s+string\s+3\.0 MB/);
+  await accessible(page, "the biggest keys");
+  await page.go("/analysis?part=hot");
+  await main.getByRole("button", { name: "Start counting" }).click();
+  const hot = main.getByRole("region", { name: "Hot keys" }).locator("tbody tr");
+  await until(async () => {
+    await ask("/pipeline", { body: '[["GET","mem:a:1"],["GET","mem:a:1"],["MSET","mem:a:2","x","mem:a:4","x"]]' });
+    assert.ok((await hot.count()) >= 3);
+  }, "the hot keys");
+  assert.match(await hot.first().innerText(), /^mem:a:1\s+\d+\s+[\d.]+\/s\s+GET$/);
+  await accessible(page, "the hot keys");
+  await main.getByRole("button", { name: "Stop counting" }).click();
+  await main.getByText("not counting").waitFor();
+  await page.go("/analysis?part=slow");
+  await accessible(page, "the slow log");
+  await ask("/", { body: JSON.stringify(["DEL", ...rows.map((r) => r[1])]) });
+  clean(page, "memory and load");
+}
+
+/** scripts runs a script that reads, one that must not write, and keeps a library. */
+async function scripts(page, ask) {
+  const main = page.locator("main"),
+    dialog = page.getByRole("dialog");
+  await page.go("/scripts");
+  await main.locator(".cm-content").waitFor();
+  await main.getByLabel("Keys, one a line").fill("greeting");
+  await main.getByRole("button", { name: "Run the script" }).click();
+  await main.locator(".reply.str", { hasText: '"hello"' }).waitFor();
+  const type = async (where, text) => {
+    await where.locator(".cm-content").click();
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.insertText(text);
+  };
+  await type(main, 'return redis.call("SET", KEYS[1], ARGV[1])');
+  await main.getByLabel("Arguments, one a line").fill("changed");
+  await main.getByRole("button", { name: "Run the script" }).click();
+  await main.locator(".reply.err").waitFor();
+  assert.equal((await ask("/", { body: '["GET","greeting"]' })).result, "hello", "a script that may only read writes");
+  await main.getByLabel("Read only: a script").uncheck();
+  await accessible(page, "scripts");
+  await main.getByRole("button", { name: "Run the script" }).click();
+  await main.locator(".reply.status", { hasText: "OK" }).waitFor();
+  assert.equal((await ask("/", { body: '["GET","greeting"]' })).result, "changed");
+  await ask("/", { body: '["SET","greeting","hello"]' });
+
+  await page.go("/scripts?part=functions");
+  await main.getByRole("button", { name: "New library" }).click();
+  await dialog.locator(".cm-content").waitFor();
+  await accessible(page, "a new library");
+  await type(dialog, "no library");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("alert").waitFor();
+  await type(dialog, '#!lua name=greet\nredis.register_function("hi", function() return "hi" end)');
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await main.locator("tbody tr", { hasText: "greet" }).waitFor();
+  assert.equal((await ask("/", { body: '["FCALL","hi","0"]' })).result, "hi");
+  await main.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await main.getByText("No library of functions").waitFor();
+  clean(page, "scripts");
+}
+
 /** workbench tries all parts, or those of some names. */
 export async function workbench(page, c, only = "") {
   for (const [name, part] of [
     ["many keys at once", () => keysAtOnce(page, c.ask)],
     ["what is inside values", () => within(page, c.ask)],
     ["formats and the editor", () => formatted(page, c.ask)],
+    ["search and vector indexes", () => indexes(page, c.ask)],
+    ["memory and load", () => load(page, c.ask)],
+    ["scripts", () => scripts(page, c.ask)],
     ["rights to keys", () => restricted(c)],
   ]) {
     if (!name.includes(only)) continue;

@@ -51,6 +51,18 @@ function checked(): Extension {
   return [linter((view) => (view.state.doc.length ? parse(view) : []), { delay: 300 }), lintGutter()];
 }
 
+/** replaced types over what is selected. Chromium would keep the colour of the first letter in a style of its own, which the
+ * policy refuses. */
+const replaced = EditorView.domEventHandlers({
+  beforeinput(e, view) {
+    const takes = e.inputType === "insertText" && e.data !== null && !view.composing;
+    if (!takes || view.state.selection.main.empty) return false;
+    e.preventDefault();
+    view.dispatch(view.state.replaceSelection(e.data ?? ""), { userEvent: "input.type", scrollIntoView: true });
+    return true;
+  },
+});
+
 const languages: Record<Language, () => Extension> = {
   json: () => [json(), checked()],
   lua: () => StreamLanguage.define(lua),
@@ -79,6 +91,7 @@ export function mirror(
         languages[o.language](),
         EditorView.lineWrapping,
         look,
+        replaced,
         EditorView.contentAttributes.of({ "aria-label": o.label }),
         EditorView.updateListener.of((u) => {
           if (u.docChanged) o.tell(u.state.doc.toString());

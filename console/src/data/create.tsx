@@ -1,6 +1,7 @@
 // A new key of any type.
 import { useState } from "preact/hooks";
 import { enc, num, run } from "../api";
+import { CodeEditor } from "../code/editor";
 import { Area, Button, Choose, Field, Text } from "../ui/controls";
 import { Dialog } from "../ui/dialogs";
 import { act, toast } from "../ui/toasts";
@@ -104,9 +105,15 @@ export function Create({ close, done, prefix }: { close: () => void; done: (k: s
           <Field label="Expires in seconds" help="Leave empty for never">
             <Text type="number" min="1" value={ttl} onText={set} />
           </Field>
-          <Field label={kind.label} wide>
-            <Area value={text} onText={put} />
-          </Field>
+          {type === "ReJSON-RL" ? (
+            <div class="wide">
+              <CodeEditor label={kind.label} language="json" text={text} onText={put} />
+            </div>
+          ) : (
+            <Field label={kind.label} wide>
+              <Area value={text} onText={put} />
+            </Field>
+          )}
         </div>
         <footer>
           <Button onClick={close}>Cancel</Button>

@@ -4,13 +4,12 @@ import { type ApiError, database, enc, num, run, str } from "../api";
 import { things } from "../format";
 import { go, type Query, query } from "../router";
 import { Button } from "../ui/controls";
-import { Card, Empty, Page } from "../ui/layout";
+import { A, Card, Empty, Page } from "../ui/layout";
 import { Failed, useLoad } from "../ui/load";
 import { Create } from "./create";
 import { Filters } from "./filters";
 import { Key } from "./key";
 import { KeyList } from "./list";
-import { Biggest } from "./many";
 import { ByName } from "./name";
 import { escaped, type Match, more, type Scan } from "./scan";
 import { keyOf, keyQuery } from "./tree";
@@ -65,7 +64,6 @@ export function Data() {
   const pattern = !asked ? `${escaped(prefix)}*` : isPattern ? asked : `*${escaped(asked)}*`;
   const scan = useScan({ pattern, type }, asked && !isPattern && !type ? asked : undefined);
   const [creating, create] = useState(false);
-  const [biggest, big] = useState(false);
   const size = useLoad(async () => num(await run("DBSIZE")), [db]);
   const reload = () => {
     scan.again();
@@ -82,7 +80,9 @@ export function Data() {
       sub={size.data === undefined ? `Database ${db}` : `${things(size.data, "key")} in database ${db}`}
       acts={
         <>
-          <Button onClick={() => big(true)}>Biggest keys</Button>
+          <A to="/analysis" q={{ db: q.get("db") ?? undefined, prefix: q.get("prefix") ?? undefined }} class="button">
+            Memory by prefix
+          </A>
           <Button kind="main" icon="plus" onClick={() => create(true)}>
             New key
           </Button>
@@ -148,7 +148,6 @@ export function Data() {
           prefix={q.get("prefix") ?? ""}
         />
       )}
-      {biggest && <Biggest close={() => big(false)} pattern={pattern} />}
     </Page>
   );
 }
