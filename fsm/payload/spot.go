@@ -3,6 +3,7 @@ package payload
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"runtime"
 	"sync/atomic"
 )
 
@@ -44,20 +45,29 @@ func SpotSum(d *Digest) uint32 {
 	return crc32.Checksum(d[:], castagnoli) ^ binary.LittleEndian.Uint32(d[:])
 }
 
-// Bytes is that of Kept.
-func (s Spot) Bytes() []byte { return s.Shelf.file.Bytes(s) }
+// Bytes is that of Kept. The Shelf lives until the end of each read, so the file stays, too.
+func (s Spot) Bytes() []byte {
+	defer runtime.KeepAlive(s.Shelf)
+	return s.Shelf.file.Bytes(s)
+}
 
 // Len is that of Kept.
 func (s Spot) Len() int { return int(s.Length) }
 
 // Digest is that of Kept. It reads the disk, but no more than a few hundred bytes for each string.
-func (s Spot) Digest() Digest { return s.Shelf.file.Digest(s) }
+func (s Spot) Digest() Digest {
+	defer runtime.KeepAlive(s.Shelf)
+	return s.Shelf.file.Digest(s)
+}
 
 // Near is that of Cold.
 func (s Spot) Near() ([]byte, bool) { return s.Shelf.file.Near(s) }
 
 // Hold is that of Cold.
-func (s Spot) Hold() []byte { return s.Shelf.file.Hold(s) }
+func (s Spot) Hold() []byte {
+	defer runtime.KeepAlive(s.Shelf)
+	return s.Shelf.file.Hold(s)
+}
 
 // File returns the keeper's part of the Shelf.
 func (s Spot) File() ShelfFile { return s.Shelf.file }
