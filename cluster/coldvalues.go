@@ -24,6 +24,8 @@ const (
 	shortShare = 60
 	// shorter divides the time without a use after which strings go, for each round over all keys in which memory was short.
 	shorter = 8
+	// neverCold is the time without a use after which strings go if none is to go.
+	neverCold = 100 * 365 * 24 * time.Hour
 	// prefetchers is the number of payloads that are read at the same time for entries that are about to be applied.
 	prefetchers = 8
 	// prefetchBytes bounds what is read for entries that are applied together: an entry may name more than it is admitted to read.
@@ -32,17 +34,21 @@ const (
 
 // shiftValues moves large strings that are not used to the disk, and those that are used again back, until ctx ends.
 func (n *Node) shiftValues(ctx context.Context) {
-	if n.opts.ColdAfter <= 0 {
-		return
-	}
 	var (
-		walk fsm.ColdWalk
-		heap = newLiveHeap()
-		idle = n.opts.ColdAfter
+		walk  fsm.ColdWalk
+		heap  = newLiveHeap()
+		never = n.opts.ColdAfter <= 0 // nothing goes, but segments that are mostly dead are still emptied
+		idle  = n.opts.ColdAfter
 	)
+	if never {
+		idle = neverCold
+	}
 	for pause(ctx, shiftInterval) {
-		short := heap.short()
-		if !short {
+		if never && !n.hasColdValues() {
+			continue
+		}
+		short := !never && heap.short()
+		if !short && !never {
 			idle = min(n.opts.ColdAfter, 2*idle+time.Second)
 		}
 		keys := shiftKeys
@@ -50,7 +56,7 @@ func (n *Node) shiftValues(ctx context.Context) {
 			keys = shortKeys
 		}
 		for {
-			done, err := n.machine.ShiftValues(&walk, fsm.Shifting{Length: max(n.opts.InlineBytes, payload.Apart), Idle: idle.Milliseconds(), Back: !short, Keys: keys})
+			done, err := n.machine.ShiftValues(&walk, fsm.Shifting{Length: max(n.opts.InlineBytes, payload.Apart), Idle: idle.Milliseconds(), Back: !short && !never, Keys: keys})
 			if err != nil {
 				break // the store has said so: the values stay in memory
 			}
@@ -68,6 +74,15 @@ func (n *Node) shiftValues(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// hasColdValues reports whether strings are on the disk: a snapshot of a process with another setting may have named them.
+func (n *Node) hasColdValues() (has bool) {
+	n.machine.View(0, [16]byte{}, func(v *fsm.View) {
+		number, _ := v.ColdValues()
+		has = number > 0
+	})
+	return has
 }
 
 // liveHeap measures the live memory of the process.

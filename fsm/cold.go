@@ -13,6 +13,7 @@ import (
 type ColdWalk struct {
 	database string
 	cursor   uint64
+	rounds   uint64 // that have ended
 }
 
 // Shifting says what Machine.ShiftValues moves.
@@ -50,6 +51,13 @@ func (m *Machine) ShiftValues(w *ColdWalk, sh Shifting) (done Shifted, err error
 	if !ok || m.Level() < env.Files {
 		return Shifted{Round: true}, nil
 	}
+	if walked, ok := files.(payload.Walked); ok {
+		defer func() {
+			if done.Round {
+				walked.Walked(w.rounds)
+			}
+		}()
+	}
 	for left := sh.Keys; left > 0 && !done.Round; {
 		list, looked, end := m.findShifts(w, sh, min(left, walkedTogether))
 		left, done.Round = left-max(looked, 1), end
@@ -77,19 +85,22 @@ func (m *Machine) findShifts(w *ColdWalk, sh Shifting, keys int) (list []shift, 
 	defer m.mu.RUnlock()
 	s := m.state
 	bytes, full := 0, false
+	so := keyspace.Sought{Length: sh.Length, Before: s.clock - sh.Idle, Back: sh.Back, Round: w.rounds + 1}
 	large := has(hasLarge)
 	for d := s.database(w.database); looked < keys && !full; {
 		if d == nil || w.database == "" {
 			w.cursor = 0
 			if d = s.from(w.database, true, large); d == nil {
-				*w = ColdWalk{}
+				*w = ColdWalk{rounds: w.rounds + 1}
 				return list, looked, true
 			}
 			w.database = d.name
 		}
-		next, n := d.keys.Shifts(w.cursor, keys-looked, sh.Length, s.clock-sh.Idle, sh.Back, func(k keyspace.Shift) bool {
+		next, n := d.keys.Shifts(w.cursor, keys-looked, &so, func(k keyspace.Shift) bool {
 			list = append(list, shift{Shift: k, database: d.name, id: d.id})
-			bytes += len(k.Bytes)
+			if bytes += len(k.Bytes); k.From != nil {
+				bytes += k.From.Len()
+			}
 			full = bytes >= shiftedBytes || len(list) >= shiftedTogether
 			return !full
 		})
@@ -98,7 +109,7 @@ func (m *Machine) findShifts(w *ColdWalk, sh Shifting, keys int) (list []shift, 
 			continue
 		}
 		if d = s.from(w.database, false, large); d == nil {
-			*w = ColdWalk{}
+			*w = ColdWalk{rounds: w.rounds + 1}
 			return list, looked, true
 		}
 		w.database = d.name
@@ -110,7 +121,9 @@ func (m *Machine) findShifts(w *ColdWalk, sh Shifting, keys int) (list []shift, 
 func (m *Machine) shift(files payload.Files, list []shift, done *Shifted) error {
 	var bytes [][]byte
 	for _, s := range list {
-		if !s.Back {
+		if s.From != nil {
+			bytes = append(bytes, s.From.Bytes())
+		} else if !s.Back {
 			bytes = append(bytes, s.Bytes)
 		}
 	}
@@ -135,7 +148,7 @@ func (m *Machine) shift(files payload.Files, list []shift, done *Shifted) error 
 			continue
 		} else if s.Back {
 			done.Back, done.BackBytes = done.Back+1, done.BackBytes+n
-		} else {
+		} else if s.From == nil {
 			done.Gone, done.GoneBytes = done.Gone+1, done.GoneBytes+n
 		}
 	}

@@ -20,6 +20,8 @@ type disk struct {
 	reads int
 	files map[payload.Digest]payload.Kept
 	held  []*onDisk
+	shelf *payload.Shelf // of every other string: see onDisk.Spot
+	all   []*onDisk      // those of the shelf
 	// unsynced: something was placed since the last Sync.
 	unsynced bool
 	// during, if not nil, is called while strings are put.
@@ -30,9 +32,32 @@ type onDisk struct {
 	d    *disk
 	b    []byte // every bit the other way round
 	held []byte // the bytes, once they were held
+	spot *payload.Spot
 }
 
 func (d *disk) Keep(b []byte) payload.Kept { return &onDisk{d: d, b: turned(b)} }
+
+// Spot has every other string be on a shelf.
+func (od *onDisk) Spot() (payload.Spot, bool) {
+	d := od.d
+	if od.spot == nil {
+		if d.shelf == nil {
+			d.shelf = payload.NewShelf(onShelf{d})
+		}
+		digest := od.Digest()
+		od.spot = &payload.Spot{Shelf: d.shelf, Position: uint32(len(d.all)), Length: uint32(len(od.b)), Sum: payload.SpotSum(&digest)}
+		d.all = append(d.all, od)
+	}
+	return *od.spot, od.spot.Position%2 == 0
+}
+
+// onShelf reads strings of the shelf.
+type onShelf struct{ *disk }
+
+func (os onShelf) Bytes(s payload.Spot) []byte          { return os.all[s.Position].Bytes() }
+func (os onShelf) Digest(s payload.Spot) payload.Digest { return os.all[s.Position].Digest() }
+func (os onShelf) Near(s payload.Spot) ([]byte, bool)   { return os.all[s.Position].Near() }
+func (os onShelf) Hold(s payload.Spot) []byte           { return os.all[s.Position].Hold() }
 
 func (d *disk) Place(list []payload.Kept) error {
 	if d.files == nil {

@@ -33,6 +33,7 @@ var allowedIn = map[string][]string{"machine.go": {"sync", "sync/atomic"},
 	"owner.go":       {"sync/atomic"},                                    // which of two forks may change a node in place
 	"uses.go":        {"sync/atomic"},                                    // the same
 	"bodies.go":      {"sync", "sync/atomic"},                            // the same
+	"spot.go":        {"runtime", "sync/atomic"},                         // where strings are, and what a node counts of that
 	"codecs.go":      {"sync"},                                           // the same
 	"contents.go":    {"github.com/trireme-dev/trireme/internal/plural"}, // for the words of refusals
 	"backup_pack.go": {"github.com/klauspost/compress/zstd"}}

@@ -97,7 +97,7 @@ func (s *Store) complete(g *segment) error {
 	if err := s.sync(g, g.size); err != nil {
 		return err
 	}
-	list := appendList(nil, g.items, g.salt)
+	list := appendList(nil, g.table.items, g.salt) // only the holder of moving changes them
 	if _, err := g.file.WriteAt(list, g.size); err != nil {
 		return fmt.Errorf("complete a segment of payloads: %w", err)
 	}
@@ -107,7 +107,7 @@ func (s *Store) complete(g *segment) error {
 	if err := s.syncFile(g); err != nil {
 		return err
 	}
-	g.items = nil
+	g.table.completed(g.size)
 	return nil
 }
 

@@ -24,6 +24,8 @@
 //   - Bytes that are returned have the digest of those that were kept. Bytes that can't be read, or have another digest, are
 //     fetched from another node and written anew; if none has them, the node ends (Options.Fatal): it could not go on
 //     equal to the others.
+//   - A cold string has no handle here: what refers to it refers to the payload.Shelf of its segment, of which the Store has a weak
+//     pointer. It moves to another segment only when the walk over the state puts it there.
 //   - A payload lives as long as something refers to it: the state, a fork of it, or a reader. The Store has weak pointers only,
 //     so nobody has to say what is not needed any more. A segment of which less than half is alive is copied together.
 //

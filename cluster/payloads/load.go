@@ -83,13 +83,15 @@ func (s *Store) loadSegment(path string, no uint32) error {
 		s.opts.Log.Info("a segment without payloads is removed", "file", path, "bytes", info.Size())
 		return errors.Join(f.Close(), os.Remove(path))
 	}
-	g.items, g.count, g.size = items, len(items), size
+	g.count, g.size = len(items), size
 	for i := range items {
+		g.table.add(items[i])
 		g.raw += int64(items[i].length)
 		s.index.set(&items[i].digest, at(no, items[i].position))
 	}
 	if whole {
-		g.items, g.synced = nil, g.size
+		g.synced = g.size
+		g.table.completed(g.size)
 	} else if err := s.complete(g); err != nil && g.synced < g.size {
 		return err
 	} else if err != nil {

@@ -98,6 +98,11 @@ func (s *Store) found(d *payload.Digest, n int, from *segment) place {
 	if p == nowhere || from != nil && p.segment() == from.no {
 		return nowhere
 	}
+	if g := s.segments.get(p.segment()); g != nil {
+		if sh := g.shelf.Value(); sh != nil && sh.Leaving() {
+			return nowhere
+		}
+	}
 	if _, err := s.segments.read(p, n, d); err != nil {
 		return nowhere
 	}
@@ -109,6 +114,15 @@ func (s *Store) Place(list []payload.Kept) error {
 	var young []*Body
 	for _, k := range list {
 		p, ok := k.(*Body)
+		if sp, cold := k.(payload.Spot); cold {
+			f, mine := sp.File().(*shelfFile)
+			if !mine || f.s != s {
+				return errForeign
+			}
+			if p, ok = f.g.mendedAt(sp.Position), true; p == nil {
+				continue // it is in a segment
+			}
+		}
 		switch {
 		case !ok || p.s != s:
 			return errForeign
@@ -166,8 +180,12 @@ func (s *Store) compact() {
 			continue
 		}
 		list, bytes := g.live()
-		if bytes > g.raw/2 {
+		shelf, cold := s.shelved(g)
+		if bytes+cold > g.raw/2 {
 			continue
+		}
+		if shelf != nil {
+			shelf.Leave() // what moves cold strings is the walk over the state
 		}
 		if err := s.empty(g, list, removable); err != nil {
 			g.notBefore = time.Now().Add(retryAfter)
@@ -187,8 +205,11 @@ func (s *Store) empty(g *segment, list []*Body, removable func(emptied uint64) b
 	if err := s.writeAll(list, g); err != nil {
 		return err
 	}
+	if g.bodies = nil; g.shelf.Value() != nil {
+		return nil
+	}
 	if !g.empty {
-		g.empty, g.emptied, g.bodies = true, s.pins.newest(), nil
+		g.empty, g.emptied = true, s.pins.newest()
 	}
 	if !removable(g.emptied) {
 		return nil
@@ -220,10 +241,15 @@ func (s *Store) recover(p *Body, from place, why error) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+	s.fail(fmt.Errorf("a payload of %d bytes is lost: %w", p.n, why))
+}
+
+// fail ends the node: to go on would be to differ from the others. It does not return.
+func (s *Store) fail(why error) {
 	if s.opts.Fatal != nil {
-		s.opts.Fatal(fmt.Errorf("a payload of %d bytes is lost: %w", p.n, why))
+		s.opts.Fatal(why)
 	}
-	select {} // the node ends; to go on would be to differ from the others
+	select {}
 }
 
 // Find returns the payloads of some digests that are whole here, until they have most bytes or more: what another node's Fetch
@@ -249,7 +275,7 @@ func (s *Store) Find(want []payload.Digest, most int) (found [][]byte) {
 	s.mu.Unlock()
 	for _, y := range list {
 		p := y.of.Value()
-		if p == nil || bytes >= most || len(left) == 0 || !left[p.Digest()] {
+		if p == nil || p.copied.Load() || bytes >= most || len(left) == 0 || !left[p.Digest()] {
 			continue
 		}
 		if b, whole := p.whole(); whole {

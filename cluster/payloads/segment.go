@@ -45,8 +45,11 @@ type segment struct {
 	// to synced it survives a power cut.
 	size, raw, synced int64
 	count             int
-	items             []item // of a segment that is not full yet
 	bodies            []weak.Pointer[Body]
+	// shelf has what refers to cold strings in the segment; born is the first round of counting that may not have all of them.
+	shelf weak.Pointer[payload.Shelf]
+	born  uint64
+	table table
 	// empty: nothing in memory refers to it. Pins whose number is emptied or less may be of snapshots that do.
 	empty   bool
 	emptied uint64
@@ -54,19 +57,24 @@ type segment struct {
 	notBefore time.Time
 }
 
-// live returns the payloads of the segment that are still there, and their total length in bytes.
+// live returns the payloads of the segment that are still there, and their total length in bytes. It forgets the others.
 func (s *segment) live() (list []*Body, bytes int64) {
+	there := s.bodies[:0]
 	for _, w := range s.bodies {
 		if p := w.Value(); p != nil && p.onDisk() && place(p.at.Load()).segment() == s.no {
-			list, bytes = append(list, p), bytes+int64(p.n)
+			list, bytes, there = append(list, p), bytes+int64(p.n), append(there, w)
 		}
+	}
+	clear(s.bodies[len(there):])
+	if s.bodies = there; len(there) < cap(there)/2 {
+		s.bodies = slices.Clone(there)
 	}
 	return list, bytes
 }
 
 // add counts a payload that was written at the end of the segment.
 func (s *segment) add(it item, size int) {
-	s.items = append(s.items, it)
+	s.table.add(it)
 	s.count++
 	s.size += int64(size)
 	s.raw += int64(it.length)
@@ -110,6 +118,20 @@ func (s *segments) read(from place, n int, want *payload.Digest) ([]byte, error)
 	got, err := g.file.ReadAt(b, from.position())
 	h, ok := parseHead(b[:got], g.salt)
 	if !ok || h.length != n || h.digest != *want {
+		return nil, cmp.Or(err, errDamaged)
+	}
+	if b, ok = h.unpack(b[:got]); !ok {
+		return nil, cmp.Or(err, errDamaged)
+	}
+	return b, nil
+}
+
+// read reads a cold string.
+func (s *segment) read(sp payload.Spot) ([]byte, error) {
+	b := make([]byte, headSize+int(sp.Length)) // a compressed one is shorter
+	got, err := s.file.ReadAt(b, int64(sp.Position))
+	h, ok := parseHead(b[:got], s.salt)
+	if !ok || h.length != int(sp.Length) || payload.SpotSum(&h.digest) != sp.Sum {
 		return nil, cmp.Or(err, errDamaged)
 	}
 	if b, ok = h.unpack(b[:got]); !ok {

@@ -74,6 +74,9 @@ type Store struct {
 	segments segments
 	packer   packer
 	looked   uint32 // the segment that compact looked at last
+	blocks   blocks
+	holds    holds
+	walked   atomic.Uint64 // the last round in which cold strings were counted
 }
 
 // young is a payload in memory.
@@ -184,6 +187,7 @@ func (s *Store) next(all bool) (list []*Body) {
 				break
 			}
 			if p.copied.Load() {
+				s.holds.drop(p)
 				p.memory.Store(nil)
 			} else {
 				list = append(list, p)

@@ -297,7 +297,7 @@ func (db *DB) drop(key string) *Object {
 func (db *DB) Copy(e *env.Env, o *Object, key []byte) {
 	var c *Object
 	if o.Cold() {
-		c = newCold(string(key), o.coldPart().text)
+		c = newCold(Alias(key), o.cold())
 	} else if _, long := o.Data().(*paged); o.Type() == String && !long {
 		c = keepText(Alias(key), o.Text())
 	} else if o.isPacked() {

@@ -16,6 +16,7 @@ const (
 	apart               // apartText: a string of its own for each
 	holding             // holder: every type but plain strings
 	cold                // coldText: a string on the disk
+	shelved             // shelvedText: the usual form of one
 	lent                // lentText: a cold one that a command has looked up
 	packed              // packed+form(Type): as inline, with the block of a small container in place of the text
 )
@@ -100,8 +101,8 @@ func (o *Object) key() string {
 		return (*apartText)(unsafe.Pointer(o)).key
 	case holding:
 		return (*holder)(unsafe.Pointer(o)).key
-	case cold, lent:
-		return o.coldPart().key
+	case cold, lent, shelved:
+		return o.coldKey()
 	}
 	return o.piece(0, o.keyLen)
 }
@@ -111,8 +112,8 @@ func (o *Object) flat() string {
 	switch o.form {
 	case apart:
 		return (*apartText)(unsafe.Pointer(o)).text
-	case cold:
-		return Alias(o.coldPart().text.Hold())
+	case cold, shelved:
+		return Alias(o.cold().Hold())
 	case lent:
 		return o.lentText()
 	}
@@ -140,7 +141,7 @@ func (o *Object) Data() Container {
 
 // ownKey is the key of o as a string that keeps no text in memory.
 func (o *Object) ownKey() string {
-	if o.form == inline || o.isPacked() {
+	if o.form == inline || o.form == shelved || o.isPacked() {
 		return strings.Clone(o.key())
 	}
 	return o.key()
@@ -154,9 +155,8 @@ func (o *Object) copy() *Object {
 		return o.passOn(&(&apartText{Object{form: apart}, t.key, t.text}).Object)
 	case holding:
 		return o.with(o.Data())
-	case cold, lent:
-		c := o.coldPart()
-		return o.passOn(newCold(c.key, c.text))
+	case cold, lent, shelved:
+		return o.passOn(newCold(o.coldKey(), o.cold()))
 	}
 	return o.passOn(newBlock(o.form, o.key(), o.flat()))
 }
@@ -169,7 +169,7 @@ func (o *Object) under(key string) *Object {
 	case o.isPacked():
 		return o.passOn(newBlock(o.form, key, o.flat()))
 	case o.Cold():
-		return o.passOn(newCold(strings.Clone(key), o.coldPart().text))
+		return o.passOn(newCold(key, o.cold()))
 	}
 	return o.passOn(keepText(key, o.flat()))
 }

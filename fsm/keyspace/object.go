@@ -128,7 +128,7 @@ func (o *Object) size() int64 {
 		size, _ := o.block()
 		return size
 	case o.Cold():
-		return int64(o.coldPart().text.Len())
+		return int64(o.coldLen())
 	}
 	return int64(len(o.flat()))
 }

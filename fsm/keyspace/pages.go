@@ -124,7 +124,7 @@ func (o *Object) Len() int {
 	case o.form == holding:
 		return int(o.Data().Size())
 	case o.Cold():
-		return o.coldPart().text.Len()
+		return o.coldLen()
 	}
 	return len(o.flat())
 }

@@ -87,7 +87,7 @@ func encode(w *wire.Writer, key string, o *Object) {
 	w.Uvarint(o.Version)
 	if o.Type() == String {
 		if o.Cold() {
-			w.Bytes(o.coldPart().text.Bytes()) // which leaves it cold
+			w.Bytes(o.cold().Bytes()) // which leaves it cold
 			return
 		}
 		w.Uvarint(uint64(o.Len()))

@@ -211,7 +211,7 @@ var files = []Fault{
 		[]Edit{
 			{
 				"fsm/keyspace/object.go",
-				`		return int64(o.coldPart().text.Len())
+				`		return int64(o.coldLen())
 `,
 				`		return 0
 `,
