@@ -5,8 +5,8 @@ export type Sums = { rows: Sum[]; rest: Sum | null; keys: number; bytes: number 
 
 const kept = 5000; // names that are told apart
 
-/** Adder adds up. Of very many names it keeps those that take most so far, and counts the others together: their sums would
- * take more memory than a page should have. */
+/** Adder adds up. Of very many names it keeps those that take most so far, and counts the others together: their sums
+ * would take more memory than a page should have. */
 export class Adder {
   private by = new Map<string, Sum>();
   private rest: Sum = { name: "", keys: 0, bytes: 0 };

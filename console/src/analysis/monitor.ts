@@ -1,6 +1,6 @@
 // Lines of the monitor, and the keys that the commands in them name.
 
-/** Places say where the keys of a command stand among its words: the first, the last (from the end if negative), the step. */
+/** Places say where the keys of a command are among its words: first, last (from the end if negative), step. */
 export type Places = { first: number; last: number; step: number };
 
 const letters: Record<string, string> = { n: "\n", r: "\r", t: "\t", a: "\x07", b: "\b" };
@@ -27,8 +27,8 @@ export function keysOf(words: string[], p: Places): string[] {
 
 export type Heat = { key: string; count: number; often: string };
 
-/** Counter counts how often keys are named, and by which command most often. Keys that come when it has very many are not
- * counted: missed says how often. */
+/** Counter counts how often keys are named, and by which command most often. Keys that come when it has very many are
+ * not counted: missed says how often. */
 export class Counter {
   private by = new Map<string, Map<string, number>>();
   commands = 0;

@@ -51,8 +51,8 @@ function checked(): Extension {
   return [linter((view) => (view.state.doc.length ? parse(view) : []), { delay: 300 }), lintGutter()];
 }
 
-/** replaced types over what is selected. Chromium would keep the colour of the first letter in a style of its own, which the
- * policy refuses. */
+/** replaced types over what is selected. Chromium would keep the colour of the first letter in a style of its own,
+ * which the policy refuses. */
 const replaced = EditorView.domEventHandlers({
   beforeinput(e, view) {
     const takes = e.inputType === "insertText" && e.data !== null && !view.composing;

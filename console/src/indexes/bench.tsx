@@ -1,4 +1,4 @@
-// A bench for queries: a filter, an order, a limit; what is found, how long it took, and how many each condition matches.
+// A bench for queries: a filter, an order, a limit; what is found, how long it took, what each condition matches.
 import { useState } from "preact/hooks";
 import { type ApiError, enc, list, num, type Reply, run, show, str, strs } from "../api";
 import { CodeEditor } from "../code/editor";

@@ -2,8 +2,8 @@
 
 const most = 20;
 
-/** conditions are the filter itself and, if it has several parts, each of them: of an object its members, of $and, $or, $must
- * and $should their parts. */
+/** conditions are the filter itself and, if it has several parts, each of them: of an object its members, of $and, $or,
+ * $must and $should their parts. */
 export function conditions(filter: string): string[] {
   const whole: unknown = JSON.parse(filter);
   const parts = split(whole);

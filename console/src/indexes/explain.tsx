@@ -1,5 +1,5 @@
-// What a filter does: how many documents each of its conditions matches alone. The server has no plan to show: it reads the
-// documents of every condition, so these counts are what a query costs.
+// What a filter does: how many documents each of its conditions matches alone. The server has no plan to show: it reads
+// the documents of every condition, so these counts are what a query costs.
 import { useState } from "preact/hooks";
 import { type ApiError, enc, num, plain, run } from "../api";
 import { count, percent } from "../format";
