@@ -85,6 +85,10 @@ browsers: build setup ## every view of the console in Chromium and Firefox, ligh
 screenshots: build setup ## draw the pictures of docs/console.md, docs/images/console, from the console's tests
 	TRIREME=$(CURDIR)/$(BIN) CHROMIUM=$$(command -v chromium || command -v google-chrome) SCREENSHOTS=$(CURDIR)/docs/images/console node console/test/console.mjs
 
+.PHONY: tour
+tour: build ## draw docs/images/tour.svg, two minutes in a terminal, from a run of the binary; needs Node.js
+	TRIREME=$(CURDIR)/$(BIN) node console/test/tour.mjs $(CURDIR)/docs/images/tour.svg
+
 .PHONY: sizes
 sizes: ## print how long files and functions are, and how many lines of tests there are
 	@$(GO) run ./scripts/sizes

@@ -22,13 +22,21 @@ func databaseGroup() *cobra.Command {
 		}
 	}
 	var listed paging
+	largest := false
 	g.add(spec{
-		view: watched, use: "list", short: "List the databases", example: "databases list\ndatabases list --limit 0 --output json",
+		view: watched, use: "list", short: "List the databases by name, or the largest", example: "databases list --largest --limit 5\ndatabases list --limit 0 --output json",
 		flags: func(f *pflag.FlagSet) {
 			plain(f)
 			listed.flags(f)
+			f.BoolVar(&largest, "largest", false, "those that take most memory, the largest first, at most 1000")
 		},
-		run: func(s *session) error { return s.printPage(&databaseList, nil, listed) },
+		run: func(s *session) error {
+			query := url.Values{}
+			if largest {
+				query.Set("order", "memory")
+			}
+			return s.printPage(&databaseList, query, listed)
+		},
 	})
 	g.add(spec{
 		use: "create NAME", short: "Create a database and print its tokens once", args: cobra.ExactArgs(1), example: "databases create shop", flags: plain,

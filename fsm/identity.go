@@ -1,6 +1,8 @@
 package fsm
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
@@ -190,6 +192,22 @@ func (v *View) DatabasesAfter(name string, limit int) (list []DatabaseInfo, more
 		list = append(list, d.info())
 	}
 	return list, d != nil
+}
+
+// LargestDatabases describes the databases that take most memory, at most limit of them, the largest first and those of one
+// size by name. It looks at every database.
+func (v *View) LargestDatabases(limit int) (list []DatabaseInfo) {
+	for d := v.s.from("", false, nil); d != nil; d = v.s.after(d, nil) {
+		one := d.info()
+		at, _ := slices.BinarySearchFunc(list, one, func(a, b DatabaseInfo) int {
+			return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Name, b.Name))
+		})
+		if at < limit {
+			list = slices.Insert(list, at, one)
+			list = list[:min(len(list), limit)]
+		}
+	}
+	return list
 }
 
 // HasDatabase reports whether there is a database of that name.

@@ -42,7 +42,7 @@ func viewDatabase(d fsm.DatabaseInfo) databaseView {
 const maxListedDatabases = 1000
 
 // listDatabases answers with a page of the databases by name: ?count=N limits their number, and ?cursor=C goes on where a page has
-// ended with that cursor.
+// ended with that cursor. With ?order=memory it answers with those that take most memory, the largest first, and no cursor.
 func (s *Server) listDatabases(g *gin.Context) {
 	count := maxListedDatabases
 	if text, given := g.GetQuery("count"); given {
@@ -53,11 +53,26 @@ func (s *Server) listDatabases(g *gin.Context) {
 		}
 		count = n
 	}
+	order, cursor := g.Query("order"), g.Query("cursor")
+	switch {
+	case order != "" && order != "name" && order != "memory":
+		s.refuseOps(g, http.StatusBadRequest, "ERR order is name or memory")
+		return
+	case order == "memory" && cursor != "":
+		s.refuseOps(g, http.StatusBadRequest, "ERR order=memory has one page: give a larger count instead of a cursor")
+		return
+	}
 	list := []databaseView{}
 	page := gin.H{}
 	_, err := s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
 		list = list[:0]
-		found, more := v.DatabasesAfter(g.Query("cursor"), count)
+		var found []fsm.DatabaseInfo
+		more := false
+		if order == "memory" {
+			found = v.LargestDatabases(count)
+		} else {
+			found, more = v.DatabasesAfter(cursor, count)
+		}
 		for _, d := range found {
 			one := viewDatabase(d)
 			settings, _ := v.DatabaseSettings(d.Name)

@@ -164,6 +164,38 @@ func TestDatabasesArePaged(t *testing.T) {
 	}
 }
 
+// TestLargestDatabasesComeFirst: in the order of memory the list has one page, of the largest.
+func TestLargestDatabasesComeFirst(t *testing.T) {
+	g := newGateway(t)
+	for name, size := range map[string]int{"small": 10, "large": 100_000, "middle": 10_000} { // unordered: each by itself
+		made := g.database(t, "POST", "/admin/databases", `{"name":"`+name+`"}`, 201)
+		g.expect(t, "POST", "/db/"+name, `["SET","k","`+strings.Repeat("x", size)+`"]`, made.Token, 200, `{"result":"OK"}`)
+	}
+	for query, want := range map[string][]string{ // unordered: each by itself
+		"order=memory":         {"large", "middle", "small", "default"},
+		"order=memory&count=2": {"large", "middle"},
+		"order=name&count=2":   {"default", "large"},
+	} {
+		var got []string
+		var p struct {
+			Cursor    string
+			Databases []madeDatabase
+		}
+		if a := g.ask(t, "GET", "/admin/databases?"+query, "", asAdmin); a.status != 200 || json.Unmarshal([]byte(a.body), &p) != nil {
+			t.Fatalf("%s: %+v", query, a)
+		}
+		for _, d := range p.Databases {
+			got = append(got, d.Name)
+		}
+		if !slices.Equal(got, want) || (p.Cursor != "") != (query == "order=name&count=2") {
+			t.Errorf("%s: %q with cursor %q, want %q", query, got, p.Cursor, want)
+		}
+	}
+	for _, query := range []string{"order=size", "order=memory&cursor=a"} {
+		g.expect(t, "GET", "/admin/databases?"+query, "", httpapitest.AdminToken, 400, `{"error":"ERR order`)
+	}
+}
+
 func TestResetRevokesBothTokens(t *testing.T) {
 	g := newGateway(t)
 	g.expect(t, "GET", "/set/k/v", "", httpapitest.Token, 200, `{"result":"OK"}`)

@@ -5,7 +5,7 @@ import { figure } from "./format";
 import { query } from "./router";
 import { Button, Choose, Field, Text } from "./ui/controls";
 import { sure } from "./ui/dialogs";
-import { Badge, Card, Empty, Note, Page, Tabs } from "./ui/layout";
+import { A, Badge, Card, Empty, Note, Page, Tabs } from "./ui/layout";
 import { Loaded, useLoad } from "./ui/load";
 import { Table } from "./ui/table";
 import { act } from "./ui/toasts";
@@ -172,7 +172,8 @@ function Channels() {
       ) : (
         <Card>
           <Empty icon="live" title="Not subscribed">
-            Channels that have subscribers now:{" "}
+            What is published to a channel goes to those who listen at that moment, and is not kept. Subscribe above,
+            then publish below. Channels that have subscribers now:{" "}
             {active.data?.length ? active.data.slice(0, 50).map(show).join(", ") : "none"}
           </Empty>
         </Card>
@@ -263,7 +264,10 @@ function Clients() {
       empty={
         <Card>
           <Empty icon="live" title="No client is connected">
-            Connections of the RESP port of this node are listed here, those of every database.
+            Connections of the RESP port of this node are listed here, those of every database.{" "}
+            <A to="/connect" q={{ service: "Keyspace" }}>
+              Variables and code for an app
+            </A>
           </Empty>
         </Card>
       }

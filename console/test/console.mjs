@@ -2,6 +2,7 @@
 // SCREENSHOTS, a folder, the pictures of docs/console.md are made.
 import assert from "node:assert/strict";
 import { acts } from "./acts.mjs";
+import { emptyViews } from "./first.mjs";
 import { accessible, end, gecko, open, section, signIn } from "./harness.mjs";
 import { histogram } from "./histogram.mjs";
 import { hostileViews } from "./hostile.mjs";
@@ -15,6 +16,7 @@ import { signOut, singleSignOn } from "./signon.mjs";
 import { tables } from "./table.mjs";
 import { asksFirst, figuresAreKnown, sdkRun, shownOnce } from "./truth.mjs";
 import { everyView } from "./views.mjs";
+import { walks } from "./walks.mjs";
 import { workbench } from "./workbench.mjs";
 
 let failed;
@@ -74,6 +76,12 @@ try {
 
   section("single sign-on");
   await singleSignOn(c);
+
+  section("an empty node says how to begin");
+  await emptyViews();
+
+  section("three tasks from a cold start, by clicks");
+  await walks();
 
   section("sign-out and the link of dev");
   await signOut(page, cookies, c);

@@ -20,7 +20,7 @@ func (s *Shop) handler() http.Handler {
 	mux.HandleFunc("POST /orders", receive(takeStock))
 	mux.HandleFunc("POST /mail", receive(sendMail))
 	mux.HandleFunc("POST /parcels", receive(s.pack))
-	for _, path := range []string{"/callbacks", "/warehouse", "/billing", "/reports", "/heartbeat"} {
+	for _, path := range []string{"/callbacks/delivered", "/callbacks/failed", "/warehouse", "/billing", "/reports", "/heartbeat"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"received":true}`) })
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -80,7 +80,7 @@ func (s *Shop) takeOrder(ctx context.Context) error {
 	checkout := maps.Clone(started)
 	checkout["upstash-label"] = id + ",checkout," + label
 	_, err = s.post(ctx, "/v2/publish/"+s.url+"/orders", with("order", map[string]string{
-		"Svc-Retries": "2", "Svc-Retry-Delay": "2000", "Svc-Callback": s.url + "/callbacks", "Svc-Failure-Callback": s.url + "/callbacks",
+		"Svc-Retries": "2", "Svc-Retry-Delay": "2000", "Svc-Callback": s.url + "/callbacks/delivered", "Svc-Failure-Callback": s.url + "/callbacks/failed",
 		"Svc-Flow-Control-Key": ordersKey, "Svc-Flow-Control-Value": "rate=5, period=1s, parallelism=2",
 	}), string(body))
 	if err != nil {

@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import { json } from "../api";
 import { figure, things } from "../format";
-import { Button, Field, Text } from "../ui/controls";
+import { query, set } from "../router";
+import { Button, Choose, Field, Text } from "../ui/controls";
 import { Dialog, showOnce, sure } from "../ui/dialogs";
 import { Card } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
@@ -21,8 +22,12 @@ type Database = {
 /** NewTokens are a database with its tokens, which are known only when they are made. */
 type NewTokens = Database & { token: string; readonlyToken: string };
 type Page = { databases: Database[]; cursor?: string };
+/** most is the number of databases of a page. */
+const most = 100;
+
 export function Databases() {
-  const all = useLoad<Page>((poll) => json("/admin/databases?count=100", { poll }), [], 6000);
+  const order = query.value.get("order") === "name" ? "name" : "memory";
+  const all = useLoad<Page>((poll) => json(`/admin/databases?count=${most}&order=${order}`, { poll }), [order], 6000);
   const [rest, add] = useState<Page>(); // the pages behind the first one
   const [making, make] = useState(false),
     [name, call] = useState("");
@@ -51,9 +56,24 @@ export function Databases() {
           class="flush"
           title="Databases"
           acts={
-            <Button kind="main" icon="plus" onClick={() => make(true)}>
-              New database
-            </Button>
+            <>
+              <Field label="Order">
+                <Choose
+                  value={order}
+                  of={[
+                    ["memory", "Most memory first"],
+                    ["name", "By name"],
+                  ]}
+                  onText={(to) => {
+                    add(undefined);
+                    set({ order: to }, true);
+                  }}
+                />
+              </Field>
+              <Button kind="main" icon="plus" onClick={() => make(true)}>
+                New database
+              </Button>
+            </>
           }
         >
           <Table
@@ -130,13 +150,16 @@ export function Databases() {
               },
             ]}
           />
+          {order === "memory" && d.databases.length === most && (
+            <p class="tree-foot dim">These are the {most} largest databases.</p>
+          )}
           {d.cursor && (rest ? rest.cursor : true) && (
             <div class="tree-foot">
               <Button
                 kind="quiet"
                 onClick={async () => {
                   const at = rest?.cursor ?? d.cursor ?? "";
-                  const more = await json<Page>(`/admin/databases?count=100&cursor=${encodeURIComponent(at)}`);
+                  const more = await json<Page>(`/admin/databases?count=${most}&cursor=${encodeURIComponent(at)}`);
                   add({ databases: [...(rest?.databases ?? []), ...more.databases], cursor: more.cursor });
                 }}
               >

@@ -67,7 +67,17 @@ export function Users() {
       isEmpty={(d) => !d.length}
       empty={
         <Card>
-          <Empty icon="access" title="There are no users" />
+          <Empty
+            icon="access"
+            title="There are no users"
+            act={
+              <Button kind="main" onClick={() => open({ name: "", rules: "on ~app:* +@read +@write -@dangerous" })}>
+                Create the first user
+              </Button>
+            }
+          >
+            A user has a password, and may use the commands, keys and channels that its rules name.
+          </Empty>
         </Card>
       }
     >

@@ -4,6 +4,7 @@ import { type ApiError, database, enc, num, run, str } from "../api";
 import { things } from "../format";
 import { go, type Query, query } from "../router";
 import { Button } from "../ui/controls";
+import { First } from "../ui/first";
 import { A, Card, Empty, Page } from "../ui/layout";
 import { Failed, useLoad } from "../ui/load";
 import { Create } from "./create";
@@ -129,6 +130,20 @@ export function Data() {
               reload();
             }}
           />
+        ) : size.data === 0 ? (
+          <First
+            icon="data"
+            title="Write the first key"
+            act={
+              <Button kind="main" icon="plus" onClick={() => create(true)}>
+                New key
+              </Button>
+            }
+            shell="trireme redis SET greeting hello"
+            service="Keyspace"
+          >
+            A key has a name, a value of one of many types, and an expiry if you like. Any Redis client can write it.
+          </First>
         ) : (
           <Card class="key-none">
             <Empty icon="data" title="Choose a key">

@@ -4,7 +4,7 @@ import { json } from "../api";
 import { count } from "../format";
 import { query } from "../router";
 import { Button } from "../ui/controls";
-import { Card, Empty, Page, Tabs } from "../ui/layout";
+import { A, Card, Empty, Page, Tabs } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Causes } from "./causes";
 import { Letter, type Letters } from "./dead-letter";
@@ -106,10 +106,20 @@ export function DeadLetters() {
         isEmpty={(d) => !d.messages.length}
         empty={
           <Card>
-            <Empty icon="dead" title={p ? "No dead letter matches" : "No dead letters"}>
+            <Empty
+              icon="dead"
+              title={p ? "No dead letter matches" : "No dead letters"}
+              act={
+                !p && (
+                  <A to={runs ? "/runs" : "/messages"} q={{ state: runs ? "RUN_STARTED" : "RETRY" }} class="button">
+                    {runs ? "Runs under way" : "Messages that wait for a retry"}
+                  </A>
+                )
+              }
+            >
               {p
                 ? "Other filters may find some."
-                : "What fails with its last attempt is kept here, to be looked at and sent again."}
+                : "What fails with its last attempt is kept here with its answer, to be looked at, edited and sent again."}
             </Empty>
           </Card>
         }

@@ -4,6 +4,7 @@ import { json, plain } from "../api";
 import { count } from "../format";
 import { query, set } from "../router";
 import { Button, Field } from "../ui/controls";
+import { First } from "../ui/first";
 import { A, Badge, Card, Empty, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Table } from "../ui/table";
@@ -12,6 +13,11 @@ import { type Flow, FlowActs, inWindow, One, Window } from "./flow-key";
 import { Limit } from "./limit";
 import { Pin } from "./pin";
 import { B, name, Why } from "./why";
+
+/** limited publishes a message with a key. */
+const limited =
+  "trireme messages publish https://example.com/orders '{}' " +
+  "--flow-control-key orders --flow-control-value rate=10,period=1m";
 
 export function FlowControl() {
   const key = query.value.get("key");
@@ -66,11 +72,18 @@ function List() {
         of={flows}
         isEmpty={() => !rows.length}
         empty={
-          <Card>
-            <Empty icon="flow" title={search ? "No key matches" : "No key is in use"}>
-              A key is there while messages or runs with it wait, run, or have run in its last window.
-            </Empty>
-          </Card>
+          search ? (
+            <Card>
+              <Empty icon="flow" title="No key matches">
+                A key is there while messages or runs with it wait, run, or have run in its last window.
+              </Empty>
+            </Card>
+          ) : (
+            <First icon="flow" title="No key is in use" shell={limited} service="Messages">
+              Messages and runs that share a flow-control key share its limits: how many start in a time, and how many
+              are delivered at once. A key is listed while something with it waits, runs, or has run in its last window.
+            </First>
+          )
         }
       >
         {() => (

@@ -3,7 +3,8 @@ import { useState } from "preact/hooks";
 import { json } from "../api";
 import { query } from "../router";
 import { Button } from "../ui/controls";
-import { A, Card, Empty, Page } from "../ui/layout";
+import { First } from "../ui/first";
+import { A, Card, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { EndpointForm } from "./endpoint-form";
 import { mayWrite } from "./event";
@@ -34,11 +35,21 @@ function List() {
         of={list}
         isEmpty={(d) => !d.length}
         empty={
-          <Card>
-            <Empty icon="groups" title="There are no URL groups">
-              A message to a group is delivered to each of its endpoints by itself.
-            </Empty>
-          </Card>
+          <First
+            icon="groups"
+            title="There are no URL groups"
+            act={
+              mayWrite() && (
+                <Button kind="main" icon="plus" onClick={() => add("")}>
+                  Create the first group
+                </Button>
+              )
+            }
+            shell="trireme groups add order-events warehouse=https://example.com/warehouse"
+            service="Messages"
+          >
+            A message to a group is delivered to each of its endpoints, and repeated for each by itself.
+          </First>
         }
       >
         {(d) => (

@@ -9,6 +9,7 @@ import { About } from "./about";
 import { Attempts } from "./attempts";
 import { type Course, courseOf, isEnded } from "./course";
 import { type Event, type Explanation, mayWrite, text64 } from "./event";
+import { Failure } from "./failure";
 import { MessageActs } from "./message-acts";
 import { Publish } from "./publish";
 import { Timeline } from "./timeline";
@@ -72,6 +73,7 @@ function Found({ id, of: course, view }: { id: string; of: Course; view: Load<Co
       }
     >
       {why && <Why of={why} />}
+      {last?.state === "FAILED" && <Failure of={last} course={course} />}
       <About of={e} state={last?.state ?? "CREATED"} />
       {events.length > 0 && (
         <Card title="Attempts">

@@ -4,6 +4,7 @@ import { json } from "../api";
 import { go, query } from "../router";
 import type { Messages as Schemas } from "../schemas";
 import { Button } from "../ui/controls";
+import { First } from "../ui/first";
 import { A, Card, Empty, Page, Tabs } from "../ui/layout";
 import { type Load, Loaded, useLoad } from "../ui/load";
 import { cancelMany } from "./cancel";
@@ -137,28 +138,35 @@ function Listed({ of, p, events, publish }: { of: Load<Rows>; p: string; events:
   );
 }
 
-const None = ({ filtered, publish }: { filtered: boolean; publish: () => void }) => (
-  <Card>
-    <Empty
-      icon="messages"
-      title={filtered ? "No message matches" : "No messages yet"}
-      act={
-        filtered ? (
+const None = ({ filtered, publish }: { filtered: boolean; publish: () => void }) =>
+  filtered ? (
+    <Card>
+      <Empty
+        icon="messages"
+        title="No message matches"
+        act={
           <A to="/messages" class="button">
             All messages
           </A>
-        ) : (
-          mayWrite() && (
-            <Button kind="main" onClick={publish}>
-              Publish a message
-            </Button>
-          )
+        }
+      >
+        Other filters may find more.
+      </Empty>
+    </Card>
+  ) : (
+    <First
+      icon="messages"
+      title="No messages yet"
+      act={
+        mayWrite() && (
+          <Button kind="main" onClick={publish}>
+            Publish a message
+          </Button>
         )
       }
+      shell={"trireme messages publish https://example.com/orders '{\"item\":17}'"}
+      service="Messages"
     >
-      {filtered
-        ? "Other filters may find more."
-        : "A message is a request that Trireme delivers to a URL, again and again until it is taken."}
-    </Empty>
-  </Card>
-);
+      A message is a request that Trireme delivers to a URL, again and again until it is taken.
+    </First>
+  );

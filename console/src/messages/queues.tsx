@@ -4,7 +4,8 @@ import { json, plain } from "../api";
 import { count } from "../format";
 import { query } from "../router";
 import { Button } from "../ui/controls";
-import { A, Badge, Card, Empty, Page } from "../ui/layout";
+import { First } from "../ui/first";
+import { A, Badge, Card, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Table } from "../ui/table";
 import { Ago } from "../ui/time";
@@ -38,11 +39,22 @@ function List() {
         of={queues}
         isEmpty={(d) => !d.length}
         empty={
-          <Card>
-            <Empty icon="queues" title="There are no queues">
-              A queue comes to be with its first message, or here.
-            </Empty>
-          </Card>
+          <First
+            icon="queues"
+            title="There are no queues"
+            act={
+              mayWrite() && (
+                <Button kind="main" icon="plus" onClick={() => open({})}>
+                  Create the first queue
+                </Button>
+              )
+            }
+            shell="trireme queues upsert emails --parallelism 2"
+            service="Messages"
+          >
+            A queue delivers its messages in their order, one or a few at a time. A message with a queue's name creates
+            it, too.
+          </First>
         }
       >
         {(d) => (

@@ -3,7 +3,8 @@ import { useState } from "preact/hooks";
 import { json, plain } from "../api";
 import { query } from "../router";
 import { Button } from "../ui/controls";
-import { A, Badge, Card, Empty, Page } from "../ui/layout";
+import { First } from "../ui/first";
+import { A, Badge, Card, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Table } from "../ui/table";
 import { Ago } from "../ui/time";
@@ -38,11 +39,21 @@ function List() {
         of={list}
         isEmpty={(d) => !d.length}
         empty={
-          <Card>
-            <Empty icon="schedules" title="There are no schedules">
-              A schedule publishes a message by a cron expression, in a zone of your choice.
-            </Empty>
-          </Card>
+          <First
+            icon="schedules"
+            title="There are no schedules"
+            act={
+              mayWrite() && (
+                <Button kind="main" icon="plus" onClick={() => open({})}>
+                  Create the first schedule
+                </Button>
+              )
+            }
+            shell="trireme schedules create https://example.com/report --cron '0 9 * * *' --id daily-report"
+            service="Messages"
+          >
+            A schedule publishes a message by a cron expression, in a time zone of your choice.
+          </First>
         }
       >
         {(d) => (

@@ -37,7 +37,19 @@ export function OwnOverview() {
           <Loaded
             of={events}
             isEmpty={(d) => !d.events.length}
-            empty={<Empty icon="messages" title="No messages yet" />}
+            empty={
+              <Empty
+                icon="messages"
+                title="No messages yet"
+                act={
+                  <A to="/connect" q={{ service: "Messages" }}>
+                    Variables and code for an app
+                  </A>
+                }
+              >
+                A message is a request that Trireme delivers to a URL, again and again until it is taken.
+              </Empty>
+            }
           >
             {(d) => (
               <div class="nodes">

@@ -4,10 +4,15 @@ import { count, figure, msSpan } from "../format";
 import { tone } from "../messages/event";
 import { A, Badge, Card, Facts } from "../ui/layout";
 import { Url } from "../ui/text";
+import { longestStep } from "./longest";
 import type { RunSteps } from "./reply";
 
 export function About({ run: r, now }: { run: RunSteps; now: number }) {
   const steps = r.steps.reduce((n, g) => n + g.steps.length, 0);
+  const longest = longestStep(
+    { createdAt: r.workflowRunCreatedAt, completedAt: r.workflowRunCompletedAt, groups: r.steps },
+    now,
+  );
   return (
     <Facts
       of={[
@@ -21,6 +26,14 @@ export function About({ run: r, now }: { run: RunSteps; now: number }) {
             : `${msSpan(Math.max(0, now - r.workflowRunCreatedAt))} so far`,
         ],
         ["Steps", count(steps)],
+        [
+          "Longest step",
+          longest && (
+            <A to="/runs" q={{ id: r.workflowRunId, step: longest.pick }}>
+              <bdi>{plain(longest.name).slice(0, 80)}</bdi>, {msSpan(longest.ms)}
+            </A>
+          ),
+        ],
         ["Labels", r.labels?.map(plain).join(", ") ?? r.label],
         ["Flow-control key", r.flowControlKey],
         [

@@ -8,6 +8,7 @@ import { ReachOf } from "../messages/reach";
 import { query, set } from "../router";
 import { Area, Button, Field, Text } from "../ui/controls";
 import { Dialog } from "../ui/dialogs";
+import { First } from "../ui/first";
 import { A, Badge, Card, Empty, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Table } from "../ui/table";
@@ -108,13 +109,28 @@ function All() {
         of={first}
         isEmpty={(d) => !d.runs.length}
         empty={
-          <Card>
-            <Empty icon="runs" title={p ? "No run matches" : "No workflow has run yet"}>
-              {p
-                ? "Other filters may find some."
-                : "A run is a program whose steps are kept: it goes on through crashes of your app and of nodes."}
-            </Empty>
-          </Card>
+          p ? (
+            <Card>
+              <Empty icon="runs" title="No run matches">
+                Other filters may find some.
+              </Empty>
+            </Card>
+          ) : (
+            <First
+              icon="runs"
+              title="No workflow has run yet"
+              act={
+                mayWrite() && (
+                  <Button kind="main" onClick={() => start(true)}>
+                    Start the first run
+                  </Button>
+                )
+              }
+              service="Workflows"
+            >
+              A run is a function of your app whose steps are kept: it goes on through crashes of the app and of nodes.
+            </First>
+          )
         }
       >
         {() => (
