@@ -6,7 +6,7 @@ import { accessible, clean, open, signIn, start, until } from "./harness.mjs";
 
 const sh = promisify(execFile);
 
-/** firsts are the views that are empty on a new node, with what each offers: a button, code for an app, a command of the shell. */
+/** firsts are the views that are empty on a new node, with what each offers: a button, code, a command. */
 const firsts = [
   ["/data", "Write the first key", "New key", "Keyspace", "greeting"],
   ["/messages", "No messages yet", "Publish a message", "Messages", "https://example.com/orders"],

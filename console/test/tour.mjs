@@ -1,4 +1,4 @@
-// Draws docs/images/tour.svg: two minutes in a terminal, from a node that runs. TRIREME is the binary, the argument the file.
+// Draws docs/images/tour.svg: two minutes in a terminal, from a node that runs. TRIREME is the binary.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What people come for, walked from a cold start, with a limit of clicks. Typing is none; Enter and the shortcut of the palette are.
+// What people come for, walked from a cold start, with a limit of clicks. Typing is none; Enter and shortcuts are.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { accessible, clean, open, settled, signIn, start, until } from "./harness.mjs";

@@ -64,7 +64,7 @@ func TestComparisonHasSources(t *testing.T) {
 	}
 }
 
-// TestFirstScreen: what somebody sees first has two pictures that are there, the two commands with what they need, and
+// TestFirstScreen: what somebody sees first has three pictures that are there, the two commands with what they need, and
 // every way to install.
 func TestFirstScreen(t *testing.T) {
 	text := readme(t)
@@ -75,7 +75,7 @@ func TestFirstScreen(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(pictures) != 2 {
+	if len(pictures) != 3 {
 		t.Errorf("%d pictures", len(pictures))
 	}
 	for _, want := range []string{"make run ", "make test ", "Go 1.26", "npm, gcc and redis-server"} {
