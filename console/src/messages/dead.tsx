@@ -119,7 +119,7 @@ export function DeadLetters() {
             >
               {p
                 ? "Other filters may find some."
-                : "What fails with its last attempt is kept here with its answer, to be looked at, edited and sent again."}
+                : "What fails with its last attempt is kept here, to be looked at, edited and sent again."}
             </Empty>
           </Card>
         }
