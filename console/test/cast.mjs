@@ -88,7 +88,8 @@ export function animate(scenes, title) {
     rows = Math.max(rows, typed.length + lines.length);
     const shown = (name, from, to) =>
       `@keyframes ${name}{0%{visibility:hidden}${from ? `${percent(from - 0.001)}{visibility:hidden}` : ""}` +
-      `${percent(from)}{visibility:visible}${percent(to - 0.001)}{visibility:visible}${percent(to)}{visibility:hidden}100%{visibility:hidden}}` +
+      `${percent(from)}{visibility:visible}${percent(to - 0.001)}{visibility:visible}` +
+      `${percent(to)}{visibility:hidden}100%{visibility:hidden}}` +
       `.${name}{animation:${name} ${total.toFixed(2)}s step-end infinite}`;
     styles += shown(`o${i}`, done + 0.4, end);
     let row = 0;
@@ -98,25 +99,35 @@ export function animate(scenes, title) {
         name = `t${i}_${k}`;
       styles += shown(name, from, end);
       styles +=
-        `@keyframes c${name}{0%,${percent(from)}{transform:translateX(0);animation-timing-function:steps(${text.length})}` +
-        `${percent(from + text.length * typing)},100%{transform:translateX(${(text.length * cell.w + 8).toFixed(1)}px)}}` +
+        `@keyframes c${name}{0%,${percent(from)}{transform:translateX(0);` +
+        `animation-timing-function:steps(${text.length})}` +
+        `${percent(from + text.length * typing)},100%` +
+        `{transform:translateX(${(text.length * cell.w + 8).toFixed(1)}px)}}` +
         `.c${name}{animation:c${name} ${total.toFixed(2)}s infinite}`;
-      const cover = `<rect class="c${name}" x="${pad}" y="${head + pad + row * cell.h}" width="${columns * cell.w + 8}" height="${cell.h}" fill="${ground}"/>`;
+      const cover =
+        `<rect class="c${name}" x="${pad}" y="${head + pad + row * cell.h}" ` +
+        `width="${columns * cell.w + 8}" height="${cell.h}" fill="${ground}"/>`;
       const prompt = k ? safe(text) : `<tspan fill="${colors[36]}">$</tspan>${safe(text.slice(1))}`;
       groups += `<g class="${name} s">${lineAt(row, `<tspan font-weight="700">${prompt}</tspan>`)}${cover}</g>`;
       row++;
     }
-    groups += `<g class="o${i} s${i === scenes.length - 2 ? " still" : ""}">${lines.map((l, n) => lineAt(row + n, spans(l))).join("")}</g>`;
+    const still = i === scenes.length - 2 ? " still" : "",
+      output = lines.map((l, n) => lineAt(row + n, spans(l))).join("");
+    groups += `<g class="o${i} s${still}">${output}</g>`;
   }
   const width = Math.round(columns * cell.w + 2 * pad),
     height = Math.round(head + rows * cell.h + 2 * pad);
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${title}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"
+ role="img" aria-label="${title}">
 <title>${title}</title>
-<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:${ink}}.s{visibility:hidden}${styles}
+<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:${ink}}
+.s{visibility:hidden}${styles}
 @media (prefers-reduced-motion:reduce){*{animation:none!important}.still{visibility:visible}}</style>
 <clipPath id="w"><rect width="${width}" height="${height}" rx="10"/></clipPath>
-<g clip-path="url(#w)"><rect width="${width}" height="${height}" fill="${ground}"/><rect width="${width}" height="${head}" fill="#1b242d"/>
-<circle cx="20" cy="17" r="6" fill="#ff5f57"/><circle cx="40" cy="17" r="6" fill="#febc2e"/><circle cx="60" cy="17" r="6" fill="#28c840"/>
+<g clip-path="url(#w)"><rect width="${width}" height="${height}" fill="${ground}"/>
+<rect width="${width}" height="${head}" fill="#1b242d"/>
+<circle cx="20" cy="17" r="6" fill="#ff5f57"/><circle cx="40" cy="17" r="6" fill="#febc2e"/>
+<circle cx="60" cy="17" r="6" fill="#28c840"/>
 <text x="${width / 2}" y="22" text-anchor="middle" fill="${dim}">trireme</text>
 ${groups}</g></svg>
 `;
