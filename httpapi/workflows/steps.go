@@ -217,10 +217,14 @@ func (b *runBuilder) timed(n *stepLog, waiting map[uint32]*workflow.Waiter) *tim
 	return t
 }
 
-// span returns when the step began and ended; an end of 0 is still to come. What is not done when its run is over ends with it.
+// span returns when the step began and ended; an end of 0 is still to come. What is not done when its run is over ends with it,
+// and what is due later has not begun.
 func (ts *timedStep) span(over, now int64) (from, to int64) {
 	from = cmp.Or(ts.DueAt, ts.CreatedAt)
 	branch := ts.PlannedAt > 0
+	if !branch && from > now {
+		return 0, 0
+	}
 	switch {
 	case ts.WakesAt > 0 && branch:
 		from = ts.PlannedAt

@@ -46,10 +46,10 @@ export function extent(r: Row): { from: number; to?: number } | null {
   return { from, to };
 }
 
-/** took is how long a row has taken so far. */
+/** took is how long a row has taken so far; null if it has not begun. */
 export function took(r: Row, now: number): number | null {
   const e = r.whole ?? extent(r);
-  return e && Math.max(0, (e.to ?? now) - e.from);
+  return e && e.from <= now ? Math.max(0, (e.to ?? now) - e.from) : null;
 }
 
 /** atOnce are kinds that may take no time: a call that is over within a millisecond has a mark. */
