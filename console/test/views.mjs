@@ -1,7 +1,7 @@
 // Every view, as a person sees it: in light and dark, wide and narrow.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { accessible, clean, look, open, signIn } from "./harness.mjs";
+import { accessible, clean, gecko, look, open, signIn } from "./harness.mjs";
 
 export const keys = (k) => `/data?key=${encodeURIComponent(k)}`;
 
@@ -159,10 +159,11 @@ export async function everyView(page, c) {
           .replace(/\?\w+=/g, "-")
           .replace(/[^a-z0-9-]+/gi, "-")
       : null);
-  for (const path of views) {
+  for (const path of gecko && !all ? short : views) {
     for (const [theme, width] of shown) {
       const first = theme === "light" && width === 1440;
-      if (!first && !(theme === "dark" && width === 390) && !short.has(path) && !all) continue;
+      const twice = short.has(path) && !gecko;
+      if (!first && !(theme === "dark" && width === 390) && !twice && !all) continue;
       const where = `${path.slice(0, 60)} ${theme} ${width}`;
       if (first) await page.go(path);
       await look(page, theme, width);
