@@ -145,6 +145,8 @@ export async function everyView(page, c) {
     { views, short } = viewsOf(c);
   const shots = {
     "/": "overview",
+    "/?range=7d": "overview-7d",
+    [keys("profile:1")]: "data-hash",
     "/cli": "command-line",
     [`/messages?id=${sent.messageId}`]: "message",
     [`/runs?id=${run.workflowRunId}`]: "run",
