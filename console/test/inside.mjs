@@ -25,7 +25,9 @@ export async function within(page, ask) {
   const listed = (n) =>
     until(async () => {
       const further = main.getByRole("button", { name: /^(Load more|Look further)$/ }); // a search ends after a moment
-      if (n < 100 && (await further.isEnabled({ timeout: 10 }).catch(() => false))) await further.click();
+      // The button may be of the list before, which goes at any moment.
+      if (n < 100 && (await further.isEnabled({ timeout: 10 }).catch(() => false)))
+        await further.click({ timeout: 500 }).catch(() => {});
       assert.equal(await main.getByText(new RegExp(`; ${n} listed$`)).count(), 1);
     }, `${n} listed`);
   const first = async (want) =>
