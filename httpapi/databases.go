@@ -64,7 +64,7 @@ func (s *Server) listDatabases(g *gin.Context) {
 	}
 	list := []databaseView{}
 	page := gin.H{}
-	_, err := s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err := s.engine.Read(g.Request.Context(), fsm.Reading{Long: order == "memory"}, func(v *fsm.View) { // it looks at every database
 		list = list[:0]
 		var found []fsm.DatabaseInfo
 		more := false

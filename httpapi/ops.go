@@ -270,7 +270,13 @@ func (s *Server) readHistory(g *gin.Context) {
 	case "", "node":
 		g.JSON(http.StatusOK, s.history.Read(asked))
 	case "cluster":
-		g.JSON(http.StatusOK, s.admin.History(g.Request.Context(), asked, g.Query("node")))
+		node := g.Query("node")
+		h := s.admin.History(g.Request.Context(), asked, node)
+		if node != "" && len(h.Nodes)+len(h.Missing) == 0 {
+			s.refuseOps(g, http.StatusNotFound, "ERR the cluster has no node "+strconv.Quote(node))
+			return
+		}
+		g.JSON(http.StatusOK, h)
 	default:
 		s.refuseOps(g, http.StatusBadRequest, "ERR of is node or cluster, got "+strconv.Quote(of))
 	}

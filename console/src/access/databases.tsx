@@ -27,7 +27,11 @@ const most = 100;
 
 export function Databases() {
   const order = query.value.get("order") === "name" ? "name" : "memory";
-  const all = useLoad<Page>((poll) => json(`/admin/databases?count=${most}&order=${order}`, { poll }), [order], 6000);
+  const all = useLoad<Page>(
+    (poll) => json(`/admin/databases?count=${most}&order=${order}`, { poll }),
+    [order],
+    order === "name" ? 6000 : 30_000,
+  );
   const [rest, add] = useState<Page>(); // the pages behind the first one
   const [making, make] = useState(false),
     [name, call] = useState("");
