@@ -185,7 +185,7 @@ func TestMoreThanMemory(t *testing.T) {
 	}
 }
 
-// liveBytes is what the process has in its heap after a collection.
+// liveBytes returns the bytes that live in the heap after a collection.
 func liveBytes() int64 {
 	runtime.GC()
 	var m runtime.MemStats

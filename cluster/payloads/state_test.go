@@ -93,7 +93,7 @@ func (cm *coldMachine) get(read func(func(*fsm.View)), i int) []byte {
 	return b
 }
 
-// liveBytes is what the process has in its heap after a collection.
+// liveBytes returns the bytes that live in the heap after a collection.
 func liveBytes() int64 {
 	runtime.GC()
 	runtime.GC() // what weak pointers kept

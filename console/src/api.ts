@@ -99,6 +99,13 @@ export async function json<T = unknown>(path: string, o: Ask & { data?: unknown 
   return (text ? JSON.parse(text) : null) as T;
 }
 
+/** found asks for one thing: null if there is none of that name. */
+export const found = <T>(path: string, poll: boolean): Promise<T | null> =>
+  json<T>(path, { poll }).catch((e) => {
+    if (e instanceof ApiError && e.status === 404) return null;
+    throw e;
+  });
+
 // Byte strings.
 const encoder = new TextEncoder();
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

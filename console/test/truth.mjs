@@ -88,7 +88,7 @@ async function stepsAreTold(page, url, token, run) {
   assert.equal(waits["Waits until"], msStamp(wait.deadline));
 }
 
-/** toldByCLI is what the command line prints, in a pipe. */
+/** toldByCLI runs a command of the command line in a pipe, and returns what it prints. */
 const toldByCLI = (args, url, token) =>
   execFileSync(process.env.TRIREME, args, {
     env: { ...process.env, TRIREME_URL: url, TRIREME_TOKEN: token, TRIREME_ADMIN_TOKEN: token, QSTASH_TOKEN: token },

@@ -27,7 +27,7 @@ const firstOrders = 8
 // customers of the shop, in turn.
 var customers = []string{"Ann Becker", "Ben Okafor", "Chen Li", "Dora Silva", "Emil Novak"}
 
-// order is what was bought.
+// order has what was bought, and by whom.
 type order struct {
 	Number   int    `json:"order"`
 	Customer string `json:"customer"`

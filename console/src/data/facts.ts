@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { num, pipeline } from "../api";
 
-/** Fact is what a list tells of a key. What the credential may not know is missing. */
+/** Fact has the figures of a key in a list. Those that the credential may not know are missing. */
 export type Fact = { ttl?: number; size?: number };
 
 const together = 200;

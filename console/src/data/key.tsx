@@ -10,7 +10,7 @@ import { Loaded, useLoad } from "../ui/load";
 import { act, toast } from "../ui/toasts";
 import { typeName } from "./types";
 
-/** KeyInfo is what is known of a key: what the credential may not ask is missing. */
+/** KeyInfo has the facts of a key. Those that the credential may not ask for are missing. */
 export type KeyInfo = { type: string; ttl?: number; size?: number; encoding: string };
 
 const figureOf = (r: Reply) => (r.t === "int" ? num(r) : undefined);

@@ -3,9 +3,9 @@ import { list, run, str, strs } from "../api";
 
 /** Found is a key with its type. */
 export type Found = { key: string; type: string };
-/** Scan is what was found so far. Cursor is "0" when all keys were looked at. */
+/** Scan has the keys that were found so far. Cursor is "0" when all keys were looked at. */
 export type Scan = { found: Found[]; cursor: string };
-/** Match is what a scan looks for: a pattern, and a type or "" for every type. */
+/** Match selects keys: by a pattern, and a type or "" for every type. */
 export type Match = { pattern: string; type: string };
 
 const longest = 700; // milliseconds of one turn, after which what was found is shown

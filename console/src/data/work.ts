@@ -3,7 +3,7 @@ import { ApiError, num, pipeline, run, str } from "../api";
 import { every, type Found, type Match } from "./scan";
 
 export type Act = "delete" | "expire" | "persist";
-/** Target is what is to be done: with keys that were selected, or with all that match. */
+/** Target is an act, and the keys that it is for: those that were selected, or all that match. */
 export type Target = { act: Act; keys: Found[] } | { act: Act; match: Match };
 
 /** Preview counts what will be changed. Bytes are missing where they are not known of all keys. */

@@ -1,6 +1,6 @@
 // One flow-control key: its limits, why it waits, and what went through it.
 import { useState } from "preact/hooks";
-import { json, plain } from "../api";
+import { found, json, plain } from "../api";
 import { count, figure, inMs } from "../format";
 import type { Messages } from "../schemas";
 import { Button } from "../ui/controls";
@@ -73,15 +73,7 @@ export function FlowActs({ of: f, again, pin, large }: { of: Flow; again: () => 
 
 export function One({ id }: { id: string }) {
   const [pinning, open] = useState(false);
-  const flow = useLoad(
-    (poll) =>
-      json<Flow>(`/v2/flowControl/${name(id)}?explain=true`, { poll }).catch((e) => {
-        if (e.status === 404) return null;
-        throw e;
-      }),
-    [id],
-    3000,
-  );
+  const flow = useLoad((poll) => found<Flow>(`/v2/flowControl/${name(id)}?explain=true`, poll), [id], 3000);
   return (
     <Page
       title="Flow-control key"

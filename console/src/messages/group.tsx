@@ -1,6 +1,6 @@
 // One URL group: its endpoints, and what went through it.
 import { useState } from "preact/hooks";
-import { json, plain } from "../api";
+import { found, json, plain } from "../api";
 import { count } from "../format";
 import { go } from "../router";
 import type { Messages } from "../schemas";
@@ -81,15 +81,7 @@ export const Endpoints = ({ of: g, again }: { of: Group; again: () => void }) =>
 
 export function One({ id }: { id: string }) {
   const [adding, add] = useState(false);
-  const one = useLoad(
-    (poll) =>
-      json<Group>(`/v2/topics/${name(id)}`, { poll }).catch((e) => {
-        if (e.status === 404) return null;
-        throw e;
-      }),
-    [id],
-    8000,
-  );
+  const one = useLoad((poll) => found<Group>(`/v2/topics/${name(id)}`, poll), [id], 8000);
   return (
     <Page
       title="URL group"

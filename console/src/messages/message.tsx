@@ -7,7 +7,7 @@ import { Body, Headers } from "../ui/text";
 import { Ago } from "../ui/time";
 import { About } from "./about";
 import { Attempts } from "./attempts";
-import { type Course, courseOf, isEnded } from "./course";
+import { type Course, courseOf, isEnded, type Known } from "./course";
 import { type Event, type Explanation, mayWrite, text64 } from "./event";
 import { Failure } from "./failure";
 import { MessageActs } from "./message-acts";
@@ -15,11 +15,12 @@ import { Publish } from "./publish";
 import { Timeline } from "./timeline";
 
 export function Message({ id }: { id: string }) {
-  const last = useRef<Course | null>(null);
+  const last = useRef<Course | null>(null),
+    known = useRef<Known>(new Map());
   const view = useLoad(
     async (poll) => {
       if (poll && last.current && isEnded(last.current)) return last.current;
-      last.current = await courseOf(id, poll);
+      last.current = await courseOf(id, known.current, poll);
       return last.current;
     },
     [id],

@@ -70,7 +70,7 @@ export function joined(a: Tally, b: Tally): Tally {
   };
 }
 
-/** Sum is what a tally comes to. Success is the share of what ended that ended well, null if nothing has. */
+/** Sum adds up a tally. Success is the share of what ended that ended well, null if nothing has. */
 export type Sum = { delivered: number; errors: number; failed: number; success: number | null; perSecond: number };
 
 export function sum(t: Tally): Sum {

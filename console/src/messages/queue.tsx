@@ -1,6 +1,6 @@
 // One queue: whether it works, why it waits, and what went through it.
 import { useState } from "preact/hooks";
-import { json, plain } from "../api";
+import { found, json, plain } from "../api";
 import { count, things } from "../format";
 import { go } from "../router";
 import type { Messages } from "../schemas";
@@ -41,15 +41,7 @@ export const remove = (q: Queue, done: () => void) =>
 
 export function One({ id }: { id: string }) {
   const [edit, open] = useState(false);
-  const queue = useLoad(
-    (poll) =>
-      json<Queue>(`/v2/queues/${name(id)}?explain=true`, { poll }).catch((e) => {
-        if (e.status === 404) return null;
-        throw e;
-      }),
-    [id],
-    4000,
-  );
+  const queue = useLoad((poll) => found<Queue>(`/v2/queues/${name(id)}?explain=true`, poll), [id], 4000);
   return (
     <Loaded of={queue} isEmpty={(q) => !q} empty={<None id={id} />}>
       {(q) =>

@@ -1,6 +1,6 @@
 // One schedule: when it publishes, what, and what became of it.
 import { useState } from "preact/hooks";
-import { json, plain } from "../api";
+import { found, plain } from "../api";
 import { go } from "../router";
 import type { Messages } from "../schemas";
 import { A, Badge, Card, Empty, Facts, Note, Page } from "../ui/layout";
@@ -19,15 +19,7 @@ export type Schedule = Messages["Schedule"];
 
 export function One({ id }: { id: string }) {
   const [edit, open] = useState(false);
-  const one = useLoad(
-    (poll) =>
-      json<Schedule>(`/v2/schedules/${name(id)}`, { poll }).catch((e) => {
-        if (e.status === 404) return null;
-        throw e;
-      }),
-    [id],
-    5000,
-  );
+  const one = useLoad((poll) => found<Schedule>(`/v2/schedules/${name(id)}`, poll), [id], 5000);
   return (
     <Page
       title="Schedule"

@@ -1,4 +1,5 @@
 // What went through a queue, a key, a schedule or a URL group: outcomes, how much was open, the latest messages.
+import { useMemo } from "preact/hooks";
 import { json } from "../api";
 import { count, percent, perSecond } from "../format";
 import { query, set } from "../router";
@@ -39,7 +40,7 @@ export function Traffic({ of, open }: { of: Record<string, string>; open?: numbe
       </div>
       {counts.data && <Sums of={sum(counts.data)} />}
       <Histogram of={counts.data} />
-      {counts.data && open !== undefined && !to && <Depth of={counts.data} open={open} />}
+      {counts.data && !counts.data.cursor && open !== undefined && !to && <Depth of={counts.data} open={open} />}
       <Loaded of={latest} isEmpty={(d) => !d.messages.length} empty={<p class="dim">No messages in this time.</p>}>
         {(d) => (
           <Card class="flush" title="Latest messages" acts={<All of={{ ...of, ...range }} />}>
@@ -75,8 +76,9 @@ const Sums = ({ of: s }: { of: Sum }) => (
   </div>
 );
 
+/** Depth goes back from how many were open at the time of the counts. */
 function Depth({ of, open }: { of: Tally; open: number }) {
-  const list = depths(of, open);
+  const list = useMemo(() => depths(of, open), [of]);
   return (
     <Card>
       <Chart

@@ -8,7 +8,7 @@ import type { Finding } from "./cluster";
 const day = 86_400_000,
   place = "trireme-put-off";
 const grave = (f: Finding) => (f.level === "failure" ? 0 : 1);
-/** named is what tells a finding from others; what was measured changes. */
+/** named identifies a finding by what stays when it is measured again. */
 const named = (f: Finding) => `${f.check} ${f.about ?? ""}`;
 
 type PutOff = Record<string, number>; // until when, in unix milliseconds

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { go } from "../router";
 import { Chart } from "../ui/charts";
 import { Card, Empty, Note } from "../ui/layout";
-import { type History, shown } from "./cluster";
+import { type History, type Series, shown } from "./cluster";
 
 /** Missing names the nodes of which nothing is known. */
 export const Missing = ({ of: h }: { of: History }) =>
@@ -18,34 +18,65 @@ export const Missing = ({ of: h }: { of: History }) =>
     </Note>
   ) : null;
 
+type Graph = { one: string; all?: string; unit: Series; series: [string, Series, "c"?][]; dragged?: true };
+
+/** graphs have a title for one node, and one for several where their figures are added or the worst counts. */
+const graphs: Graph[] = [
+  {
+    one: "Rates",
+    all: "Rates, of all nodes together",
+    unit: "commands",
+    series: [
+      ["commands", "commands"],
+      ["HTTP requests", "requests"],
+    ],
+  },
+  {
+    one: "Latency of commands",
+    all: "Latency of commands on the slowest node",
+    unit: "p99Ms",
+    series: [
+      ["p50", "p50Ms"],
+      ["p99", "p99Ms"],
+    ],
+  },
+  {
+    one: "Delivery attempts",
+    all: "Delivery attempts, of all nodes together",
+    unit: "delivered",
+    series: [
+      ["delivered", "delivered"],
+      ["failed", "failed", "c"],
+    ],
+    dragged: true,
+  },
+  {
+    one: "Kept",
+    unit: "messages",
+    series: [
+      ["messages", "messages"],
+      ["dead letters", "deadLetters", "c"],
+    ],
+  },
+  { one: "Backlog age", unit: "overdueSeconds", series: [["most overdue", "overdueSeconds"]] },
+  {
+    one: "Memory",
+    all: "Memory on the largest node",
+    unit: "residentBytes",
+    series: [
+      ["process", "residentBytes"],
+      ["keyspace", "memoryBytes"],
+    ],
+  },
+];
+const toMessages = (from: number, to: number) => go("/messages", { fromDate: String(from), toDate: String(to) });
+
 export function Graphs({ h }: { h: History }) {
-  const s = useMemo(
-    () => ({
-      rate: [
-        { name: "commands", data: h.commands },
-        { name: "HTTP requests", data: h.requests },
-      ],
-      time: [
-        { name: "p50", data: h.p50Ms },
-        { name: "p99", data: h.p99Ms },
-      ],
-      sent: [
-        { name: "delivered", data: h.delivered },
-        { name: "failed", data: h.failed, tone: "c" as const },
-      ],
-      memory: [
-        { name: "process", data: h.residentBytes },
-        { name: "keyspace", data: h.memoryBytes },
-      ],
-      backlog: [
-        { name: "messages", data: h.messages },
-        { name: "dead letters", data: h.deadLetters, tone: "c" as const },
-      ],
-      age: [{ name: "most overdue", data: h.overdueSeconds }],
-    }),
-    [h],
-  );
-  const many = h.nodes.length > 1;
+  const many = h.nodes.length > 1,
+    drawn = useMemo(
+      () => graphs.map((g) => g.series.map(([name, of, tone]) => ({ name, data: h[of], ...(tone && { tone }) }))),
+      [h],
+    );
   return h.time.length < 2 ? (
     <Card>
       <Empty icon="overview" title="The charts begin with the second sample">
@@ -54,45 +85,17 @@ export function Graphs({ h }: { h: History }) {
     </Card>
   ) : (
     <div class="charts">
-      <Card>
-        <Chart
-          label={many ? "Rates, of all nodes together" : "Rates"}
-          time={h.time}
-          series={s.rate}
-          unit={shown("commands")}
-        />
-      </Card>
-      <Card>
-        <Chart
-          label={many ? "Latency of commands on the slowest node" : "Latency of commands"}
-          time={h.time}
-          series={s.time}
-          unit={shown("p99Ms")}
-        />
-      </Card>
-      <Card>
-        <Chart
-          label={many ? "Delivery attempts, of all nodes together" : "Delivery attempts"}
-          time={h.time}
-          series={s.sent}
-          unit={shown("delivered")}
-          pick={(from, to) => go("/messages", { fromDate: String(from), toDate: String(to) })}
-        />
-      </Card>
-      <Card>
-        <Chart label="Kept" time={h.time} series={s.backlog} unit={shown("messages")} />
-      </Card>
-      <Card>
-        <Chart label="Backlog age" time={h.time} series={s.age} unit={shown("overdueSeconds")} />
-      </Card>
-      <Card>
-        <Chart
-          label={many ? "Memory on the largest node" : "Memory"}
-          time={h.time}
-          series={s.memory}
-          unit={shown("residentBytes")}
-        />
-      </Card>
+      {graphs.map((g, i) => (
+        <Card key={g.one}>
+          <Chart
+            label={(many && g.all) || g.one}
+            time={h.time}
+            series={drawn[i]}
+            unit={shown(g.unit)}
+            pick={g.dragged && toMessages}
+          />
+        </Card>
+      ))}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // A run as its page loads it: the steps that are done are asked for once.
 import { useRef } from "preact/hooks";
-import { json } from "../api";
+import { found, json } from "../api";
 import { type Load, useLoad } from "../ui/load";
 import { firstOpen, type TimedGroup } from "../waterfall/run";
 import type { RunSteps, Why } from "./reply";
@@ -37,10 +37,7 @@ async function steps(path: string, known: { created: number; groups: TimedGroup[
   let cursor: string | undefined = String(firstOpen(known.groups)),
     groups = known.groups;
   for (;;) {
-    const page: RunSteps | null = await json<RunSteps>(`${path}/steps?cursor=${cursor}`, { poll }).catch((e) => {
-      if (e.status === 404) return null;
-      throw e;
-    });
+    const page: RunSteps | null = await found<RunSteps>(`${path}/steps?cursor=${cursor}`, poll);
     if (!page) return null;
     if (known.created && known.created !== page.workflowRunCreatedAt) {
       known.created = 0; // another run of that id

@@ -12,7 +12,7 @@ export function delay(run: Timed, s: TimedStep, group: number): Span[] {
 /** ended is a time, or that of the run's end if that was earlier. */
 const ended = (run: Timed, at: number) => Math.min(at, run.completedAt ?? at);
 
-/** stepSpans are what the step has spent its time with. */
+/** stepSpans divides the time of a step by what it was spent with. */
 export function stepSpans(run: Timed, s: TimedStep): Span[] {
   const done =
       s.state === "STEP_SUCCESS" || s.wakesAt !== undefined || s.wait?.timedOut ? s.createdAt : run.completedAt,
