@@ -60,7 +60,8 @@ type check struct {
 // The checks. Each says by itself where it applies.
 var (
 	checkDisk        = check{"disk", everywhere}
-	checkSpeed       = check{"disk", Production} // of the disk, also while the node runs, and whether it keeps what it has
+	checkSpeed       = check{"disk", Production}                // of the disk, before the node runs, and whether it keeps what it has
+	checkRunning     = check{"disk", Production | LocalCluster} // the disk's speed while the node runs: no news of a developer's machine
 	checkSpace       = check{"space", everywhere}
 	checkFiles       = check{"limits", Production}
 	checkMemory      = check{"memory", Production}

@@ -139,7 +139,7 @@ func State(ready error, leader string) Finding {
 
 // SlowDisk says how long the disk of a running node has been slow.
 func SlowDisk(node string, lasted time.Duration) Finding {
-	return found(checkSpeed, node, Warning, "look at the disk, and at what else writes to it: with a second slow disk every write waits for one of them",
+	return found(checkRunning, node, Warning, "look at the disk, and at what else writes to it: with a second slow disk every write waits for one of them",
 		"its disk has been slow for %s; the node gives leadership away as long as the others' disks are fast", lasted.Round(time.Second))
 }
 
