@@ -87,8 +87,9 @@ func (e *Elements) encoding(t Thresholds) string {
 
 func (fi *Fields) encoding(t Thresholds) string {
 	loose := int64(fi.cells.len()) > min(t.HashEntries, maxPacked)
-	fi.cells.all(func(name string, c cell) bool {
-		loose = loose || int64(max(len(name), int(c.length))) > t.HashValue
+	fi.cells.all(func(f field) bool {
+		name, value, _ := f.parts()
+		loose = loose || int64(max(len(name), len(value))) > t.HashValue
 		return !loose
 	})
 	switch {

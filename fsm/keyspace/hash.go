@@ -16,7 +16,7 @@ const fieldCost = 64
 // are the empty hash, for reading.
 type Fields struct {
 	Owned
-	cells table[cell]
+	cells table[field]
 	timed int       // fields with a deadline
 	walls int       // those of them whose deadlines are by wall time
 	dues  *dueIndex // those by deadline, once the hash is large and has any
@@ -44,25 +44,22 @@ func (fi *Fields) Clone() Container {
 
 // Encode writes the fields with their deadlines, expired ones too.
 func (fi *Fields) Encode(w *wire.Writer) {
-	fi.cells.encode(w, func(c cell) {
-		w.String(c.value())
-		w.Varint(c.at().record())
-	})
+	fi.cells.encode(w, func(f field) { w.B = append(w.B, f.text()...) })
 }
 
 func decodeFields(r *wire.Reader) (Container, bool) {
 	h, valid := NewFields(), true
 	var ok bool
-	h.cells, ok = decodeTable(r, func(field string) (string, cell) {
-		value := Alias(r.Bytes())
+	h.cells, ok = decodeTable(r, func() field {
+		name, value := Alias(r.Bytes()), Alias(r.Bytes())
 		valid = valid && r.Len() > 0 // a record that is cut reads as zeros
 		at := r.Varint()
 		valid = valid && at != math.MinInt64
-		return cellOf(field, value, deadlineOf(at))
+		return newField(name, value, deadlineOf(at))
 	})
-	h.cells.all(func(field string, c cell) bool {
-		h.size += c.size(field)
-		h.reschedule(field, 0, c.at())
+	h.cells.all(func(f field) bool {
+		h.size += f.size()
+		h.reschedule(f.name(), 0, f.at())
 		return true
 	})
 	return h, ok && valid
@@ -85,57 +82,64 @@ func (fi *Fields) Len(now env.Time) int {
 }
 
 // Get is the value of a field and its deadline, 0 for none.
-func (fi *Fields) Get(now env.Time, field string) (value string, at Deadline, ok bool) {
+func (fi *Fields) Get(now env.Time, name string) (value string, at Deadline, ok bool) {
 	if fi == nil {
 		return "", 0, false
 	}
-	c, ok := fi.cells.get(field)
-	if !ok || c.expired(now) {
+	f, ok := fi.cells.get(name)
+	if !ok {
 		return "", 0, false
 	}
-	return c.value(), c.at(), true
+	_, value, at = f.parts()
+	if at.Passed(now) {
+		return "", 0, false
+	}
+	return value, at, true
 }
 
 // Set gives a field a value and a deadline, or 0 for none, and tells
 // whether the field is new at now.
-func (fi *Fields) Set(now env.Time, field string, value string, at Deadline) bool {
-	stored, slot, had := fi.cells.place(field)
+func (fi *Fields) Set(now env.Time, name string, value string, at Deadline) bool {
+	place, had := fi.cells.place(name)
 	was, expired := Deadline(0), false
 	if had {
-		fi.size -= slot.size(*stored)
-		was, expired = slot.at(), slot.expired(now)
+		fi.size -= place.size()
+		was = place.at()
+		expired = was.Passed(now)
 	}
-	*stored, *slot = cellOf(field, value, at)
+	*place = newField(name, value, at)
+	fi.size += place.size()
 	if fi.cells.large != nil && fi.dues == nil && fi.timed > 0 { // it has just grown
 		fi.index()
 	}
-	fi.size += slot.size(field)
-	fi.reschedule(field, was, at)
+	fi.reschedule(name, was, at)
 	return !had || expired
 }
 
 // Delete removes a field and reports whether it was there at now.
-func (fi *Fields) Delete(now env.Time, field string) bool {
-	old, had := fi.cells.remove(field)
+func (fi *Fields) Delete(now env.Time, name string) bool {
+	old, had := fi.cells.remove(name)
 	if !had {
 		return false
 	}
-	fi.size -= old.size(field)
-	fi.reschedule(field, old.at(), 0)
+	fi.size -= old.size()
+	fi.reschedule(name, old.at(), 0)
 	return !old.expired(now)
 }
 
 // All calls f for every field at now, in order, until it returns false.
-func (fi *Fields) All(now env.Time, f func(field, value string) bool) {
-	if fi == nil {
-		return
+func (fi *Fields) All(now env.Time, f func(name, value string) bool) {
+	if fi != nil {
+		fi.AllTimed(now, func(name, value string, _ Deadline) bool { return f(name, value) })
 	}
-	fi.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value()) })
 }
 
 // AllTimed is All with the deadline of each field, 0 for none.
-func (fi *Fields) AllTimed(now env.Time, f func(field, value string, at Deadline) bool) {
-	fi.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value(), c.at()) })
+func (fi *Fields) AllTimed(now env.Time, f func(name, value string, at Deadline) bool) {
+	fi.cells.all(func(one field) bool {
+		name, value, at := one.parts()
+		return at.Passed(now) || f(name, value, at)
+	})
 }
 
 // Timed reports whether any field has a deadline.
@@ -143,25 +147,25 @@ func (fi *Fields) Timed() bool { return fi.timed > 0 }
 
 // Scan calls f for fields from cursor on until it has passed count of them, and returns the
 // cursor to go on at, 0 at the end. Up to 64 fields are one page.
-func (fi *Fields) Scan(now env.Time, cursor uint64, count int, f func(field, value string)) (next uint64) {
-	return fi.cells.scan(cursor, count, func(field string, c cell) {
-		if !c.expired(now) {
-			f(field, c.value())
+func (fi *Fields) Scan(now env.Time, cursor uint64, count int, f func(name, value string)) (next uint64) {
+	return fi.cells.scan(cursor, count, func(one field) {
+		if name, value, at := one.parts(); !at.Passed(now) {
+			f(name, value)
 		}
 	})
 }
 
 // Picker returns the i-th of the fields at now, 0 <= i < Len(now), in the hash's order.
-func (fi *Fields) Picker(now env.Time) func(i int) (field, value string) {
+func (fi *Fields) Picker(now env.Time) func(i int) (name, value string) {
 	if fi.expired(now) == 0 {
 		return func(i int) (string, string) {
-			field, c := fi.cells.at(i)
-			return field, c.value()
+			name, value, _ := fi.cells.at(i).parts()
+			return name, value
 		}
 	}
-	var live []string // field, value, field, value, as long as a sweep is due
-	fi.All(now, func(field, value string) bool {
-		live = append(live, field, value)
+	var live []string // name, value, name, value, as long as a sweep is due
+	fi.All(now, func(name, value string) bool {
+		live = append(live, name, value)
 		return true
 	})
 	return func(i int) (string, string) { return live[2*i], live[2*i+1] }

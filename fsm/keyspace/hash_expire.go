@@ -71,8 +71,8 @@ func (fi *Fields) deadlines() (first looks, last Deadline) {
 		byTime, byWall := firsts(fi.dues)
 		return looks{byTime.at, byWall.at}, lastOf(fi.dues)
 	}
-	fi.cells.all(func(_ string, c cell) bool {
-		at := c.at()
+	fi.cells.all(func(f field) bool {
+		at := f.at()
 		if last = max(last, at&^ofWall); at&ofWall != 0 {
 			first.byWall = sooner(first.byWall, at)
 		} else {
@@ -94,8 +94,8 @@ func (fi *Fields) expired(now env.Time) (n int) {
 	case fi.dues != nil:
 		return passed(fi.dues, now)
 	}
-	fi.cells.all(func(field string, c cell) bool {
-		if c.expired(now) {
+	fi.cells.all(func(f field) bool {
+		if f.expired(now) {
 			n++
 		}
 		return true
@@ -103,8 +103,8 @@ func (fi *Fields) expired(now env.Time) (n int) {
 	return n
 }
 
-// reschedule notes that field has another deadline, where 0 means no deadline.
-func (fi *Fields) reschedule(field string, from, to Deadline) {
+// reschedule notes that the field of that name has another deadline, where 0 means no deadline.
+func (fi *Fields) reschedule(name string, from, to Deadline) {
 	if from == to {
 		return
 	}
@@ -122,14 +122,14 @@ func (fi *Fields) reschedule(field string, from, to Deadline) {
 		return
 	}
 	if to != 0 { // an alias would keep other bytes in memory
-		field = strings.Clone(field)
+		name = strings.Clone(name)
 	}
 	switch {
 	case fi.dues != nil:
-		move(fi.dues, field, from, to)
+		move(fi.dues, name, from, to)
 	case fi.timed == 1 && from == 0: // the first of all
 		fi.dues = newDueIndex()
-		move(fi.dues, field, from, to)
+		move(fi.dues, name, from, to)
 	case fi.timed > 0:
 		fi.index() // the field's own deadline is in place already
 	}
@@ -138,9 +138,9 @@ func (fi *Fields) reschedule(field string, from, to Deadline) {
 // index makes the index of a large hash's deadlines.
 func (fi *Fields) index() {
 	fi.dues = newDueIndex()
-	fi.cells.all(func(field string, c cell) bool {
-		if at := c.at(); at != 0 {
-			fi.dues.Set(due{at, strings.Clone(field)}, struct{}{}) // not an alias of the cell, which would stay in memory
+	fi.cells.all(func(f field) bool {
+		if name, _, at := f.parts(); at != 0 {
+			fi.dues.Set(due{at, strings.Clone(name)}, struct{}{}) // an alias would keep the field in memory
 		}
 		return true
 	})
@@ -149,27 +149,27 @@ func (fi *Fields) index() {
 // sweep removes at most limit fields past their deadline and says how many.
 func (fi *Fields) sweep(now env.Time, limit int) (removed int) {
 	for removed < limit {
-		field, ok := fi.overdue(now)
+		name, ok := fi.overdue(now)
 		if !ok {
 			break
 		}
-		fi.Delete(now, field)
+		fi.Delete(now, name)
 		removed++
 	}
 	return removed
 }
 
 // overdue is a field past its deadline, the first one of all or of a small hash's order.
-func (fi *Fields) overdue(now env.Time) (field string, ok bool) {
+func (fi *Fields) overdue(now env.Time) (name string, ok bool) {
 	if fi.dues != nil {
 		d, found := overdue(fi.dues, now)
 		return d.key, found
 	}
-	fi.cells.all(func(name string, c cell) bool {
-		field, ok = name, c.expired(now)
+	fi.cells.all(func(f field) bool {
+		name, ok = f.name(), f.expired(now)
 		return !ok
 	})
-	return field, ok
+	return name, ok
 }
 
 // sweepFields removes at most limit fields past their deadline from hashes that keep

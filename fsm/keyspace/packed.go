@@ -63,9 +63,9 @@ func (o *Object) view() Container {
 	size, record := o.block()
 	switch Type(o.form - packed) {
 	case Hash:
-		return &Fields{cells: viewTable(record, cutCell), size: size}
+		return &Fields{cells: viewTable(record, cutField), size: size}
 	case Set:
-		return &Members{members: viewTable(record, func(rest string) (struct{}, string) { return struct{}{}, rest }), size: size}
+		return &Members{members: viewTable(record, cutMember), size: size}
 	case SortedSet:
 		return viewZSet(record, size)
 	default:

@@ -97,15 +97,15 @@ func checkWhole(t failer, db *DB) {
 func checkHash(t failer, h *Fields) {
 	t.Helper()
 	size, deadlines := int64(0), 0
-	h.cells.all(func(field string, c cell) bool {
-		size += c.size(field)
-		if c.timed {
+	h.cells.all(func(f field) bool {
+		size += f.size()
+		if name, _, at := f.parts(); at != 0 {
 			deadlines++
 			if h.dues == nil {
 				return true
 			}
-			if _, ok := h.dues.Get(due{c.at(), field}); !ok {
-				t.Fatalf("deadline of field %q is not in the index", field)
+			if _, ok := h.dues.Get(due{at, name}); !ok {
+				t.Fatalf("deadline of field %q is not in the index", name)
 			}
 		}
 		return true

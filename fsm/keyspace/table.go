@@ -16,64 +16,73 @@ const smallMax = 64
 // SmallSet is the largest number of members of a set that keeps them in the order of their insertion.
 const SmallSet = smallMax
 
-// table maps the names of a hash's fields or a set's members to values. Up to smallMax
-// they stand in order of insertion, as clients know it from Redis; the name after that
+// named is an element of a table: it has a name, which never changes.
+type named interface{ name() string }
+
+func headOf[E named](e E) uint64 { return hashOf(e.name()) }
+
+func compareElements[E named](a, b E) int { return strings.Compare(a.name(), b.name()) }
+
+func compareName[E named](e E, name string) int { return strings.Compare(e.name(), name) }
+
+// table holds the fields of a hash, or a set's members, by their names. Up to smallMax
+// they stand in order of insertion, as clients know it from Redis; the element after that
 // turns the table for good into a tree ordered by hash, in which a scan's cursor is a
 // place. The order is part of the state.
-type table[V any] struct {
-	small []named[V]
-	large *cow.BTree[string, V] // nil while small
-	// Of a view of a packed value: what encode wrote behind the number of names, that number, and whether the order is that of
-	// the large form.
+type table[E named] struct {
+	small []E
+	large *cow.BTree[E, struct{}] // nil while small
+	// Of a view of a packed value: what encode wrote behind the number of elements, that number, and whether the order is that
+	// of the large form.
 	packed string
 	count  int
 	hashed bool
-	cut    func(record string) (v V, rest string) // takes a value off
+	cut    func(record string) (e E, rest string) // takes an element off
 	walked bool                                   // one of its places was looked up by walking there
 }
 
+func newTree[E named]() *cow.BTree[E, struct{}] {
+	return cow.NewBTree[E, struct{}](headOf, compareElements)
+}
+
+func newTreeBuilder[E named]() *cow.Builder[E, struct{}] {
+	return cow.NewBuilder[E, struct{}](headOf, compareElements)
+}
+
 // viewTable reads the record of a small table in place.
-func viewTable[V any](record string, cut func(record string) (v V, rest string)) (t table[V]) {
+func viewTable[E named](record string, cut func(record string) (e E, rest string)) (t table[E]) {
 	t.hashed, t.cut = record[0] != 0, cut
 	t.count, t.packed = cutCount(record[1:])
 	return t
 }
 
-// each calls f for every name of a view in order until it returns false.
-func (t *table[V]) each(f func(name string, v V) bool) {
+// each calls f for every element of a view in order until it returns false.
+func (t *table[E]) each(f func(E) bool) {
 	for rest := t.packed; rest != ""; {
-		var name string
-		var v V
-		name, rest, _ = cutWord(rest)
-		if v, rest = t.cut(rest); !f(name, v) {
+		var e E
+		if e, rest = t.cut(rest); !f(e) {
 			return
 		}
 	}
 }
 
 // unpacked returns the table of a view.
-func (t *table[V]) unpacked() (own table[V]) {
+func (t *table[E]) unpacked() (own table[E]) {
 	if !t.hashed {
-		own.small = make([]named[V], 0, t.count+1)
-		t.each(func(name string, v V) bool {
-			own.small = append(own.small, named[V]{v, name})
+		own.small = make([]E, 0, t.count+1)
+		t.each(func(e E) bool {
+			own.small = append(own.small, e)
 			return true
 		})
 		return own
 	}
-	b := cow.NewBuilder[string, V](hashOf, strings.Compare)
-	t.each(func(name string, v V) bool { return b.Add(name, v) })
+	b := newTreeBuilder[E]()
+	t.each(func(e E) bool { return b.Add(e, struct{}{}) })
 	own.large = b.Tree()
 	return own
 }
 
-// named is a value with its name. The value comes first: a zero-size last field would cost a word of padding.
-type named[V any] struct {
-	val  V
-	name string
-}
-
-func (t *table[V]) len() int {
+func (t *table[E]) len() int {
 	switch {
 	case t.large != nil:
 		return t.large.Len()
@@ -84,135 +93,127 @@ func (t *table[V]) len() int {
 }
 
 // index returns the position of name in the small form, -1 if it isn't there.
-func (t *table[V]) index(name string) int {
+func (t *table[E]) index(name string) int {
 	for i := range t.small {
-		if t.small[i].name == name {
+		if t.small[i].name() == name {
 			return i
 		}
 	}
 	return -1
 }
 
-func (t *table[V]) get(name string) (v V, ok bool) {
+func (t *table[E]) get(name string) (e E, ok bool) {
 	switch {
 	case t.large != nil:
-		return t.large.Get(name)
+		e, _, ok = cow.GetBy(t.large, hashOf(name), name, compareName[E])
+		return e, ok
 	case t.packed != "":
 		for rest := t.packed; rest != ""; {
-			var n string
-			n, rest, _ = cutWord(rest)
-			if v, rest = t.cut(rest); n == name {
-				return v, true
+			if e, rest = t.cut(rest); e.name() == name {
+				return e, true
 			}
 		}
-		var none V
+		var none E
 		return none, false
 	}
 	if i := t.index(name); i >= 0 {
-		return t.small[i].val, true
+		return t.small[i], true
 	}
-	return v, false
+	return e, false
 }
 
-// slot is the place of name's value until the next change, made if it is not there, when
-// name is copied. It tells the name as it is stored.
-func (t *table[V]) slot(name string) (v *V, stored string, had bool) {
-	place, v, had := t.place(name)
-	if !had {
-		*place = strings.Clone(name)
-	}
-	return v, *place, had
-}
-
-// place is the places of a name and its value until the next change, made if they are not there. The caller must store a name that
-// equals it in a place that is new, and may do so in another.
-func (t *table[V]) place(name string) (stored *string, v *V, had bool) {
+// place is the place of the element of that name until the next change, made if there is none. The caller must store an element of
+// that name in a place that is new, and may do so in another.
+func (t *table[E]) place(name string) (e *E, had bool) {
 	if t.large == nil {
 		if i := t.index(name); i >= 0 {
-			return &t.small[i].name, &t.small[i].val, true
+			return &t.small[i], true
 		}
 		if len(t.small) < smallMax {
-			t.small = append(t.small, named[V]{})
-			last := &t.small[len(t.small)-1]
-			return &last.name, &last.val, false
+			var none E
+			t.small = append(t.small, none)
+			return &t.small[len(t.small)-1], false
 		}
 		t.grow()
 	}
-	return cow.UpsertBy(t.large, hashOf(name), name, strings.Compare)
+	e, _, had = cow.UpsertBy(t.large, hashOf(name), name, compareName[E])
+	return e, had
 }
 
 // grow turns the small form into the large one.
-func (t *table[V]) grow() {
-	t.large = cow.NewBTree[string, V](hashOf, strings.Compare)
-	for _, n := range t.small {
-		t.large.Set(n.name, n.val)
+func (t *table[E]) grow() {
+	t.large = newTree[E]()
+	for _, e := range t.small {
+		t.large.Set(e, struct{}{})
 	}
 	t.small = nil
 }
 
-func (t *table[V]) remove(name string) (v V, had bool) {
+func (t *table[E]) remove(name string) (e E, had bool) {
 	if t.large != nil {
-		return t.large.Remove(name)
+		e, _, had = cow.RemoveBy(t.large, hashOf(name), name, compareName[E])
+		return e, had
 	}
 	i := t.index(name)
 	if i < 0 {
-		return v, false
+		return e, false
 	}
-	v = t.small[i].val
+	e = t.small[i]
 	t.small = slices.Delete(t.small, i, i+1)
-	return v, true
+	return e, true
 }
 
-// at is the name and value with i names before it.
-func (t *table[V]) at(i int) (name string, v V) {
+// at is the element with i before it.
+func (t *table[E]) at(i int) (e E) {
 	switch {
 	case t.large != nil:
-		return t.large.At(i)
+		e, _ = t.large.At(i)
+		return e
 	case t.packed != "" && !t.walked: // most readers want one
 		t.walked = true
-		t.each(func(n string, val V) bool {
-			name, v = n, val
+		t.each(func(one E) bool {
+			e = one
 			i--
 			return i >= 0
 		})
-		return name, v
+		return e
 	case t.packed != "":
 		*t = t.unpacked() // a view is its reader's alone
 		return t.at(i)
 	}
-	return t.small[i].name, t.small[i].val
+	return t.small[i]
 }
 
-// all calls f for every name in order until it returns false.
-func (t *table[V]) all(f func(name string, v V) bool) {
+// all calls f for every element in order until it returns false.
+func (t *table[E]) all(f func(E) bool) {
 	switch {
 	case t.large != nil:
-		t.large.All(f)
+		t.large.All(func(e E, _ struct{}) bool { return f(e) })
 		return
 	case t.packed != "":
 		t.each(f)
 		return
 	}
-	for _, n := range t.small {
-		if !f(n.name, n.val) {
+	for _, e := range t.small {
+		if !f(e) {
 			return
 		}
 	}
 }
 
-// scan calls f for names from cursor on until it has passed count of them, and returns the
+// scan calls f for elements from cursor on until it has passed count of them, and returns the
 // cursor to go on at, 0 at the end. The small form is one page.
-func (t *table[V]) scan(cursor uint64, count int, f func(name string, v V)) (next uint64) {
+func (t *table[E]) scan(cursor uint64, count int, f func(E)) (next uint64) {
 	if t.large == nil && !t.hashed {
-		t.all(func(name string, v V) bool {
-			f(name, v)
+		t.all(func(e E) bool {
+			f(e)
 			return true
 		})
 		return 0
 	}
 	seen, last := 0, uint64(0)
-	page := func(name string, v V) bool {
-		hash := hashOf(name)
+	page := func(e E) bool {
+		hash := headOf(e)
 		if hash < cursor { // of a view, which is read from its beginning
 			return true
 		}
@@ -221,59 +222,58 @@ func (t *table[V]) scan(cursor uint64, count int, f func(name string, v V)) (nex
 			return false
 		}
 		seen, last = seen+1, hash
-		f(name, v)
+		f(e)
 		return true
 	}
 	if t.large == nil {
 		t.each(page)
 	} else {
-		t.large.AscendHead(cursor, page)
+		t.large.AscendHead(cursor, func(e E, _ struct{}) bool { return page(e) })
 	}
 	return next
 }
 
-func (t *table[V]) clone() table[V] {
+func (t *table[E]) clone() table[E] {
 	switch {
 	case t.large != nil:
-		return table[V]{large: t.large.Snapshot()}
+		return table[E]{large: t.large.Snapshot()}
 	case t.packed != "":
 		return t.unpacked()
 	}
-	return table[V]{small: slices.Clone(t.small)}
+	return table[E]{small: slices.Clone(t.small)}
 }
 
-// encode writes the form, the number of names, and each with its value.
-func (t *table[V]) encode(w *wire.Writer, value func(V)) {
+// encode writes the form, the number of elements, and each of them by write, its name first.
+func (t *table[E]) encode(w *wire.Writer, write func(E)) {
 	w.Bool(t.large != nil || t.hashed)
 	w.Uvarint(uint64(t.len()))
-	t.all(func(name string, v V) bool {
-		w.String(name)
-		value(v)
+	t.all(func(e E) bool {
+		write(e)
 		return true
 	})
 }
 
-// decodeTable reads what encode wrote; value reads the value of a name, which aliases the input, and returns the name that is stored. It
-// is not ok if names are repeated or out of order, or if there is none.
-func decodeTable[V any](r *wire.Reader, value func(name string) (stored string, v V)) (t table[V], ok bool) {
+// decodeTable reads what encode wrote; read reads an element. It is not ok if names are repeated or out of order, or if there is none.
+func decodeTable[E named](r *wire.Reader, read func() E) (t table[E], ok bool) {
 	large, n := r.Bool(), r.Count(1)
 	if n == 0 || !large && n > smallMax {
 		return t, false
 	}
 	if !large {
 		for range n {
-			left, name := r.Len(), Alias(r.Bytes())
-			stored, slot, had := t.place(name)
-			if *stored, *slot = value(name); had || left == 0 {
+			left := r.Len()
+			e := read()
+			place, had := t.place(e.name())
+			if *place = e; had || left == 0 {
 				return t, false
 			}
 		}
 		return t, r.Err() == nil
 	}
-	b := cow.NewBuilder[string, V](hashOf, strings.Compare)
+	b := newTreeBuilder[E]()
 	for range n {
 		left := r.Len()
-		if !b.Add(value(Alias(r.Bytes()))) || left == 0 {
+		if !b.Add(read(), struct{}{}) || left == 0 {
 			return t, false
 		}
 	}
@@ -281,29 +281,26 @@ func decodeTable[V any](r *wire.Reader, value func(name string) (stored string, 
 	return t, r.Err() == nil
 }
 
-// tableOf is a table of names, each once, that were put in one after the other. Many are put into a tree all at once.
-// It keeps the names as they are.
-func tableOf[V any](names []string) (t table[V]) {
-	var none V
-	if len(names) <= smallMax {
-		for _, name := range names {
-			t.small = append(t.small, named[V]{none, name})
-		}
+// tableOf is a table of elements, each of a name of its own, that were put in one after the other. Many are put into a tree all at
+// once. It keeps the slice.
+func tableOf[E named](elements []E) (t table[E]) {
+	if len(elements) <= smallMax {
+		t.small = elements
 		return t
 	}
-	if !slices.IsSortedFunc(names, byHashOf) {
-		slices.SortFunc(names, byHashOf)
+	if !slices.IsSortedFunc(elements, compareHashed) {
+		slices.SortFunc(elements, compareHashed)
 	}
-	b := cow.NewBuilder[string, V](hashOf, strings.Compare)
-	for _, name := range names {
-		b.Add(name, none)
+	b := newTreeBuilder[E]()
+	for _, e := range elements {
+		b.Add(e, struct{}{})
 	}
 	t.large = b.Tree()
 	return t
 }
 
-func byHashOf(a, b string) int {
-	return cmp.Or(cmp.Compare(hashOf(a), hashOf(b)), strings.Compare(a, b))
+func compareHashed[E named](a, b E) int {
+	return cmp.Or(cmp.Compare(headOf(a), headOf(b)), compareElements(a, b))
 }
 
 // Draw picks k different numbers below n, which is at least k, by e's generator.

@@ -19,10 +19,18 @@ type Vectors struct {
 	Owned
 	dim    int
 	metric vector.Metric
-	places table[int] // by id: in all
+	places table[placed] // by id
 	all    vectorList
 	size   int64
 }
+
+// placed is the id of a vector, and its place among all.
+type placed struct {
+	id string
+	at int
+}
+
+func (p placed) name() string { return p.id }
 
 // NewVectors is an empty index of vectors with dim elements.
 func NewVectors(dim int, m vector.Metric) *Vectors {
@@ -52,35 +60,36 @@ func (ve *Vectors) Len() int { return ve.all.n }
 
 // Get is the vector under id.
 func (ve *Vectors) Get(id string) (v vector.Vector, ok bool) {
-	at, ok := ve.places.get(id)
+	one, ok := ve.places.get(id)
 	if !ok {
 		return v, false
 	}
-	_, v = ve.all.at(at)
+	_, v = ve.all.at(one.at)
 	return v, true
 }
 
 // Put stores v, which has Dim elements, under id, and reports whether the id is new.
 func (ve *Vectors) Put(id string, v vector.Vector) bool {
-	at, id, had := ve.places.slot(id)
+	place, had := ve.places.place(id)
 	if had {
-		ve.all.set(*at, id, v)
+		ve.all.set(place.at, place.id, v)
 		return false
 	}
-	*at = ve.all.push(id, v)
+	id = strings.Clone(id)
+	*place = placed{id, ve.all.push(id, v)}
 	ve.size += vectorCost + int64(len(id)) + 4*int64(ve.dim)
 	return true
 }
 
 // Delete removes the vector under id and reports whether there was one.
 func (ve *Vectors) Delete(id string) bool {
-	at, had := ve.places.remove(id)
+	one, had := ve.places.remove(id)
 	if !had {
 		return false
 	}
-	if moved, moves := ve.all.remove(at); moves {
-		place, _, _ := ve.places.slot(moved)
-		*place = at
+	if moved, moves := ve.all.remove(one.at); moves {
+		place, _ := ve.places.place(moved)
+		place.at = one.at
 	}
 	ve.size -= vectorCost + int64(len(id)) + 4*int64(ve.dim)
 	return true
@@ -99,8 +108,9 @@ func (ve *Vectors) Encode(w *wire.Writer) {
 	w.Uvarint(uint64(ve.metric))
 	w.Bool(ve.Len() > 0)
 	if ve.Len() > 0 {
-		ve.places.encode(w, func(at int) {
-			_, v := ve.all.at(at)
+		ve.places.encode(w, func(one placed) {
+			w.String(one.id)
+			_, v := ve.all.at(one.at)
 			w.B = v.Append(w.B)
 		})
 	}
@@ -129,20 +139,21 @@ func decodeVectors(r *wire.Reader) (Container, bool) {
 		return x, r.Err() == nil
 	}
 	sound, ok := true, false
-	x.places, ok = decodeTable(r, func(id string) (string, int) {
+	x.places, ok = decodeTable(r, func() placed {
+		id := r.String()
 		whole := r.Len() >= 4*x.dim
 		v, err := vector.Decode(r.Fixed(4 * x.dim))
 		if sound = sound && whole && err == nil; !sound {
-			return "", 0
+			return placed{}
 		}
-		return strings.Clone(id), x.all.push("", v)
+		return placed{id, x.all.push("", v)}
 	})
 	if !ok || !sound {
 		return nil, false
 	}
-	x.places.all(func(id string, at int) bool {
-		x.all.name(at, id)
-		x.size += vectorCost + int64(len(id)) + 4*int64(x.dim)
+	x.places.all(func(one placed) bool {
+		x.all.name(one.at, one.id)
+		x.size += vectorCost + int64(len(one.id)) + 4*int64(x.dim)
 		return true
 	})
 	return x, true

@@ -17,6 +17,8 @@ const (
 	ColdUnpinned           = "cold-unpinned"
 	FetchedForgotten       = "fetched-forgotten"
 	NeededGoes             = "needed-goes"
+	ShelfForgotten         = "shelf-forgotten"
+	SumUnchecked           = "sum-unchecked"
 )
 
 // files are the faults of payloads in files, and of the snapshots and backups that name them.
@@ -173,6 +175,36 @@ var files = []Fault{
 	}
 `,
 				"",
+			},
+		},
+	},
+	{
+		ShelfForgotten,
+		"a segment is removed although strings on the disk are in it",
+		[]Edit{
+			{
+				"cluster/payloads/move.go",
+				`	if g.bodies = nil; g.shelf.Value() != nil {
+		return nil
+	}
+`,
+				`	g.bodies = nil
+`,
+			},
+		},
+	},
+	{
+		SumUnchecked,
+		"a digest from a damaged list of a segment is taken for that of a string",
+		[]Edit{
+			{
+				"cluster/payloads/table.go",
+				`				if payload.SpotSum(&d) == sp.Sum {
+					return d, true
+				}
+`,
+				`				return d, true
+`,
 			},
 		},
 	},

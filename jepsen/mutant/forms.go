@@ -30,10 +30,10 @@ var forms = []Fault{
 		[]Edit{
 			{
 				"fsm/keyspace/table.go",
-				`	t.each(func(name string, v V) bool { return b.Add(name, v) })
+				`	t.each(func(e E) bool { return b.Add(e, struct{}{}) })
 `,
 				`	n := 0
-	t.each(func(name string, v V) bool { n++; return n == MaxPackedElements || b.Add(name, v) })
+	t.each(func(e E) bool { n++; return n == MaxPackedElements || b.Add(e, struct{}{}) })
 `,
 			},
 		},

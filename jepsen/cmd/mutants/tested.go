@@ -28,6 +28,8 @@ var tests = map[string]test{
 	mutant.PackRemovedAtOnce:      {"./internal/archive", "TestBackupsAtOnce"},
 	mutant.CondemnedUsed:          {"./internal/archive", "TestBackupsAtOnce"},
 	mutant.ManifestEarly:          {"./internal/archive", "TestIncremental"},
+	mutant.ShelfForgotten:         {"./cluster/payloads", "TestWalkEmptiesSegments"},
+	mutant.SumUnchecked:           {"./cluster/payloads", "TestDamagedSpots"},
 	mutant.ShiftUnchecked:         {"./fsm", "TestWritesWinOverShifts"},
 	mutant.LackForgotten:          {"./fsm", "TestEveryCommandOnColdValues"},
 	mutant.ColdUncounted:          {"./fsm", "TestColdValuesAnswerAlike"},
