@@ -28,7 +28,7 @@ type Admin interface {
 	// Examine examines this node's machine and the other nodes. The report is answered as JSON.
 	Examine(ctx context.Context) any
 	// History returns the last hours of all nodes.
-	History(ctx context.Context, of samples.Range, node string) samples.Cluster
+	History(ctx context.Context, of samples.Question, node string) samples.Cluster
 	// Snapshot makes this node write a snapshot now and returns when it is on disk.
 	Snapshot(ctx context.Context) (SnapshotStatus, error)
 	// Backup takes the state as it is now, or, if it may be stale, as this node has it without asking the others. It

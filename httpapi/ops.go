@@ -261,11 +261,17 @@ func (s *Server) readHistory(g *gin.Context) {
 		s.refuseOps(g, http.StatusNotFound, "ERR this node keeps no history")
 		return
 	}
-	asked, err := samples.ParseRange(g.Query("range"))
+	span, err := samples.ParseRange(g.Query("range"))
 	if err != nil {
 		s.refuseOps(g, http.StatusBadRequest, "ERR "+err.Error())
 		return
 	}
+	by, given := g.GetQuery("by")
+	if given && by != "database" {
+		s.refuseOps(g, http.StatusBadRequest, "ERR by is database, got "+strconv.Quote(by))
+		return
+	}
+	asked := samples.Question{Range: span, Databases: given}
 	switch of := g.Query("of"); of {
 	case "", "node":
 		g.JSON(http.StatusOK, s.history.Read(asked))

@@ -223,7 +223,7 @@ func (a *admin) ReplaceNode(_ context.Context, id, with string) (bool, error) {
 	return id != "n1", a.err
 }
 
-func (a *admin) History(context.Context, samples.Range, string) samples.Cluster {
+func (a *admin) History(context.Context, samples.Question, string) samples.Cluster {
 	return samples.Merge(nil, nil)
 }
 

@@ -160,14 +160,14 @@ func (a *admin) Examine(ctx context.Context) any { return a.examine(ctx) }
 
 // History returns the history of all nodes that answer, or of the node that is named. Before this node has found its cluster, it is this
 // node's alone.
-func (a *admin) History(ctx context.Context, of samples.Range, node string) samples.Cluster {
+func (a *admin) History(ctx context.Context, of samples.Question, node string) samples.Cluster {
 	n, err := a.node()
 	if err != nil {
 		return samples.Merge([]samples.Named{{Node: "this node", Columns: a.history.Read(of)}}, nil)
 	}
 	var all []samples.Named
 	var missing []samples.Missing
-	for _, h := range n.Histories(ctx, []byte(of)) {
+	for _, h := range n.Histories(ctx, []byte(of.String())) {
 		if node != "" && h.Node != node {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/node/pubsub"
+	"github.com/trireme-dev/trireme/node/samples"
 )
 
 // nodeEngine implements httpapi.Engine and resp.Engine on the node. The servers open before the node
@@ -93,6 +94,24 @@ func (e *nodeEngine) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)
 		err = fsm.ErrTooStale
 	}
 	return at, err
+}
+
+// largest returns the databases that take most memory, by what this node has.
+func (e *nodeEngine) largest(n int) (list []samples.DatabaseFigures) {
+	node := e.node.Load()
+	if node == nil {
+		return nil
+	}
+	_, err := node.Read(context.Background(), fsm.Reading{Mode: fsm.Stale, Long: true}, func(v *fsm.View) {
+		list = nil
+		for _, d := range v.LargestDatabases(n) {
+			list = append(list, samples.DatabaseFigures{Name: d.Name, Memory: float64(d.Bytes)})
+		}
+	})
+	if err != nil { // the node is closing
+		return nil
+	}
+	return list
 }
 
 // WaitRevoked waits until revoked credentials work on no node; see fsm.RevocationBarrier.

@@ -226,6 +226,7 @@ const historyFile = "history.json"
 // edge makes the HTTP server.
 func (pr *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	pr.history = samples.New(registry, pr.figures)
+	pr.history.Largest(pr.engine.largest)
 	consoles, err := pr.consoleOptions()
 	if err != nil {
 		return nil, err
@@ -259,7 +260,7 @@ func (pr *process) open(ctx context.Context, respAddress string) (*cluster.Node,
 	o.InlineBytes, o.ColdAfter = int(min(pr.InlineBytes, math.MaxInt32)), pr.ColdAfter
 	o.RESP = respAddress
 	o.History = func(question []byte) ([]byte, error) {
-		asked, err := samples.ParseRange(string(question))
+		asked, err := samples.ParseQuestion(string(question))
 		if err != nil {
 			return nil, err
 		}

@@ -20,11 +20,13 @@ type coarse struct {
 // add takes a sample in, and reports whether it began other five minutes than the sample before it.
 func (co *coarse) add(s Sample) (complete bool) {
 	if co.parts > 0 && s.At/Coarse.Milliseconds() != co.part.At/Coarse.Milliseconds() {
+		co.part.Databases = foremost(co.part.Databases, KeptDatabases)
 		co.put(co.part)
 		co.parts, complete = 0, true
 	}
 	if co.parts++; co.parts == 1 {
 		co.part = s
+		co.part.Databases = slices.Clone(s.Databases)
 		return complete
 	}
 	var c Columns
@@ -32,6 +34,7 @@ func (co *coarse) add(s Sample) (complete bool) {
 	for i, now := range c.all(&s) {
 		was[i].fold(*now.figure, co.parts)
 	}
+	co.part.Databases = foldDatabases(co.part.Databases, s.Databases, co.parts)
 	co.part.At = s.At
 	return complete
 }
@@ -79,6 +82,7 @@ func (h *History) Keep(file string) error {
 				*column.figure = (*column.of)[i]
 			}
 		}
+		s.Databases = databasesAt(c.Databases, i)
 		if at <= h.now().UnixMilli() {
 			held.put(s)
 		}
@@ -98,7 +102,7 @@ func (h *History) save() error {
 	if file == "" {
 		return nil
 	}
-	raw, err := json.Marshal(h.Read(Week))
+	raw, err := json.Marshal(h.Read(Question{Range: Week, Databases: true}))
 	temporary := file + ".new"
 	if err == nil {
 		err = os.WriteFile(temporary, raw, 0o600)

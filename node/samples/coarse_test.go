@@ -26,7 +26,7 @@ func TestWeekOfFiveMinutes(t *testing.T) {
 		free.Set(float64(100 - i%3))
 		n.after(Coarse / 3)
 	}
-	week, day := n.Read(Week), n.Read(Day)
+	week, day := n.Read(Question{Range: Week}), n.Read(Question{Range: Day})
 	if len(week.Time) != KeptCoarse+1 && len(week.Time) != KeptCoarse || week.EverySeconds != 300 || !slices.IsSorted(week.Time) {
 		t.Fatalf("%d samples, one for %d s", len(week.Time), week.EverySeconds)
 	}
@@ -67,15 +67,15 @@ func TestCoarseSamplesOutliveTheProcess(t *testing.T) {
 	if err := first.save(); err != nil {
 		t.Fatal(err)
 	}
-	want := first.Read(Week)
+	want := first.Read(Question{Range: Week})
 	if len(want.Time) < 3 {
 		t.Fatal(want.Time)
 	}
-	if got := run(first.now, none).Read(Week); !slices.Equal(got.Time, want.Time) || !slices.Equal(got.P99, want.P99) {
+	if got := run(first.now, none).Read(Question{Range: Week}); !slices.Equal(got.Time, want.Time) || !slices.Equal(got.P99, want.P99) {
 		t.Errorf("%v, want %v", got.Time, want.Time)
 	}
 	middle := time.UnixMilli(want.Time[1])
-	if got := run(middle, none).Read(Week); !slices.Equal(got.Time, want.Time[:2]) {
+	if got := run(middle, none).Read(Question{Range: Week}); !slices.Equal(got.Time, want.Time[:2]) {
 		t.Errorf("%v before %v", got.Time, middle)
 	}
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
@@ -83,7 +83,7 @@ func TestCoarseSamplesOutliveTheProcess(t *testing.T) {
 	}
 	told := 0
 	run(middle, func(error) { told++ })
-	if got := run(middle, none).Read(Week); told != 1 || len(got.Time) != 0 {
+	if got := run(middle, none).Read(Question{Range: Week}); told != 1 || len(got.Time) != 0 {
 		t.Errorf("told %d times, %v", told, got.Time)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,6 +44,8 @@ type Sample struct {
 	// Memory is the logical memory of the keyspace, Resident that of the process, DiskFree
 	// that of the data directory's disk, all in bytes.
 	Memory, Resident, DiskFree float64
+	// Databases are those with most commands and those with most memory.
+	Databases []DatabaseFigures
 }
 
 // History keeps the newest samples.
@@ -52,12 +55,38 @@ type History struct {
 	now    func() time.Time
 
 	mu      sync.Mutex
-	samples []Sample // the oldest first
+	largest func(n int) []DatabaseFigures // see Largest
+	samples []Sample                      // the oldest first
 	coarse  coarse
+	busy    busy
 
 	last    Sample // its counters are sums
 	lastSum [command.Buckets]int64
 	began   bool
+}
+
+// Question says what is read of a history.
+type Question struct {
+	Range     Range
+	Databases bool // those with most commands and most memory, too
+}
+
+// databasesToo is behind the range of a Question that asks for databases.
+const databasesToo = " databases"
+
+// String is the question as another node understands it.
+func (q Question) String() string {
+	if q.Databases {
+		return string(q.Range) + databasesToo
+	}
+	return string(q.Range)
+}
+
+// ParseQuestion reads what String has written.
+func ParseQuestion(text string) (q Question, err error) {
+	text, q.Databases = strings.CutSuffix(text, databasesToo)
+	q.Range, err = ParseRange(text)
+	return q, err
 }
 
 // Range is a time that a history is read for, until now.
@@ -117,10 +146,12 @@ func (h *History) Take() (complete bool) {
 	for _, f := range families {
 		total.add(f)
 	}
-	calls, histogram := h.stats.Sum()
-	total.Commands = float64(calls)
+	largest := h.largestDatabases()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.busy.begin()
+	calls, histogram := h.stats.Sum(h.busy.count)
+	total.Commands = float64(calls)
 	before, was := h.last, h.lastSum
 	h.last, h.lastSum = total, histogram
 	if !h.began {
@@ -140,6 +171,7 @@ func (h *History) Take() (complete bool) {
 	for i := range histogram {
 		histogram[i] = max(0, histogram[i]-was[i])
 	}
+	s.Databases = foremost(h.busy.figures(seconds, largest), KeptDatabases)
 	s.P50, s.P99 = percentile(&histogram, 0.5), percentile(&histogram, 0.99)
 	if h.samples = append(h.samples, s); len(h.samples) > Kept {
 		h.samples = slices.Delete(h.samples, 0, 1)
@@ -227,21 +259,33 @@ type Columns struct {
 	Memory       []float64 `json:"memoryBytes"`
 	Resident     []float64 `json:"residentBytes"`
 	DiskFree     []float64 `json:"diskFreeBytes"`
+	// Databases are given only where they were asked for.
+	Databases []DatabaseColumns `json:"databases,omitempty"`
 }
 
 // Read returns what is kept of a range.
-func (h *History) Read(of Range) Columns {
+func (h *History) Read(q Question) Columns {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch of {
+	samples, every := h.of(q.Range)
+	c := columnsOf(samples, every)
+	if q.Databases {
+		c.Databases = databasesOf(samples, ShownDatabases)
+	}
+	return c
+}
+
+// of returns the samples of a range.
+func (h *History) of(r Range) (samples []Sample, every time.Duration) {
+	switch r {
 	case Week:
-		return columnsOf(h.coarse.all(), Coarse)
+		return h.coarse.all(), Coarse
 	case Day:
 		all, since := h.coarse.all(), h.now().Add(-24*time.Hour).UnixMilli()
 		i := slices.IndexFunc(all, func(s Sample) bool { return s.At > since })
-		return columnsOf(all[max(i, 0):], Coarse)
+		return all[max(i, 0):], Coarse
 	}
-	return columnsOf(h.samples, Every)
+	return h.samples, Every
 }
 
 func columnsOf(samples []Sample, every time.Duration) Columns {

@@ -60,7 +60,7 @@ func TestRatesAreBetweenSamples(t *testing.T) {
 	}
 	requests.WithLabelValues("path").Add(1000) // before the first sample: counts for nothing
 	n.after(0)
-	if got := n.Read(Hours); len(got.Time) != 0 {
+	if got := n.Read(Question{Range: Hours}); len(got.Time) != 0 {
 		t.Fatalf("the first sample is shown: %+v", got)
 	}
 	requests.WithLabelValues("path").Add(30)
@@ -77,7 +77,7 @@ func TestRatesAreBetweenSamples(t *testing.T) {
 	}
 	n.calls(50, time.Millisecond)
 	n.after(10 * time.Second)
-	got := n.Read(Hours)
+	got := n.Read(Question{Range: Hours})
 	for name, c := range map[string]struct {
 		column []float64
 		want   float64
@@ -93,7 +93,7 @@ func TestRatesAreBetweenSamples(t *testing.T) {
 		t.Errorf("time %v, every %d s", got.Time, got.EverySeconds)
 	}
 	n.after(10 * time.Second) // nothing has happened since
-	if got := n.Read(Hours); got.Requests[1] != 0 || got.Commands[1] != 0 || got.P99[1] != 0 || got.Messages[1] != 100 {
+	if got := n.Read(Question{Range: Hours}); got.Requests[1] != 0 || got.Commands[1] != 0 || got.P99[1] != 0 || got.Messages[1] != 100 {
 		t.Errorf("after ten quiet seconds: %+v", got)
 	}
 }
@@ -108,7 +108,7 @@ func TestCounterThatFalls(t *testing.T) {
 	n.after(time.Second)
 	value = 5
 	n.after(time.Second)
-	if got := n.Read(Hours).Requests; !slices.Equal(got, []float64{0, 2}) {
+	if got := n.Read(Question{Range: Hours}).Requests; !slices.Equal(got, []float64{0, 2}) {
 		t.Errorf("rates %v", got)
 	}
 }
@@ -119,11 +119,11 @@ func TestNoTimeBetweenSamples(t *testing.T) {
 	n.after(0)
 	n.after(0)
 	n.after(-time.Second)
-	if got := n.Read(Hours); len(got.Time) != 0 {
+	if got := n.Read(Question{Range: Hours}); len(got.Time) != 0 {
 		t.Errorf("samples %v", got.Time)
 	}
 	n.after(time.Second)
-	if got := n.Read(Hours); len(got.Time) != 1 || math.IsNaN(got.Commands[0]) {
+	if got := n.Read(Question{Range: Hours}); len(got.Time) != 1 || math.IsNaN(got.Commands[0]) {
 		t.Errorf("samples %+v", got)
 	}
 }
@@ -135,7 +135,7 @@ func TestPercentiles(t *testing.T) {
 	n.calls(98, 100*time.Microsecond)
 	n.calls(2, 80*time.Millisecond)
 	n.after(10 * time.Second)
-	got := n.Read(Hours)
+	got := n.Read(Question{Range: Hours})
 	if p := got.P50[0]; p < 0.065 || p > 0.132 { // 2^16 to 2^17 ns
 		t.Errorf("the median of calls of 0.1 ms is %v ms", p)
 	}
@@ -144,7 +144,7 @@ func TestPercentiles(t *testing.T) {
 	}
 	n.calls(1, time.Second) // of the calls before nothing counts
 	n.after(10 * time.Second)
-	if p := n.Read(Hours).P50[1]; p < 536 || p > 1074 {
+	if p := n.Read(Question{Range: Hours}).P50[1]; p < 536 || p > 1074 {
 		t.Errorf("the median of one call of 1 s is %v ms", p)
 	}
 	var empty [command.Buckets]int64
@@ -164,7 +164,7 @@ func TestOldSamplesAreDropped(t *testing.T) {
 	for range Kept + 500 {
 		n.after(Every)
 	}
-	got := n.Read(Hours)
+	got := n.Read(Question{Range: Hours})
 	if len(got.Time) != Kept || !slices.IsSorted(got.Time) || got.Time[Kept-1] != n.now.UnixMilli() || got.Time[0] != n.now.Add(-Every*(Kept-1)).UnixMilli() {
 		t.Errorf("%d samples from %d to %d, now is %d", len(got.Time), got.Time[0], got.Time[len(got.Time)-1], n.now.UnixMilli())
 	}
@@ -188,7 +188,7 @@ func TestRun(t *testing.T) {
 		cancel()
 		<-ended
 		var after []time.Duration
-		for _, at := range h.Read(Hours).Time {
+		for _, at := range h.Read(Question{Range: Hours}).Time {
 			after = append(after, time.UnixMilli(at).Sub(begin).Round(time.Second))
 		}
 		if want := []time.Duration{Soon, Soon + Every, Soon + 2*Every, Soon + 3*Every}; !slices.Equal(after, want) {

@@ -63,8 +63,8 @@ func Merge(all []Named, missing []Missing) Cluster {
 		out.Nodes = append(out.Nodes, one.Node)
 		from := one.Columns.all(&Sample{})
 		for i, at := range out.Time {
-			j := nearest(one.Columns.Time, at)
-			if j < 0 || abs(one.Columns.Time[j]-at) > int64(out.EverySeconds)*1000 {
+			j := one.Columns.at(at, out.EverySeconds)
+			if j < 0 {
 				continue
 			}
 			for k, c := range columns {
@@ -76,6 +76,7 @@ func Merge(all []Named, missing []Missing) Cluster {
 			seen[i]++
 		}
 	}
+	out.Databases = mergeDatabases(out.Time, out.EverySeconds, all)
 	return out
 }
 
@@ -101,6 +102,15 @@ func (c column) fold(next float64, n int) {
 	default:
 		*c.figure = min(*c.figure, next)
 	}
+}
+
+// at is the index of the sample that is nearest to a time, -1 if there is none within so many seconds.
+func (c *Columns) at(time int64, seconds int) int {
+	j := nearest(c.Time, time)
+	if j < 0 || abs(c.Time[j]-time) > int64(seconds)*1000 {
+		return -1
+	}
+	return j
 }
 
 // nearest is the index of the time that is nearest to one, -1 without any. The times ascend.

@@ -108,10 +108,11 @@ func (d *Database) ResetSpikes(names []string) (n int) {
 	return n
 }
 
-// Sum adds up the calls of all databases, and how many took up to 2^i nanoseconds.
-func (n *Node) Sum() (calls int64, histogram [command.Buckets]int64) {
+// Sum adds up the calls of all databases, and how many took up to 2^i nanoseconds. It calls each for every database.
+func (n *Node) Sum(each func(database string, calls int64)) (calls int64, histogram [command.Buckets]int64) {
 	n.dbs.Range(func(_, v any) bool {
 		d := v.(*Database)
+		before := calls
 		for _, r := range d.called() {
 			ran := r.calls.Load()
 			if calls += ran; ran == 0 {
@@ -121,6 +122,7 @@ func (n *Node) Sum() (calls int64, histogram [command.Buckets]int64) {
 				histogram[b] += r.histogram[b].Load()
 			}
 		}
+		each(d.name, calls-before)
 		return true
 	})
 	return calls, histogram
