@@ -1,8 +1,8 @@
 // The benchmark of the console: `make console-bench` (ARGS="views" or "cost", SCALE=0.01 for a small run).
 //
-// views fills a node (at SCALE 1: 1,000,000 keys, 100,000 messages, 10,000 dead letters, 10,000 runs and one run of
+// views fills a node (at SCALE 1: 1,000,000 keys, 1,000,000 messages, 10,000 dead letters, 100,000 runs and one run of
 // 10,000 steps) and measures in Chromium how long each view takes to show its first data, how many frames a second
-// scrolling draws, and how much memory the node needs for it.
+// scrolling draws, and zooming the long run, and how much memory the node needs for it.
 // cost opens the console on every node of a cluster of three and measures what that adds to the leader's processor time
 // at RATE requests a second (10,000), in ROUNDS of DURATION seconds each without and with the consoles.
 //
@@ -59,6 +59,39 @@ const frames = (page) =>
       }),
   );
 
+/** zooming turns the wheel over a waterfall, in and out, for two seconds and counts the frames that are drawn. */
+const zooming = (page) =>
+  page.evaluate(
+    () =>
+      new Promise((done) => {
+        const rows = document.querySelector(".fall-rows"),
+          box = rows.getBoundingClientRect(),
+          began = performance.now();
+        let n = 0,
+          longest = 0,
+          last = began;
+        const step = (now) => {
+          longest = Math.max(longest, now - last);
+          last = now;
+          n++;
+          if (now - began > 2000) return done({ fps: ((n - 1) / (now - began)) * 1000, longest });
+          rows.dispatchEvent(
+            new WheelEvent("wheel", {
+              ctrlKey: true,
+              cancelable: true,
+              deltaY: Math.sin((now - began) / 300) > 0 ? -20 : 20,
+              clientX: box.left + box.width * 0.8,
+            }),
+          );
+          requestAnimationFrame(step);
+        };
+        requestAnimationFrame((now) => {
+          last = now;
+          step(now);
+        });
+      }),
+  );
+
 async function views() {
   const profiles = `127.0.0.1:${await row()}`;
   const node = await start(
@@ -75,10 +108,13 @@ async function views() {
   const before = await memory(node.p.pid, `http://${profiles}`);
   const shown = [
     "/",
+    "/connect",
     "/data",
     "/data?prefix=user:",
     "/data?match=user:7:*",
     "/data?key=user:8:8",
+    "/analysis",
+    "/indexes",
     "/cli",
     "/live?part=slow",
     "/live?part=clients",
@@ -122,6 +158,11 @@ async function views() {
         `${Math.round(f.fps)} | ${Math.round(f.longest)} |`,
     );
   }
+  await page.goto(`${url}/console/runs?id=wfr_long`);
+  await settled(page);
+  const zoomed = await zooming(page);
+  result.views["/runs?id=wfr_long, zooming"] = { first: 0, slowest: 0, ...zoomed };
+  say(`| \`/runs?id=wfr_long\`, zooming | | | ${Math.round(zoomed.fps)} | ${Math.round(zoomed.longest)} |`);
   assert.deepEqual(page.faults, []);
   const after = await memory(node.p.pid, `http://${profiles}`);
   result.memory = { before, after };
@@ -136,8 +177,8 @@ async function views() {
       all.every((v) => v.first < 1000),
     ],
     [
-      `more than 30 frames a second (fewest ${Math.round(Math.min(...all.map((v) => v.fps)))})`,
-      all.every((v) => v.fps > 30),
+      `60 frames a second, rounded (fewest ${Math.min(...all.map((v) => v.fps)).toFixed(1)})`,
+      all.every((v) => Math.round(v.fps) >= 60),
     ],
     [`heap grows by less than 20 MB (${(after.heap - before.heap).toFixed(1)} MB)`, after.heap - before.heap < 20],
   ];

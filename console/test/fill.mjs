@@ -61,7 +61,7 @@ export async function sink() {
   return `http://127.0.0.1:${s.address().port}`;
 }
 
-/** fill puts what the views show into a node: at SCALE 1 a million keys, and messages and runs to go with them. */
+/** fill puts what views show into a node: at SCALE 1 a million keys, a million messages, a hundred thousand runs. */
 export async function fill(ask, to) {
   const types = [
     (k, i) => ["SET", k, `value ${i}`],
@@ -72,7 +72,7 @@ export async function fill(ask, to) {
   await parts("keys", count(1e6), 1000, (from, n) =>
     ask("/pipeline", { body: each(from, n, (i) => types[i % 10 < 7 ? 0 : (i % 10) - 6](`user:${i % 1000}:${i}`, i)) }),
   );
-  await parts("messages", count(1e5), 500, (from, n) =>
+  await parts("messages", count(1e6), 500, (from, n) =>
     ask("/v2/batch", {
       body: each(from, n, (i) => ({
         destination: `${to}/hook/${i % 50}`,
@@ -91,7 +91,7 @@ export async function fill(ask, to) {
     }),
   );
   const runs = (from, n, of) => ask("/v2/batch", { body: each(from, n, of) });
-  await parts("runs", count(1e4), 500, (from, n) =>
+  await parts("runs", count(1e5), 500, (from, n) =>
     runs(from, n, (i) => ({
       destination: `${to}/flow`,
       headers: {
@@ -145,6 +145,6 @@ export async function fill(ask, to) {
       );
     },
     "the deliveries",
-    600000,
+    1800000,
   );
 }

@@ -5,7 +5,20 @@ import { load } from "./formats.mjs";
 const { bins, depths, sum } = await load("messages/now.ts");
 const { snippets, variables } = await load("connect/snippets.ts");
 const { alike } = await load("runs/alike.ts");
-const { inWords } = await load("messages/in-words.ts");
+const { inWords } = await load("schedules/in-words.ts");
+const { points } = await load("ui/spark.tsx");
+
+// A line in a row of a table: no figure at the top is left out, however many there are.
+assert.equal(points([0, 5, 10]), "0,19 50,10 100,1");
+assert.equal(points([]), "");
+assert.equal(points([3]), "0,1");
+const peak = Array.from({ length: 2016 }, (_, i) => (i === 1234 ? 7 : 0));
+assert.ok(points(peak).split(" ").length <= 100);
+assert.ok(
+  points(peak)
+    .split(" ")
+    .some((p) => p.endsWith(",1")),
+);
 
 // How many messages were open is known from how many are now and what came and went since.
 const tally = {

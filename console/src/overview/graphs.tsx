@@ -92,6 +92,7 @@ export function Graphs({ h }: { h: History }) {
             time={h.time}
             series={drawn[i]}
             unit={shown(g.unit)}
+            bytes={g.unit.endsWith("Bytes")}
             pick={g.dragged && toMessages}
           />
         </Card>

@@ -6,6 +6,7 @@ import { Choose } from "../ui/controls";
 import { A, Badge, Card, Note, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { type Doctor, type History, type Node, readCluster } from "./cluster";
+import { Databases } from "./databases";
 import { Findings, open } from "./findings";
 import { Graphs, Missing } from "./graphs";
 import { OwnOverview } from "./own";
@@ -77,6 +78,7 @@ function AdminOverview() {
             <Missing of={h} />
             <Stats h={h} healthy={!!healthy} findings={open(bad).length} looked={!!doctor.data} />
             <Graphs h={h} />
+            <Databases range={range} node={node} />
           </>
         )}
       </Loaded>

@@ -24,17 +24,22 @@ const picked = (u: uPlot, left: number, right: number): [number, number] => [
   Math.ceil(msOfSeconds(u.posToVal(right, "x"))),
 ];
 
+/** powers of two are the steps between ticks of bytes. */
+const powers = Array.from({ length: 60 }, (_, i) => 2 ** i);
+
 export function Chart({
   time,
   series,
   unit,
   label,
+  bytes,
   pick,
 }: {
   time: number[];
   series: { name: string; data: number[]; tone?: "a" | "b" | "c" }[];
   unit: (n: number) => string;
   label: string;
+  bytes?: boolean | undefined; // the unit is bytes: ticks are at whole kilobytes, megabytes and so on
   pick?: (from: number, to: number) => void; // a time over which the pointer was dragged, in unix milliseconds
 }) {
   const [at, point] = useState<number | null>(null);
@@ -69,7 +74,7 @@ export function Chart({
             },
           ],
         },
-        scales: { y: { range: (_u, _min, max) => [0, Math.max(max * 1.15, 0.001)] } },
+        scales: { y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.15 : 1] } },
         axes: [
           {
             ...axis,
@@ -77,7 +82,7 @@ export function Chart({
             values: (_u, times, _axis, _space, step) => times.map((t) => secondsClock(t, step)),
             space: 72,
           },
-          { ...axis, size: 62, values: (_u, v) => v.map(unit) },
+          { ...axis, size: 62, values: (_u, v) => v.map(unit), ...(bytes && { incrs: powers }) },
         ],
         series: [
           {},

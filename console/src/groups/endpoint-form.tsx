@@ -1,0 +1,47 @@
+// The form of an endpoint of a URL group, which makes the group if there is none.
+import { useState } from "preact/hooks";
+import { json } from "../api";
+import { name } from "../messages/why";
+import { Button, Field, Text } from "../ui/controls";
+import { Dialog } from "../ui/dialogs";
+import { act } from "../ui/toasts";
+
+/** EndpointForm asks for the group too if that is empty. */
+export function EndpointForm({ group, close, done }: { group: string; close: () => void; done: () => void }) {
+  const [n, call] = useState(group),
+    [url, put] = useState(""),
+    [label, named] = useState("");
+  const endpoints = [{ url, ...(label ? { name: label } : {}) }],
+    save = () => json(`/v2/topics/${name(n)}/endpoints`, { data: { endpoints } });
+  return (
+    <Dialog title={group ? "New endpoint" : "New URL group"} close={close}>
+      <form
+        onSubmit={async (e) => {
+          e.preventDefault();
+          if (await act("The endpoint is saved", save)) {
+            close();
+            done();
+          }
+        }}
+      >
+        <div class="form">
+          <Field label="Group" wide>
+            <Text value={n} onText={call} readOnly={!!group} required />
+          </Field>
+          <Field label="URL" wide>
+            <Text value={url} onText={put} required />
+          </Field>
+          <Field label="Name of the endpoint" help="Optional" wide>
+            <Text value={label} onText={named} />
+          </Field>
+        </div>
+        <footer>
+          <Button onClick={close}>Cancel</Button>
+          <Button type="submit" kind="main">
+            Save the endpoint
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
