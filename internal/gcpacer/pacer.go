@@ -16,8 +16,11 @@ const (
 	maxPercent = 400
 	// minPercent is the least, for a process that allocates nothing: what was garbage is given back to the machine.
 	minPercent = 25
-	// minRoom is the least room in bytes, so that a small process does not collect all the time.
-	minRoom = 32 << 20
+	// minRoom is the least room in bytes of a process that allocates, so that a small one does not collect all the time: that much,
+	// or idleRoom and the allocations of restInterval seconds if they are less.
+	minRoom      = 32 << 20
+	idleRoom     = 8 << 20
+	restInterval = 4
 	// roomFactor is the constant of the rule, in the square root of bytes: the greater, the
 	// more memory and the fewer collections. docs/design/memory.md has what was measured.
 	roomFactor = 18_000
@@ -33,8 +36,10 @@ const (
 	firstSpeed = 1 << 30
 	// learn is the weight of the newest measurement of that speed.
 	learn = 0.3
-	// fall is the part of the last rate that remains after a second without any allocation.
-	fall = 0.9
+	// hold is the time in seconds for which a rate counts although less is allocated; fall is the part of it that remains with
+	// each second after that.
+	hold = 3
+	fall = 0.5
 	// step is the least relative change of the percent that is applied: each stops the process for some microseconds.
 	step = 0.1
 	// largeRoom is the most room in addition for largeTime after something large was announced, if a quarter of the
@@ -61,6 +66,7 @@ type Pacer struct {
 	begun   bool
 	last    reading
 	rate    float64   // of allocation, in bytes a second
+	below   float64   // for how long less has been allocated, in seconds
 	speed   float64   // of collections, in bytes of live heap a second of processor time
 	percent int       // in force
 	large   time.Time // until when there is room in addition
@@ -150,7 +156,7 @@ func (p *Pacer) observe(now reading, since time.Duration, extra float64) bool {
 		p.begun = true
 		return false
 	}
-	p.rate = max(float64(now.allocated-before.allocated)/since.Seconds(), p.rate*math.Pow(fall, since.Seconds()))
+	p.follow(float64(now.allocated-before.allocated)/since.Seconds(), since.Seconds())
 	if n, spent := now.cycles-before.cycles, now.spent-before.spent; n > 0 && n < 1<<32 && spent > 0 && now.live > 0 {
 		p.speed += learn * (float64(n)*float64(now.live)/spent - p.speed)
 	}
@@ -162,6 +168,16 @@ func (p *Pacer) observe(now reading, since time.Duration, extra float64) bool {
 	return true
 }
 
+// follow takes in a rate that was seen for so many seconds.
+func (p *Pacer) follow(rate, seconds float64) {
+	p.below += seconds
+	if fallen := p.rate * math.Pow(fall, min(max(p.below-hold, 0), seconds)); rate < fallen {
+		p.rate = fallen
+		return
+	}
+	p.rate, p.below = rate, 0
+}
+
 // percent is the room above a live heap at a rate of allocation and a speed of collections, and some bytes in addition, in
 // hundredths of that heap.
 func percent(live uint64, rate, speed, extra float64) int {
@@ -169,6 +185,7 @@ func percent(live uint64, rate, speed, extra float64) int {
 		return maxPercent // nothing was collected yet
 	}
 	busy := min(busyInterval*rate, busyRoom*min(1, fewData/float64(live)))
-	room := max(roomFactor*math.Sqrt(float64(live)*rate/speed), minInterval*rate, busy, minRoom) + extra
+	least := min(idleRoom+restInterval*rate, minRoom)
+	room := max(roomFactor*math.Sqrt(float64(live)*rate/speed), minInterval*rate, busy, least) + extra
 	return int(min(max(100*room/float64(live), minPercent), maxPercent))
 }

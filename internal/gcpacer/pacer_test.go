@@ -15,9 +15,12 @@ func TestPercent(t *testing.T) {
 		rate, speed, extra float64
 		want               int
 	}{
-		{0, gb, gb, 0, 400},                // nothing collected yet
-		{4 * mb, 0, gb, 0, 400},            // the least room is more than four times a small heap
-		{64 * mb, 0, gb, 0, 50},            // the least room
+		{0, gb, gb, 0, 400},     // nothing collected yet
+		{mb, 0, gb, 0, 400},     // the least room is more than four times a small heap
+		{4 * mb, 0, gb, 0, 200}, // the least room of an idle process
+		{64 * mb, 0, gb, 0, 25},
+		{32 * mb, mb, 64 * gb, 0, 37},      // four seconds of allocations more
+		{32 * mb, 8 * mb, 64 * gb, 0, 100}, // the least room of one that allocates
 		{gb, 0, gb, 0, 25},                 // idle: the least percent
 		{16 * mb, gb, gb, 0, 400},          // a small heap under full load
 		{gb, gb, gb, 0, 54},                // 18,000 * sqrt(1 GiB) = 590 MB of room
@@ -29,7 +32,7 @@ func TestPercent(t *testing.T) {
 		{64 * mb, gb / 8, 64 * gb, 0, 200}, // a second of allocations, up to 128 MiB
 		{64 * mb, gb / 4, 64 * gb, 0, 200},
 		{64 * mb, gb / 16, 64 * gb, 0, 100},
-		{gb, 0, gb, gb / 2, 53}, // 32 MiB, and half the heap in addition
+		{gb, 0, gb, gb / 2, 50}, // 8 MiB, and half the heap in addition
 		{64 * mb, 0, gb, gb, 400},
 	} {
 		if got := percent(c.live, c.rate, c.speed, c.extra); got != c.want {
@@ -38,7 +41,7 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-// TestObserve holds that the percent rises with load at once and falls slowly after it.
+// TestObserve holds that the percent rises with load at once, stays for some seconds, and falls after that.
 func TestObserve(t *testing.T) {
 	p := New()
 	now := reading{live: 1 << 30, allocated: 5 << 30}
@@ -56,14 +59,20 @@ func TestObserve(t *testing.T) {
 	if got := look(1 << 30); got != 54 {
 		t.Errorf("load came: %d", got)
 	}
-	if got := look(0); got < 48 {
-		t.Errorf("one second without load: %d", got)
+	for i := range hold {
+		if got := look(0); got != 54 {
+			t.Errorf("%d seconds without load: %d", i+1, got)
+		}
 	}
-	for range 120 {
+	if got := look(0); got < 30 || got > 45 {
+		t.Errorf("a second later: %d", got)
+	}
+	look(1 << 30)
+	for range 8 {
 		look(0)
 	}
 	if p.percent > minPercent*(1+2*step) {
-		t.Errorf("two minutes without load: %d", p.percent)
+		t.Errorf("eight seconds without load: %d", p.percent)
 	}
 	before := now
 	before.allocated--
@@ -111,14 +120,14 @@ func TestLarge(t *testing.T) {
 		t.Fatalf("idle: %d", p.percent)
 	}
 	p.Large()
-	if got := debug.SetGCPercent(100); got != 53 || p.percent != got {
-		t.Errorf("something large has %d percent, %d are in force, want 53: 32 and 512 MiB", p.percent, got)
+	if got := debug.SetGCPercent(100); got != 50 || p.percent != got {
+		t.Errorf("something large has %d percent, %d are in force, want 50: 8 and 512 MiB", p.percent, got)
 	}
 	p.Large()
 	if got := debug.SetGCPercent(100); got != 100 {
 		t.Errorf("the second set the percent again, to %d", got)
 	}
-	if p.observe(now, time.Second, p.extra(time.Now())); p.percent != 53 {
+	if p.observe(now, time.Second, p.extra(time.Now())); p.percent != 50 {
 		t.Errorf("while there is something large: %d", p.percent)
 	}
 	later := time.Now().Add(largeTime)
