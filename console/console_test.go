@@ -26,7 +26,7 @@ func needs(t *testing.T) {
 			t.Skipf("%s is not installed", program)
 		}
 	}
-	for _, pkg := range []string{"esbuild", "@biomejs/biome", "openapi-typescript"} {
+	for _, pkg := range []string{"esbuild", "@biomejs/biome", "openapi-typescript", "vitest"} {
 		if _, err := os.Stat(filepath.Join("node_modules", pkg)); err != nil {
 			t.Skipf("%s is not installed: clients/setup.sh installs it", pkg)
 		}
@@ -91,10 +91,8 @@ func read(t *testing.T, path string) []byte {
 // values, and what views work out.
 func TestUnits(t *testing.T) {
 	needs(t)
-	for _, name := range []string{"format", "units", "values", "waterfall"} {
-		if out, err := exec.CommandContext(t.Context(), "node", "test/"+name+".mjs").CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", name, err, out)
-		}
+	if out, err := exec.CommandContext(t.Context(), "npm", "run", "--silent", "unit").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 }
 
