@@ -158,7 +158,8 @@ test("Pages make no words of their own: whoever multiplies by a thousand has gue
       .join("|"),
     "g",
   );
-  // The success of deliveries in percent, a form's field, a JWT's claims, the axis of charts, the part of a value that is
+  // The success of deliveries in percent, a form's field, a JWT's claims, the axis of charts, the part of a value
+  // that is
   // read.
   const allowed = [
     /\(1000 \* delivered\) \/ tried/,

@@ -143,7 +143,7 @@ test("Protocol buffers: the examples of their documentation, and what only may b
     assert.equal(guess(bytes(b)), want);
 });
 
-test("Filters of search indexes by their conditions, the monitor's lines by their keys, sums of very many names", () => {
+test("Filters of indexes by their conditions, the monitor's lines by their keys, sums of very many names", () => {
   assert.deepEqual(conditions('{"a":1}'), ['{"a":1}']);
   assert.deepEqual(conditions("{}"), ["{}"]);
   assert.deepEqual(conditions('{"a":1,"$or":[{"b":2,"c":3},{"$and":[{"d":4}]}]}').slice(1), [
