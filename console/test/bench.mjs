@@ -30,67 +30,47 @@ async function memory(pid, profiles) {
   return { rss, heap: Number(/^# HeapAlloc = (\d+)/m.exec(text)[1]) / (1 << 20) };
 }
 
-/** frames scrolls what is shown down and up for two seconds and counts the frames that are drawn. */
-const frames = (page) =>
-  page.evaluate(
-    () =>
-      new Promise((done) => {
-        const boxes = [...document.querySelectorAll("main, main *")].filter(
-          (e) => e.scrollHeight > e.clientHeight + 50 && /auto|scroll/.test(getComputedStyle(e).overflowY),
-        );
-        const all = [document.scrollingElement, ...boxes],
-          began = performance.now();
-        let n = 0,
-          longest = 0,
-          last = began;
-        const step = (now) => {
-          longest = Math.max(longest, now - last);
-          last = now;
-          n++;
-          if (now - began > 2000) return done({ fps: ((n - 1) / (now - began)) * 1000, longest });
-          for (const e of all)
-            e.scrollTop = ((1 - Math.cos((now - began) / 200)) / 2) * (e.scrollHeight - e.clientHeight);
-          requestAnimationFrame(step);
-        };
-        requestAnimationFrame((now) => {
-          last = now;
-          step(now);
-        });
-      }),
-  );
-
-/** zooming turns the wheel over a waterfall, in and out, for two seconds and counts the frames that are drawn. */
-const zooming = (page) =>
-  page.evaluate(
-    () =>
-      new Promise((done) => {
-        const rows = document.querySelector(".fall-rows"),
-          box = rows.getBoundingClientRect(),
-          began = performance.now();
-        let n = 0,
-          longest = 0,
-          last = began;
-        const step = (now) => {
-          longest = Math.max(longest, now - last);
-          last = now;
-          n++;
-          if (now - began > 2000) return done({ fps: ((n - 1) / (now - began)) * 1000, longest });
-          rows.dispatchEvent(
-            new WheelEvent("wheel", {
-              ctrlKey: true,
-              cancelable: true,
-              deltaY: Math.sin((now - began) / 300) > 0 ? -20 : 20,
-              clientX: box.left + box.width * 0.8,
-            }),
-          );
-          requestAnimationFrame(step);
-        };
-        requestAnimationFrame((now) => {
-          last = now;
-          step(now);
-        });
-      }),
-  );
+/**
+ * frames counts what is drawn in two seconds in which what is shown is scrolled down and up, or in which the wheel is
+ * turned over a waterfall, in and out.
+ */
+const frames = (page, how = "scroll") =>
+  page.evaluate((how) => {
+    const boxes = [...document.querySelectorAll("main, main *")].filter(
+      (e) => e.scrollHeight > e.clientHeight + 50 && /auto|scroll/.test(getComputedStyle(e).overflowY),
+    );
+    const scrolled = [document.scrollingElement, ...boxes],
+      rows = document.querySelector(".fall-rows"),
+      began = performance.now();
+    const acts = {
+      scroll: (at) => {
+        for (const e of scrolled) e.scrollTop = ((1 - Math.cos(at / 200)) / 2) * (e.scrollHeight - e.clientHeight);
+      },
+      zoom: (at) => {
+        const box = rows.getBoundingClientRect();
+        const deltaY = Math.sin(at / 300) > 0 ? -20 : 20,
+          clientX = box.left + box.width * 0.8;
+        rows.dispatchEvent(new WheelEvent("wheel", { ctrlKey: true, cancelable: true, deltaY, clientX }));
+      },
+    };
+    return new Promise((done) => {
+      let n = 0,
+        longest = 0,
+        last = began;
+      const step = (now) => {
+        longest = Math.max(longest, now - last);
+        last = now;
+        n++;
+        if (now - began > 2000) return done({ fps: ((n - 1) / (now - began)) * 1000, longest });
+        acts[how](now - began);
+        requestAnimationFrame(step);
+      };
+      requestAnimationFrame((now) => {
+        last = now;
+        step(now);
+      });
+    });
+  }, how);
 
 async function views() {
   const profiles = `127.0.0.1:${await row()}`;
@@ -160,7 +140,7 @@ async function views() {
   }
   await page.goto(`${url}/console/runs?id=wfr_long`);
   await settled(page);
-  const zoomed = await zooming(page);
+  const zoomed = await frames(page, "zoom");
   result.views["/runs?id=wfr_long, zooming"] = { first: 0, slowest: 0, ...zoomed };
   say(`| \`/runs?id=wfr_long\`, zooming | | | ${Math.round(zoomed.fps)} | ${Math.round(zoomed.longest)} |`);
   assert.deepEqual(page.faults, []);

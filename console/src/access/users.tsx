@@ -2,11 +2,10 @@
 import { useState } from "preact/hooks";
 import { database, enc, run, show, str, strs } from "../api";
 import { Button, Field, Text } from "../ui/controls";
-import { Dialog, showOnce, sure } from "../ui/dialogs";
+import { FormDialog, showOnce, sure } from "../ui/dialogs";
 import { Badge, Card, Empty } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Table } from "../ui/table";
-import { act } from "../ui/toasts";
 
 const words = (line: string) => {
   return [...(line.match(/\([^)]*\)|\S+/g) ?? [])] as string[];
@@ -199,81 +198,69 @@ function UserForm({ u, close, done }: { u: { name: string; rules: string }; clos
     [dry, say] = useState("");
   const all = words(rules);
   return (
-    <Dialog title={u.name ? `Edit ${u.name}` : "New user"} close={close} wide>
-      <form
-        onSubmit={async (e) => {
-          e.preventDefault();
-          if (
-            await act("Written", () =>
-              run(
-                "ACL",
-                "SETUSER",
-                enc(name),
-                ...(u.name ? ["resetkeys", "resetchannels", "clearselectors", "nocommands"] : []),
-                ...all.map(enc),
-                ...(password ? [enc(`>${password}`)] : []),
-              ),
-            )
-          ) {
-            close();
-            done();
-          }
-        }}
-      >
-        <div class="form">
-          <Field label="Name" wide>
-            <Text value={name} onText={call} required readOnly={!!u.name} />
-          </Field>
-          <Field label="Rules" help="In order; the last one that fits wins" wide>
-            <Text value={rules} onText={put} class="mono" />
-          </Field>
-          <div class="wide">
-            <h3>What the rules mean</h3>
-            <ul>
-              {all.map((r, i) => (
-                <li key={i}>
-                  <code>
-                    <bdi>{r}</bdi>
-                  </code>{" "}
-                  <span class="dim">
-                    <bdi>{explain(r)}</bdi>
-                  </span>
-                </li>
-              ))}
-            </ul>
-          </div>
-          <Field label={u.name ? "One more password" : "Password"} help={u.name ? "Empty: as it is" : undefined} wide>
-            <Text type="password" autoComplete="new-password" value={password} onText={secret} />
-          </Field>
-          {u.name && (
-            <div class="filters wide">
-              <Field label="Would this command be allowed?">
-                <Text value={tries} onText={attempt} placeholder="GET app:1" />
-              </Field>
-              <Button
-                onClick={async () => {
-                  try {
-                    say(
-                      show(str(await run("ACL", "DRYRUN", enc(name), ...tries.split(/\s+/).filter(Boolean).map(enc)))),
-                    );
-                  } catch (x) {
-                    say((x as Error).message);
-                  }
-                }}
-              >
-                Try
-              </Button>
-              <span>{dry}</span>
-            </div>
-          )}
+    <FormDialog
+      title={u.name ? `Edit ${u.name}` : "New user"}
+      close={close}
+      wide
+      verb="Save the user"
+      said="Written"
+      go={() =>
+        run(
+          "ACL",
+          "SETUSER",
+          enc(name),
+          ...(u.name ? ["resetkeys", "resetchannels", "clearselectors", "nocommands"] : []),
+          ...all.map(enc),
+          ...(password ? [enc(`>${password}`)] : []),
+        )
+      }
+      then={done}
+    >
+      <div class="form">
+        <Field label="Name" wide>
+          <Text value={name} onText={call} required readOnly={!!u.name} />
+        </Field>
+        <Field label="Rules" help="In order; the last one that fits wins" wide>
+          <Text value={rules} onText={put} class="mono" />
+        </Field>
+        <div class="wide">
+          <h3>What the rules mean</h3>
+          <ul>
+            {all.map((r, i) => (
+              <li key={i}>
+                <code>
+                  <bdi>{r}</bdi>
+                </code>{" "}
+                <span class="dim">
+                  <bdi>{explain(r)}</bdi>
+                </span>
+              </li>
+            ))}
+          </ul>
         </div>
-        <footer>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" kind="main">
-            Save the user
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+        <Field label={u.name ? "One more password" : "Password"} help={u.name ? "Empty: as it is" : undefined} wide>
+          <Text type="password" autoComplete="new-password" value={password} onText={secret} />
+        </Field>
+        {u.name && (
+          <div class="filters wide">
+            <Field label="Would this command be allowed?">
+              <Text value={tries} onText={attempt} placeholder="GET app:1" />
+            </Field>
+            <Button
+              onClick={async () => {
+                try {
+                  say(show(str(await run("ACL", "DRYRUN", enc(name), ...tries.split(/\s+/).filter(Boolean).map(enc)))));
+                } catch (x) {
+                  say((x as Error).message);
+                }
+              }}
+            >
+              Try
+            </Button>
+            <span>{dry}</span>
+          </div>
+        )}
+      </div>
+    </FormDialog>
   );
 }

@@ -1,8 +1,7 @@
 // Forms for one element of a value, and the question before one is deleted.
 import { useState } from "preact/hooks";
 import { Area, Button, Field, Text } from "../ui/controls";
-import { Dialog, sure } from "../ui/dialogs";
-import { act } from "../ui/toasts";
+import { FormDialog, sure } from "../ui/dialogs";
 
 type FormProps = {
   title: string;
@@ -15,37 +14,19 @@ type FormProps = {
 function Form({ title, fields, close, write }: FormProps) {
   const [texts, put] = useState(fields.map((f) => f.value ?? ""));
   return (
-    <Dialog title={title} close={close}>
-      <form
-        onSubmit={async (e) => {
-          e.preventDefault();
-          if (await act("Saved", () => write(texts))) close();
-        }}
-      >
-        <div class="form">
-          {fields.map((f, i) => (
-            <Field key={f.label} label={f.label} wide>
-              {f.area ? (
-                <Area value={texts[i]} onText={(t) => put(texts.with(i, t))} />
-              ) : (
-                <Text
-                  value={texts[i]}
-                  readOnly={f.fixed}
-                  required={!f.optional}
-                  onText={(t) => put(texts.with(i, t))}
-                />
-              )}
-            </Field>
-          ))}
-        </div>
-        <footer>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" kind="main">
-            Save
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title={title} close={close} verb="Save" said="Saved" go={() => write(texts)}>
+      <div class="form">
+        {fields.map((f, i) => (
+          <Field key={f.label} label={f.label} wide>
+            {f.area ? (
+              <Area value={texts[i]} onText={(t) => put(texts.with(i, t))} />
+            ) : (
+              <Text value={texts[i]} readOnly={f.fixed} required={!f.optional} onText={(t) => put(texts.with(i, t))} />
+            )}
+          </Field>
+        ))}
+      </div>
+    </FormDialog>
   );
 }
 

@@ -2,9 +2,8 @@
 import { useState } from "preact/hooks";
 import { json, plain } from "../api";
 import { name } from "../messages/why";
-import { Button, Field, Text } from "../ui/controls";
-import { Dialog } from "../ui/dialogs";
-import { act } from "../ui/toasts";
+import { Field, Text } from "../ui/controls";
+import { FormDialog } from "../ui/dialogs";
 import type { Flow } from "./flow-key";
 
 export function Pin({ f, close, done }: { f: Flow; close: () => void; done: () => void }) {
@@ -12,44 +11,35 @@ export function Pin({ f, close, done }: { f: Flow; close: () => void; done: () =
     [r, setR] = useState(String(f.rateMax || "")),
     [t, setT] = useState(String(f.ratePeriod || 1));
   return (
-    <Dialog title={`Pin ${plain(f.flowControlKey)}`} close={close}>
-      <form
-        onSubmit={async (e) => {
-          e.preventDefault();
-          const q = new URLSearchParams();
-          if (p) q.set("parallelism", p);
-          if (r) {
-            q.set("rate", r);
-            q.set("period", t);
-          }
-          if (
-            await act("Pinned", () => json(`/v2/flowControl/${name(f.flowControlKey)}/pin?${q}`, { method: "POST" }))
-          ) {
-            close();
-            done();
-          }
-        }}
-      >
-        <p class="dim">Pinned values stay, whatever messages ask for.</p>
-        <br />
-        <div class="form">
-          <Field label="Parallelism">
-            <Text type="number" min="1" value={p} onText={setP} />
-          </Field>
-          <Field label="Rate">
-            <Text type="number" min="1" value={r} onText={setR} />
-          </Field>
-          <Field label="Period in seconds">
-            <Text type="number" min="1" value={t} onText={setT} />
-          </Field>
-        </div>
-        <footer>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" kind="main">
-            Pin
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Pin ${plain(f.flowControlKey)}`}
+      close={close}
+      verb="Pin"
+      said="Pinned"
+      go={() => {
+        const q = new URLSearchParams();
+        if (p) q.set("parallelism", p);
+        if (r) {
+          q.set("rate", r);
+          q.set("period", t);
+        }
+        return (() => json(`/v2/flowControl/${name(f.flowControlKey)}/pin?${q}`, { method: "POST" }))();
+      }}
+      then={done}
+    >
+      <p class="dim">Pinned values stay, whatever messages ask for.</p>
+      <br />
+      <div class="form">
+        <Field label="Parallelism">
+          <Text type="number" min="1" value={p} onText={setP} />
+        </Field>
+        <Field label="Rate">
+          <Text type="number" min="1" value={r} onText={setR} />
+        </Field>
+        <Field label="Period in seconds">
+          <Text type="number" min="1" value={t} onText={setT} />
+        </Field>
+      </div>
+    </FormDialog>
   );
 }

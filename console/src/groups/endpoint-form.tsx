@@ -2,9 +2,8 @@
 import { useState } from "preact/hooks";
 import { json } from "../api";
 import { name } from "../messages/why";
-import { Button, Field, Text } from "../ui/controls";
-import { Dialog } from "../ui/dialogs";
-import { act } from "../ui/toasts";
+import { Field, Text } from "../ui/controls";
+import { FormDialog } from "../ui/dialogs";
 
 /** EndpointForm asks for the group too if that is empty. */
 export function EndpointForm({ group, close, done }: { group: string; close: () => void; done: () => void }) {
@@ -14,34 +13,25 @@ export function EndpointForm({ group, close, done }: { group: string; close: () 
   const endpoints = [{ url, ...(label ? { name: label } : {}) }],
     save = () => json(`/v2/topics/${name(n)}/endpoints`, { data: { endpoints } });
   return (
-    <Dialog title={group ? "New endpoint" : "New URL group"} close={close}>
-      <form
-        onSubmit={async (e) => {
-          e.preventDefault();
-          if (await act("The endpoint is saved", save)) {
-            close();
-            done();
-          }
-        }}
-      >
-        <div class="form">
-          <Field label="Group" wide>
-            <Text value={n} onText={call} readOnly={!!group} required />
-          </Field>
-          <Field label="URL" wide>
-            <Text value={url} onText={put} required />
-          </Field>
-          <Field label="Name of the endpoint" help="Optional" wide>
-            <Text value={label} onText={named} />
-          </Field>
-        </div>
-        <footer>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" kind="main">
-            Save the endpoint
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={group ? "New endpoint" : "New URL group"}
+      close={close}
+      verb="Save the endpoint"
+      said="The endpoint is saved"
+      go={save}
+      then={done}
+    >
+      <div class="form">
+        <Field label="Group" wide>
+          <Text value={n} onText={call} readOnly={!!group} required />
+        </Field>
+        <Field label="URL" wide>
+          <Text value={url} onText={put} required />
+        </Field>
+        <Field label="Name of the endpoint" help="Optional" wide>
+          <Text value={label} onText={named} />
+        </Field>
+      </div>
+    </FormDialog>
   );
 }

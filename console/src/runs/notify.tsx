@@ -1,9 +1,8 @@
 // The form that notifies runs of an event.
 import { useState } from "preact/hooks";
 import { json } from "../api";
-import { Area, Button, Field, Text } from "../ui/controls";
-import { Dialog } from "../ui/dialogs";
-import { act } from "../ui/toasts";
+import { Area, Field, Text } from "../ui/controls";
+import { FormDialog } from "../ui/dialogs";
 
 export function Notify({
   close,
@@ -19,45 +18,34 @@ export function Notify({
   const [id, put] = useState(event),
     [data, write] = useState("");
   return (
-    <Dialog title="Notify" close={close}>
-      <form
-        onSubmit={async (e) => {
-          e.preventDefault();
-          if (
-            await act("Notified", () =>
-              json(`/v2/notify/${run ? `${encodeURIComponent(run)}/` : ""}${encodeURIComponent(id)}`, {
-                method: "POST",
-                body: data || undefined,
-                headers: { "Content-Type": "application/json" },
-              }),
-            )
-          ) {
-            close();
-            done();
-          }
-        }}
-      >
-        <p class="dim">
-          {run
-            ? "The run goes on with this data, or keeps it until it waits."
-            : "Every run that waits for the event goes on with this data."}
-        </p>
-        <br />
-        <div class="form">
-          <Field label="Event" wide>
-            <Text value={id} onText={put} required readOnly={!!event} />
-          </Field>
-          <Field label="Data" wide>
-            <Area value={data} onText={write} />
-          </Field>
-        </div>
-        <footer>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" kind="main">
-            Notify
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Notify"
+      close={close}
+      verb="Notify"
+      said="Notified"
+      go={() =>
+        json(`/v2/notify/${run ? `${encodeURIComponent(run)}/` : ""}${encodeURIComponent(id)}`, {
+          method: "POST",
+          body: data || undefined,
+          headers: { "Content-Type": "application/json" },
+        })
+      }
+      then={done}
+    >
+      <p class="dim">
+        {run
+          ? "The run goes on with this data, or keeps it until it waits."
+          : "Every run that waits for the event goes on with this data."}
+      </p>
+      <br />
+      <div class="form">
+        <Field label="Event" wide>
+          <Text value={id} onText={put} required readOnly={!!event} />
+        </Field>
+        <Field label="Data" wide>
+          <Area value={data} onText={write} />
+        </Field>
+      </div>
+    </FormDialog>
   );
 }

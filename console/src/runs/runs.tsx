@@ -7,14 +7,13 @@ import { chosen, Filters } from "../messages/filters";
 import { ReachOf } from "../messages/reach";
 import { query, set } from "../router";
 import { Area, Button, Field, Text } from "../ui/controls";
-import { Dialog } from "../ui/dialogs";
+import { FormDialog } from "../ui/dialogs";
 import { First } from "../ui/first";
 import { A, Badge, Card, Empty, Page } from "../ui/layout";
 import { Loaded, useLoad } from "../ui/load";
 import { Table } from "../ui/table";
 import { Url } from "../ui/text";
 import { Ago, clock } from "../ui/time";
-import { act } from "../ui/toasts";
 import { Notify } from "./notify";
 import { type Run, waits } from "./reply";
 import { One } from "./run";
@@ -211,42 +210,31 @@ function Start({ close, done }: { close: () => void; done: () => void }) {
     [body, put] = useState(""),
     [label, name] = useState("");
   return (
-    <Dialog title="Start a run" close={close}>
-      <form
-        onSubmit={async (e) => {
-          e.preventDefault();
-          if (
-            await act("The run has begun", () =>
-              json(`/v2/trigger/${url}`, {
-                method: "POST",
-                body: body || undefined,
-                headers: { "Content-Type": "application/json", ...(label ? { "Svc-Label": label } : {}) },
-              }),
-            )
-          ) {
-            close();
-            done();
-          }
-        }}
-      >
-        <div class="form">
-          <Field label="URL of the workflow" wide>
-            <Text value={url} onText={at} required />
-          </Field>
-          <Field label="Label" wide>
-            <Text value={label} onText={name} />
-          </Field>
-          <Field label="Payload" wide>
-            <Area value={body} onText={put} />
-          </Field>
-        </div>
-        <footer>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" kind="main">
-            Start
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Start a run"
+      close={close}
+      verb="Start"
+      said="The run has begun"
+      go={() =>
+        json(`/v2/trigger/${url}`, {
+          method: "POST",
+          body: body || undefined,
+          headers: { "Content-Type": "application/json", ...(label ? { "Svc-Label": label } : {}) },
+        })
+      }
+      then={done}
+    >
+      <div class="form">
+        <Field label="URL of the workflow" wide>
+          <Text value={url} onText={at} required />
+        </Field>
+        <Field label="Label" wide>
+          <Text value={label} onText={name} />
+        </Field>
+        <Field label="Payload" wide>
+          <Area value={body} onText={put} />
+        </Field>
+      </div>
+    </FormDialog>
   );
 }

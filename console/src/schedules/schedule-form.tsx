@@ -1,10 +1,9 @@
 // The form of a schedule.
 import { useState } from "preact/hooks";
 import { raw } from "../api";
-import { Area, Button, Choose, Field, Text } from "../ui/controls";
-import { Dialog } from "../ui/dialogs";
+import { Area, Choose, Field, Text } from "../ui/controls";
+import { FormDialog } from "../ui/dialogs";
 import { Note } from "../ui/layout";
-import { act } from "../ui/toasts";
 import { Preview } from "./cron";
 import type { Schedule } from "./schedule";
 
@@ -21,74 +20,64 @@ export function ScheduleForm({ s, close, done }: { s: Partial<Schedule>; close: 
   });
   const on = (n: keyof typeof f) => (t: string) => put((was) => ({ ...was, [n]: t }));
   return (
-    <Dialog title={s.scheduleId ? "Edit schedule" : "New schedule"} close={close} wide>
-      <form
-        onSubmit={async (e) => {
-          e.preventDefault();
-          const headers: Record<string, string> = {
-            "Svc-Cron": f.cron,
-            "Svc-Method": f.method,
-            "Svc-Retries": f.retries,
-            "Svc-Misfire": f.misfire,
-            "Content-Type": "application/json",
-          };
-          if (f.id) headers["Svc-Schedule-Id"] = f.id;
-          if (f.queue) headers["Svc-Queue-Name"] = f.queue;
-          if (
-            await act("The schedule is saved", () =>
-              raw(`/v2/schedules/${f.to}`, { method: "POST", headers, body: f.body || undefined }),
-            )
-          ) {
-            close();
-            done();
-          }
-        }}
-      >
-        <div class="form">
-          <Field label="Destination" wide>
-            <Text value={f.to} onText={on("to")} required />
-          </Field>
-          <Field label="Cron" help="CRON_TZ=Europe/Berlin 0 9 * * 1-5, @daily, @every 30s">
-            <Text value={f.cron} onText={on("cron")} required />
-          </Field>
-          <Preview of={f.cron} />
-          <Field label="Id" help="Leave empty to generate one">
-            <Text value={f.id} onText={on("id")} readOnly={!!s.scheduleId} />
-          </Field>
-          <Field label="Method">
-            <Choose of={["POST", "GET", "PUT", "PATCH", "DELETE"]} value={f.method} onText={on("method")} />
-          </Field>
-          <Field label="Retries">
-            <Text type="number" min="0" value={f.retries} onText={on("retries")} />
-          </Field>
-          <Field label="Missed times">
-            <Choose
-              of={[
-                ["once", "Publish once for all of them"],
-                ["all", "Publish once for each"],
-                ["none", "Dropped"],
-              ]}
-              value={f.misfire}
-              onText={on("misfire")}
-            />
-          </Field>
-          <Field label="Queue">
-            <Text value={f.queue} onText={on("queue")} />
-          </Field>
-          <Field label="Body" wide>
-            <Area value={f.body} onText={on("body")} />
-          </Field>
-        </div>
-        {s.scheduleId && (
-          <Note kind="warn">The schedule is overwritten whole: settings that this form does not show go.</Note>
-        )}
-        <footer>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" kind="main">
-            Save the schedule
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={s.scheduleId ? "Edit schedule" : "New schedule"}
+      close={close}
+      wide
+      verb="Save the schedule"
+      said="The schedule is saved"
+      go={() => {
+        const headers: Record<string, string> = {
+          "Svc-Cron": f.cron,
+          "Svc-Method": f.method,
+          "Svc-Retries": f.retries,
+          "Svc-Misfire": f.misfire,
+          "Content-Type": "application/json",
+        };
+        if (f.id) headers["Svc-Schedule-Id"] = f.id;
+        if (f.queue) headers["Svc-Queue-Name"] = f.queue;
+        return (() => raw(`/v2/schedules/${f.to}`, { method: "POST", headers, body: f.body || undefined }))();
+      }}
+      then={done}
+    >
+      <div class="form">
+        <Field label="Destination" wide>
+          <Text value={f.to} onText={on("to")} required />
+        </Field>
+        <Field label="Cron" help="CRON_TZ=Europe/Berlin 0 9 * * 1-5, @daily, @every 30s">
+          <Text value={f.cron} onText={on("cron")} required />
+        </Field>
+        <Preview of={f.cron} />
+        <Field label="Id" help="Leave empty to generate one">
+          <Text value={f.id} onText={on("id")} readOnly={!!s.scheduleId} />
+        </Field>
+        <Field label="Method">
+          <Choose of={["POST", "GET", "PUT", "PATCH", "DELETE"]} value={f.method} onText={on("method")} />
+        </Field>
+        <Field label="Retries">
+          <Text type="number" min="0" value={f.retries} onText={on("retries")} />
+        </Field>
+        <Field label="Missed times">
+          <Choose
+            of={[
+              ["once", "Publish once for all of them"],
+              ["all", "Publish once for each"],
+              ["none", "Dropped"],
+            ]}
+            value={f.misfire}
+            onText={on("misfire")}
+          />
+        </Field>
+        <Field label="Queue">
+          <Text value={f.queue} onText={on("queue")} />
+        </Field>
+        <Field label="Body" wide>
+          <Area value={f.body} onText={on("body")} />
+        </Field>
+      </div>
+      {s.scheduleId && (
+        <Note kind="warn">The schedule is overwritten whole: settings that this form does not show go.</Note>
+      )}
+    </FormDialog>
   );
 }

@@ -64,6 +64,38 @@ export function Dialog({
   );
 }
 
+type FormDialogProps = Kids & {
+  title: string;
+  close: () => void;
+  wide?: boolean;
+  verb: string; // of the button that submits
+  said: string; // when it is done
+  go: () => Promise<unknown>;
+  then?: () => void; // when it is done, behind the dialog
+};
+
+/** FormDialog holds the fields of a form. It closes when what it is for is done; an error leaves it open. */
+export const FormDialog = ({ title, close, children, wide, verb, said, go, then }: FormDialogProps) => (
+  <Dialog title={title} close={close} wide={!!wide}>
+    <form
+      onSubmit={async (e) => {
+        e.preventDefault();
+        if (!(await act(said, go))) return;
+        close();
+        then?.();
+      }}
+    >
+      {children}
+      <footer>
+        <Button onClick={close}>Cancel</Button>
+        <Button type="submit" kind="main">
+          {verb}
+        </Button>
+      </footer>
+    </form>
+  </Dialog>
+);
+
 /** What is shown this once: it can't be had again. */
 type Once = { title: string; note: string; rows: [name: string, text: string][]; verb: string };
 const once = signal<Once | null>(null);
