@@ -40,6 +40,11 @@ const (
 	// each second after that.
 	hold = 3
 	fall = 0.5
+	// idleAfter is the time in seconds without load after which a process gives back what it does not need, if that is half of its
+	// live heap and minRoom more, and a collection takes no more than idleCost seconds of processor time. A collection is needed for it,
+	// and without load none would come: Go returns what was free at the end of the one before.
+	idleAfter = 5
+	idleCost  = 1
 	// step is the least relative change of the percent that is applied: each stops the process for some microseconds.
 	step = 0.1
 	// largeRoom is the most room in addition for largeTime after something large was announced, if a quarter of the
@@ -113,8 +118,11 @@ func (p *Pacer) Run(ctx context.Context) {
 			if p.observe(p.read(), now.Sub(last), p.extra(now)) {
 				debug.SetGCPercent(p.percent)
 			}
+			wasteful := p.wasteful()
 			p.mu.Unlock()
-			last = now
+			if last = now; wasteful {
+				debug.FreeOSMemory()
+			}
 		}
 	}
 }
@@ -176,6 +184,12 @@ func (p *Pacer) follow(rate, seconds float64) {
 		return
 	}
 	p.rate, p.below = rate, 0
+}
+
+// wasteful reports whether the process is idle and keeps much that it does not need.
+func (p *Pacer) wasteful() bool {
+	live := float64(p.last.live)
+	return p.below >= idleAfter && float64(p.last.used) > 1.5*live+minRoom && live/p.speed <= idleCost
 }
 
 // percent is the room above a live heap at a rate of allocation and a speed of collections, and some bytes in addition, in

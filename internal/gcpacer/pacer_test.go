@@ -81,6 +81,40 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// TestIdleProcessIsNotWasteful holds that what a load has left is given back once it is over, and that neither a load nor a heap that takes
+// long to collect is disturbed.
+func TestIdleProcessIsNotWasteful(t *testing.T) {
+	const mb = 1 << 20
+	for _, c := range []struct {
+		name       string
+		live, used uint64
+		idle       int
+		want       bool
+	}{
+		{"after load", 60 * mb, 250 * mb, idleAfter, true},
+		{"soon after load", 60 * mb, 250 * mb, idleAfter - 2, false},
+		{"little is kept", 60 * mb, 120 * mb, idleAfter, false},
+		{"a large heap", 4096 * mb, 9000 * mb, idleAfter, false},
+	} {
+		p := New()
+		now := reading{live: c.live, used: c.used}
+		p.observe(now, time.Second, 0)
+		for range 3 {
+			now.allocated += 200 * mb
+			if p.observe(now, time.Second, 0); p.wasteful() {
+				t.Errorf("%s: under load", c.name)
+			}
+		}
+		for range c.idle {
+			now.allocated += mb / 10
+			p.observe(now, time.Second, 0)
+		}
+		if got := p.wasteful(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 // TestSpeed holds that the speed of collections is learned from what they took.
 func TestSpeed(t *testing.T) {
 	p := New()
