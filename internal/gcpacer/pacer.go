@@ -72,6 +72,7 @@ type Pacer struct {
 	last    reading
 	rate    float64   // of allocation, in bytes a second
 	below   float64   // for how long less has been allocated, in seconds
+	freed   uint64    // what had been allocated when memory was given back last
 	speed   float64   // of collections, in bytes of live heap a second of processor time
 	percent int       // in force
 	large   time.Time // until when there is room in addition
@@ -186,10 +187,16 @@ func (p *Pacer) follow(rate, seconds float64) {
 	p.rate, p.below = rate, 0
 }
 
-// wasteful reports whether the process is idle and keeps much that it does not need.
+// wasteful reports whether the process is idle and keeps much that it does not need, and as much was allocated since that was so. What a
+// collection does not free, because something lives in each page, is left alone.
 func (p *Pacer) wasteful() bool {
 	live := float64(p.last.live)
-	return p.below >= idleAfter && float64(p.last.used) > 1.5*live+minRoom && live/p.speed <= idleCost
+	spare := live/2 + minRoom
+	if p.below < idleAfter || float64(p.last.used) < live+spare || float64(p.last.allocated-p.freed) < spare || live/p.speed > idleCost {
+		return false
+	}
+	p.freed = p.last.allocated
+	return true
 }
 
 // percent is the room above a live heap at a rate of allocation and a speed of collections, and some bytes in addition, in

@@ -112,6 +112,9 @@ func TestIdleProcessIsNotWasteful(t *testing.T) {
 		if got := p.wasteful(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
+		if p.observe(now, time.Second, 0); p.wasteful() && c.want {
+			t.Errorf("%s: again, although nothing was allocated", c.name)
+		}
 	}
 }
 
