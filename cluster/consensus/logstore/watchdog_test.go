@@ -2,6 +2,7 @@ package logstore
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 )
@@ -98,7 +99,8 @@ func TestWatchdogCountsOnlyTicksItSaw(t *testing.T) {
 func TestStalledStoreIsFatal(t *testing.T) {
 	died := make(chan error, 1)
 	ticks := make(chan time.Time)
-	hold := make(chan struct{})
+	hold, held := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(hold) })
 	o := quiet(t.TempDir(), &deaths{})
 	o.Fatal = func(err error) { died <- err }
 	o.ticks = func(every time.Duration) (<-chan time.Time, func()) {
@@ -107,10 +109,12 @@ func TestStalledStoreIsFatal(t *testing.T) {
 		}
 		return nil, func() {}
 	}
-	o.wrap = func(v stable) stable { return &stalling{stable: v, hold: hold} }
+	o.wrap = func(v stable) stable { return &stalling{stable: v, hold: hold, held: held} }
 	s := mustOpen(t, o)
+	t.Cleanup(release) // closing waits for what is held
 	back := make(chan error)
 	go func() { back <- s.Set([]byte("k"), nil) }()
+	<-held
 	now := time.Now()
 	for range 1000 {
 		now = now.Add(watchEvery)
@@ -127,19 +131,21 @@ func TestStalledStoreIsFatal(t *testing.T) {
 	if err := s.StoreLog(entry(1, 1)); !errors.Is(err, ErrFailed) || !errors.Is(err, ErrStalled) {
 		t.Fatal(err)
 	}
-	close(hold)
+	release()
 	if err := <-back; err != nil {
 		t.Fatal(err)
 	}
 }
 
+// stalling holds what is set under k until hold is closed, and closes held before.
 type stalling struct {
 	stable
-	hold chan struct{}
+	hold, held chan struct{}
 }
 
 func (s *stalling) Set(k, v []byte) error {
 	if string(k) == "k" {
+		close(s.held)
 		<-s.hold
 	}
 	return s.stable.Set(k, v)
