@@ -40,8 +40,8 @@ const (
 	// each second after that.
 	hold = 3
 	fall = 0.5
-	// idleAfter is the time in seconds without load after which a process gives back what it does not need, if that is half of its
-	// live heap and minRoom more, and a collection takes no more than idleCost seconds of processor time. A collection is needed for it,
+	// idleAfter is the time in seconds without load after which a process gives back what it does not need, if that is minPercent of
+	// its live heap and minRoom more, and a collection takes no more than idleCost seconds of processor time. A collection is needed for it,
 	// and without load none would come: Go returns what was free at the end of the one before.
 	idleAfter = 5
 	idleCost  = 1
@@ -191,7 +191,7 @@ func (p *Pacer) follow(rate, seconds float64) {
 // collection does not free, because something lives in each page, is left alone.
 func (p *Pacer) wasteful() bool {
 	live := float64(p.last.live)
-	spare := live/2 + minRoom
+	spare := live*minPercent/100 + minRoom
 	if p.below < idleAfter || float64(p.last.used) < live+spare || float64(p.last.allocated-p.freed) < spare || live/p.speed > idleCost {
 		return false
 	}

@@ -93,7 +93,7 @@ func TestIdleProcessIsNotWasteful(t *testing.T) {
 	}{
 		{"after load", 60 * mb, 250 * mb, idleAfter, true},
 		{"soon after load", 60 * mb, 250 * mb, idleAfter - 2, false},
-		{"little is kept", 60 * mb, 120 * mb, idleAfter, false},
+		{"little is kept", 60 * mb, 105 * mb, idleAfter, false},
 		{"a large heap", 4096 * mb, 9000 * mb, idleAfter, false},
 	} {
 		p := New()
