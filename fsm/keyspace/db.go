@@ -111,7 +111,7 @@ func (o *Object) expired(now env.Time) bool {
 		return o.Expire.Passed(now)
 	}
 	h, is := o.Data().(*Fields)
-	return is && (h.known.gone.Passed(now) || h.mixed() && h.cells.len() > 0 && h.expired(now) == h.cells.len())
+	return is && (h.known.gone.Passed(now) || h.mixed() && h.fields.len() > 0 && h.expired(now) == h.fields.len())
 }
 
 // Find is the object under key, nil if there is none or its deadline has passed. It counts as a use of the key, unless

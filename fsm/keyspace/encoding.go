@@ -86,8 +86,8 @@ func (e *Elements) encoding(t Thresholds) string {
 }
 
 func (fi *Fields) encoding(t Thresholds) string {
-	loose := int64(fi.cells.len()) > min(t.HashEntries, maxPacked)
-	fi.cells.all(func(f field) bool {
+	loose := int64(fi.fields.len()) > min(t.HashEntries, maxPacked)
+	fi.fields.all(func(f field) bool {
 		name, value, _ := f.parts()
 		loose = loose || int64(max(len(name), len(value))) > t.HashValue
 		return !loose

@@ -8,7 +8,7 @@ import (
 )
 
 // field is a field of a hash: the record that a snapshot has of it, which is its name and its value, each behind its length, and its
-// deadline, 0 for none. So it is one allocation that one word refers to. A field of a view stands in the record of its hash.
+// deadline, 0 for none. So it is one allocation with one pointer to it. A field of a view stands in the record of its hash.
 type field struct{ record *byte }
 
 // newField stores a field with a value and a deadline, 0 for none.
@@ -26,17 +26,29 @@ func newField(name, value string, at Deadline) field {
 	return field{&b[0]}
 }
 
-// wordAt returns the word whose length stands at p, and what stands behind it. A record is whole, and ends with a deadline, so that there is
-// something.
+// wordAt returns the word whose length stands at p, and what stands behind it. Only records that newField has made are read so: they are
+// whole, and end with a deadline.
 func wordAt(p unsafe.Pointer) (word string, behind unsafe.Pointer) {
-	n, shift := 0, 0
-	for ; ; shift += 7 {
+	if n := *(*byte)(p); n < 0x80 { // most are short
+		return unsafe.String((*byte)(unsafe.Add(p, 1)), n), unsafe.Add(p, 1+int(n))
+	}
+	return longWordAt(p)
+}
+
+func longWordAt(p unsafe.Pointer) (word string, behind unsafe.Pointer) {
+	n, p := lengthAt(p)
+	return unsafe.String((*byte)(p), n), unsafe.Add(p, n)
+}
+
+// lengthAt returns the number that stands at p, and what stands behind it.
+func lengthAt(p unsafe.Pointer) (n uint64, behind unsafe.Pointer) {
+	for shift := 0; ; shift += 7 {
 		b := *(*byte)(p)
-		p = unsafe.Add(p, 1)
-		n |= int(b&0x7f) << shift
+		n |= uint64(b&0x7f) << shift
 		if b < 0x80 {
-			return unsafe.String((*byte)(p), n), unsafe.Add(p, n)
+			return n, unsafe.Add(p, 1)
 		}
+		p = unsafe.Add(p, 1)
 	}
 }
 
@@ -70,6 +82,14 @@ func (f field) at() Deadline {
 
 // deadlineAt reads the deadline that stands at p, and returns where its last byte is.
 func deadlineAt(p unsafe.Pointer) (at Deadline, last unsafe.Pointer) {
+	if *(*byte)(p) == 0 { // most have none
+		return 0, p
+	}
+	return someDeadlineAt(p)
+}
+
+// someDeadlineAt looks at no byte behind the last one, which may be that of another allocation.
+func someDeadlineAt(p unsafe.Pointer) (at Deadline, last unsafe.Pointer) {
 	n, shift := uint64(0), 0
 	for ; ; shift += 7 {
 		b := *(*byte)(p)
@@ -94,9 +114,9 @@ func (f field) size() int64 {
 }
 
 // cutField takes a field off a packed hash.
-func cutField(record string) (f field, rest string) {
+func cutField(record string) (name string, f field, rest string) {
 	f.record = unsafe.StringData(record)
-	_, rest, _ = cutWord(record)
+	name, rest, _ = cutWord(record)
 	_, rest, _ = cutWord(rest)
-	return f, rest[1:] // a packed hash has no deadlines
+	return name, f, rest[1:] // a packed hash has no deadlines
 }

@@ -16,12 +16,12 @@ const fieldCost = 64
 // are the empty hash, for reading.
 type Fields struct {
 	Owned
-	cells table[field]
-	timed int       // fields with a deadline
-	walls int       // those of them whose deadlines are by wall time
-	dues  *dueIndex // those by deadline, once the hash is large and has any
-	size  int64
-	known schedule // what the keyspace's indexes hold of this hash
+	fields table[field]
+	timed  int       // fields with a deadline
+	walls  int       // those of them whose deadlines are by wall time
+	dues   *dueIndex // those by deadline, once the hash is large and has any
+	size   int64
+	known  schedule // what the keyspace's indexes hold of this hash
 }
 
 // NewFields is an empty hash.
@@ -35,7 +35,7 @@ func (fi *Fields) Size() int64 { return fi.size }
 
 // Clone copies the hash in constant time, or up to 128 fields one by one.
 func (fi *Fields) Clone() Container {
-	c := &Fields{cells: fi.cells.clone(), timed: fi.timed, walls: fi.walls, size: fi.size, known: fi.known}
+	c := &Fields{fields: fi.fields.clone(), timed: fi.timed, walls: fi.walls, size: fi.size, known: fi.known}
 	if fi.dues != nil {
 		c.dues = fi.dues.Snapshot()
 	}
@@ -44,20 +44,20 @@ func (fi *Fields) Clone() Container {
 
 // Encode writes the fields with their deadlines, expired ones too.
 func (fi *Fields) Encode(w *wire.Writer) {
-	fi.cells.encode(w, func(f field) { w.B = append(w.B, f.text()...) })
+	fi.fields.encode(w, func(f field) { w.B = append(w.B, f.text()...) })
 }
 
 func decodeFields(r *wire.Reader) (Container, bool) {
 	h, valid := NewFields(), true
 	var ok bool
-	h.cells, ok = decodeTable(r, func() field {
+	h.fields, ok = decodeTable(r, func() field {
 		name, value := Alias(r.Bytes()), Alias(r.Bytes())
 		valid = valid && r.Len() > 0 // a record that is cut reads as zeros
 		at := r.Varint()
 		valid = valid && at != math.MinInt64
 		return newField(name, value, deadlineOf(at))
 	})
-	h.cells.all(func(f field) bool {
+	h.fields.all(func(f field) bool {
 		h.size += f.size()
 		h.reschedule(f.name(), 0, f.at())
 		return true
@@ -70,7 +70,7 @@ func (fi *Fields) elements() int {
 	if fi.timed > 0 {
 		return MaxPackedElements + 1
 	}
-	return fi.cells.len()
+	return fi.fields.len()
 }
 
 // Len is the number of fields at now.
@@ -78,7 +78,7 @@ func (fi *Fields) Len(now env.Time) int {
 	if fi == nil {
 		return 0
 	}
-	return fi.cells.len() - fi.expired(now)
+	return fi.fields.len() - fi.expired(now)
 }
 
 // Get is the value of a field and its deadline, 0 for none.
@@ -86,7 +86,7 @@ func (fi *Fields) Get(now env.Time, name string) (value string, at Deadline, ok 
 	if fi == nil {
 		return "", 0, false
 	}
-	f, ok := fi.cells.get(name)
+	f, ok := fi.fields.get(name)
 	if !ok {
 		return "", 0, false
 	}
@@ -100,7 +100,7 @@ func (fi *Fields) Get(now env.Time, name string) (value string, at Deadline, ok 
 // Set gives a field a value and a deadline, or 0 for none, and tells
 // whether the field is new at now.
 func (fi *Fields) Set(now env.Time, name string, value string, at Deadline) bool {
-	place, had := fi.cells.place(name)
+	place, had := fi.fields.place(name)
 	was, expired := Deadline(0), false
 	if had {
 		fi.size -= place.size()
@@ -109,7 +109,7 @@ func (fi *Fields) Set(now env.Time, name string, value string, at Deadline) bool
 	}
 	*place = newField(name, value, at)
 	fi.size += place.size()
-	if fi.cells.large != nil && fi.dues == nil && fi.timed > 0 { // it has just grown
+	if fi.fields.large != nil && fi.dues == nil && fi.timed > 0 { // it has just grown
 		fi.index()
 	}
 	fi.reschedule(name, was, at)
@@ -118,7 +118,7 @@ func (fi *Fields) Set(now env.Time, name string, value string, at Deadline) bool
 
 // Delete removes a field and reports whether it was there at now.
 func (fi *Fields) Delete(now env.Time, name string) bool {
-	old, had := fi.cells.remove(name)
+	old, had := fi.fields.remove(name)
 	if !had {
 		return false
 	}
@@ -136,7 +136,7 @@ func (fi *Fields) All(now env.Time, f func(name, value string) bool) {
 
 // AllTimed is All with the deadline of each field, 0 for none.
 func (fi *Fields) AllTimed(now env.Time, f func(name, value string, at Deadline) bool) {
-	fi.cells.all(func(one field) bool {
+	fi.fields.all(func(one field) bool {
 		name, value, at := one.parts()
 		return at.Passed(now) || f(name, value, at)
 	})
@@ -148,7 +148,7 @@ func (fi *Fields) Timed() bool { return fi.timed > 0 }
 // Scan calls f for fields from cursor on until it has passed count of them, and returns the
 // cursor to go on at, 0 at the end. Up to 64 fields are one page.
 func (fi *Fields) Scan(now env.Time, cursor uint64, count int, f func(name, value string)) (next uint64) {
-	return fi.cells.scan(cursor, count, func(one field) {
+	return fi.fields.scan(cursor, count, func(one field) {
 		if name, value, at := one.parts(); !at.Passed(now) {
 			f(name, value)
 		}
@@ -159,7 +159,7 @@ func (fi *Fields) Scan(now env.Time, cursor uint64, count int, f func(name, valu
 func (fi *Fields) Picker(now env.Time) func(i int) (name, value string) {
 	if fi.expired(now) == 0 {
 		return func(i int) (string, string) {
-			name, value, _ := fi.cells.at(i).parts()
+			name, value, _ := fi.fields.at(i).parts()
 			return name, value
 		}
 	}

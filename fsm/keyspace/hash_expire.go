@@ -52,7 +52,7 @@ func (o *Object) settle() {
 func (fi *Fields) schedule() (s schedule) {
 	first, last := fi.deadlines()
 	s.look = first
-	if fi.timed == fi.cells.len() {
+	if fi.timed == fi.fields.len() {
 		s.gone = last
 	}
 	return s
@@ -71,7 +71,7 @@ func (fi *Fields) deadlines() (first looks, last Deadline) {
 		byTime, byWall := firsts(fi.dues)
 		return looks{byTime.at, byWall.at}, lastOf(fi.dues)
 	}
-	fi.cells.all(func(f field) bool {
+	fi.fields.all(func(f field) bool {
 		at := f.at()
 		if last = max(last, at&^ofWall); at&ofWall != 0 {
 			first.byWall = sooner(first.byWall, at)
@@ -94,7 +94,7 @@ func (fi *Fields) expired(now env.Time) (n int) {
 	case fi.dues != nil:
 		return passed(fi.dues, now)
 	}
-	fi.cells.all(func(f field) bool {
+	fi.fields.all(func(f field) bool {
 		if f.expired(now) {
 			n++
 		}
@@ -118,7 +118,7 @@ func (fi *Fields) reschedule(name string, from, to Deadline) {
 	}
 	count(from, -1)
 	count(to, 1)
-	if fi.cells.large == nil {
+	if fi.fields.large == nil {
 		return
 	}
 	if to != 0 { // an alias would keep other bytes in memory
@@ -138,7 +138,7 @@ func (fi *Fields) reschedule(name string, from, to Deadline) {
 // index makes the index of a large hash's deadlines.
 func (fi *Fields) index() {
 	fi.dues = newDueIndex()
-	fi.cells.all(func(f field) bool {
+	fi.fields.all(func(f field) bool {
 		if name, _, at := f.parts(); at != 0 {
 			fi.dues.Set(due{at, strings.Clone(name)}, struct{}{}) // an alias would keep the field in memory
 		}
@@ -165,7 +165,7 @@ func (fi *Fields) overdue(now env.Time) (name string, ok bool) {
 		d, found := overdue(fi.dues, now)
 		return d.key, found
 	}
-	fi.cells.all(func(f field) bool {
+	fi.fields.all(func(f field) bool {
 		name, ok = f.name(), f.expired(now)
 		return !ok
 	})

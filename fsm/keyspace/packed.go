@@ -63,7 +63,7 @@ func (o *Object) view() Container {
 	size, record := o.block()
 	switch Type(o.form - packed) {
 	case Hash:
-		return &Fields{cells: viewTable(record, cutField), size: size}
+		return &Fields{fields: viewTable(record, cutField), size: size}
 	case Set:
 		return &Members{members: viewTable(record, cutMember), size: size}
 	case SortedSet:

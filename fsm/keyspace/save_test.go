@@ -97,7 +97,7 @@ func checkWhole(t failer, db *DB) {
 func checkHash(t failer, h *Fields) {
 	t.Helper()
 	size, deadlines := int64(0), 0
-	h.cells.all(func(f field) bool {
+	h.fields.all(func(f field) bool {
 		size += f.size()
 		if name, _, at := f.parts(); at != 0 {
 			deadlines++
@@ -111,7 +111,7 @@ func checkHash(t failer, h *Fields) {
 		return true
 	})
 	if h.size != size || h.known != h.schedule() || h.timed != deadlines || h.dues != nil && h.dues.Len() != deadlines ||
-		h.dues == nil && h.cells.large != nil && deadlines > 0 {
+		h.dues == nil && h.fields.large != nil && deadlines > 0 {
 		t.Fatalf("a hash of %d bytes counts %d, knows %v of %v", size, h.size, h.known, h.schedule())
 	}
 }

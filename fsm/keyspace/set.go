@@ -17,9 +17,9 @@ type member string
 func (m member) name() string { return string(m) }
 
 // cutMember takes a member off a packed set.
-func cutMember(record string) (m member, rest string) {
-	name, rest, _ := cutWord(record)
-	return member(name), rest
+func cutMember(record string) (name string, m member, rest string) {
+	name, rest, _ = cutWord(record)
+	return name, member(name), rest
 }
 
 // Members is the container of a set. A member given to a method may be an alias: what

@@ -37,9 +37,12 @@ type table[E named] struct {
 	packed string
 	count  int
 	hashed bool
-	cut    func(record string) (e E, rest string) // takes an element off
-	walked bool                                   // one of its places was looked up by walking there
+	cut    cutter[E]
+	walked bool // one of its places was looked up by walking there
 }
+
+// cutter takes an element off a record, and tells its name, which it has read.
+type cutter[E named] func(record string) (name string, e E, rest string)
 
 func newTree[E named]() *cow.BTree[E, struct{}] {
 	return cow.NewBTree[E, struct{}](headOf, compareElements)
@@ -50,7 +53,7 @@ func newTreeBuilder[E named]() *cow.Builder[E, struct{}] {
 }
 
 // viewTable reads the record of a small table in place.
-func viewTable[E named](record string, cut func(record string) (e E, rest string)) (t table[E]) {
+func viewTable[E named](record string, cut cutter[E]) (t table[E]) {
 	t.hashed, t.cut = record[0] != 0, cut
 	t.count, t.packed = cutCount(record[1:])
 	return t
@@ -60,7 +63,7 @@ func viewTable[E named](record string, cut func(record string) (e E, rest string
 func (t *table[E]) each(f func(E) bool) {
 	for rest := t.packed; rest != ""; {
 		var e E
-		if e, rest = t.cut(rest); !f(e) {
+		if _, e, rest = t.cut(rest); !f(e) {
 			return
 		}
 	}
@@ -109,7 +112,8 @@ func (t *table[E]) get(name string) (e E, ok bool) {
 		return e, ok
 	case t.packed != "":
 		for rest := t.packed; rest != ""; {
-			if e, rest = t.cut(rest); e.name() == name {
+			var n string
+			if n, e, rest = t.cut(rest); n == name {
 				return e, true
 			}
 		}
