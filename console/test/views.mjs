@@ -117,9 +117,13 @@ const shown = [
 /** extra are pictures that are not of the light theme on a screen of 1440 pixels. */
 const extra = { "/messages dark 1440": "messages-dark", "/ dark 390": "overview-narrow" };
 
-/** fits holds a page to the width of the screen. */
-async function fits(page, where) {
+/** fits holds a page to the width of the screen, and tables that are cards to theirs. */
+export async function fits(page, where) {
   const wide = await page.evaluate(() => {
+    const cards = [...document.querySelectorAll(".rows")].filter(
+      (e) => innerWidth <= 640 && e.scrollWidth > e.clientWidth + 1,
+    );
+    if (cards.length) return cards.map((e) => e.getAttribute("aria-label")).join(", ");
     if (document.documentElement.scrollWidth <= innerWidth + 1) return "";
     const beyond = [...document.querySelectorAll("main *")].filter(
       (e) => e.getBoundingClientRect().right > innerWidth + 1,

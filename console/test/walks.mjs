@@ -1,7 +1,8 @@
 // What people come for, walked from a cold start, with a limit of clicks. Typing is none; Enter and shortcuts are.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { accessible, clean, open, settled, signIn, start, until } from "./harness.mjs";
+import { accessible, clean, look, open, settled, signIn, start, until } from "./harness.mjs";
+import { fits } from "./views.mjs";
 
 /** walker counts what somebody does on a page that has just been signed in to. */
 async function walker(node, name, limit) {
@@ -101,6 +102,7 @@ export async function walks() {
   await undelivered(node, shop);
   await slowStep(node, shop);
   await fullTenant(node);
+  await tenantsOverTime(node);
 }
 
 /** undelivered: why was order 4711 not delivered? Send it again. */
@@ -174,4 +176,27 @@ async function fullTenant(node) {
   const first = page.getByRole("region", { name: "Databases" }).locator("tbody tr").first();
   await first.getByText("oars", { exact: true }).waitFor();
   await end();
+}
+
+/** tenantsOverTime are in the overview, wide and narrow. */
+async function tenantsOverTime(node) {
+  const page = await open(`${node.url}/console/`);
+  await signIn(page, { token: node.admin });
+  for (const [theme, width] of [
+    ["light", 1440],
+    ["dark", 390],
+  ]) {
+    await look(page, theme, width);
+    const table = page.getByRole("region", { name: "Databases with most commands or most memory" });
+    await until(async () => {
+      await page.goto(`${node.url}/console/`); // a node looks at its databases every ten seconds
+      await settled(page);
+      await table.getByRole("img", { name: "Memory of oars, " }).waitFor({ timeout: 2000 });
+    }, "the databases in the overview");
+    for (const name of ["anchors", "oars", "sails"]) await table.getByText(name, { exact: true }).waitFor();
+    await fits(page, `databases in the overview, ${theme}, ${width} pixels`);
+    await accessible(page, `databases in the overview, ${theme}, ${width} pixels`);
+  }
+  clean(page, "databases in the overview");
+  await page.context().close();
 }
