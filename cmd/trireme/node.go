@@ -226,7 +226,7 @@ const historyFile = "history.json"
 // edge makes the HTTP server.
 func (pr *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	pr.history = samples.New(registry, pr.figures)
-	pr.history.Largest(pr.engine.largest)
+	pr.history.SetLargest(pr.engine.largest)
 	consoles, err := pr.consoleOptions()
 	if err != nil {
 		return nil, err

@@ -36,23 +36,26 @@ type DatabaseColumns struct {
 
 // foremost are the n of the figures with most commands and the n with most memory, by name.
 func foremost(all []DatabaseFigures, n int) []DatabaseFigures {
-	keep := map[string]bool{}
-	for _, of := range []func(*DatabaseFigures) float64{
-		func(f *DatabaseFigures) float64 { return f.Commands },
-		func(f *DatabaseFigures) float64 { return f.Memory },
-	} {
-		slices.SortFunc(all, func(a, b DatabaseFigures) int {
-			return cmp.Or(cmp.Compare(of(&b), of(&a)), strings.Compare(a.Name, b.Name))
-		})
-		for i := range all[:min(n, len(all))] {
-			if of(&all[i]) > 0 {
-				keep[all[i].Name] = true
-			}
+	list := first(all, n, func(f *DatabaseFigures) float64 { return f.Commands })
+	list = append(list, first(all, n, func(f *DatabaseFigures) float64 { return f.Memory })...)
+	slices.SortFunc(list, byName)
+	return slices.CompactFunc(list, func(a, b DatabaseFigures) bool { return a.Name == b.Name })
+}
+
+// first are the n of the figures that have most of something, and any of it, in one pass: there may be many.
+func first(all []DatabaseFigures, n int, of func(*DatabaseFigures) float64) (list []DatabaseFigures) {
+	for i := range all {
+		one := &all[i]
+		if of(one) <= 0 || len(list) == n && of(one) < of(&list[n-1]) {
+			continue
 		}
+		at, _ := slices.BinarySearchFunc(list, one, func(a DatabaseFigures, b *DatabaseFigures) int {
+			return cmp.Or(cmp.Compare(of(b), of(&a)), strings.Compare(a.Name, b.Name))
+		})
+		list = slices.Insert(list, at, *one)
+		list = list[:min(len(list), n)]
 	}
-	all = slices.DeleteFunc(all, func(f DatabaseFigures) bool { return !keep[f.Name] })
-	slices.SortFunc(all, byName)
-	return all
+	return list
 }
 
 func byName(a, b DatabaseFigures) int { return strings.Compare(a.Name, b.Name) }
@@ -111,8 +114,8 @@ func (b *busy) figures(seconds float64, largest []DatabaseFigures) (all []Databa
 	return all
 }
 
-// Largest has the history ask for the databases with most memory, so many at most, without their commands.
-func (h *History) Largest(look func(n int) []DatabaseFigures) {
+// SetLargest has the history ask for the databases with most memory, so many at most, without their commands.
+func (h *History) SetLargest(look func(n int) []DatabaseFigures) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.largest = look

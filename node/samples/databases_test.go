@@ -32,7 +32,7 @@ func (c *Columns) database(t *testing.T, name string) DatabaseColumns {
 // they are asked for.
 func TestBusyAndLargeDatabases(t *testing.T) {
 	n := newNode()
-	n.Largest(func(most int) (list []DatabaseFigures) {
+	n.SetLargest(func(most int) (list []DatabaseFigures) {
 		for i := range most {
 			list = append(list, DatabaseFigures{Name: fmt.Sprintf("large%02d", i), Memory: float64(1000 - i)})
 		}
@@ -76,7 +76,7 @@ func TestDatabasesOfAWeek(t *testing.T) {
 	n := newNode()
 	n.now = time.UnixMilli(0)
 	size := 100.0
-	n.Largest(func(int) []DatabaseFigures { return []DatabaseFigures{{Name: "a", Memory: size}} })
+	n.SetLargest(func(int) []DatabaseFigures { return []DatabaseFigures{{Name: "a", Memory: size}} })
 	if err := n.Keep(file); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ type History struct {
 	now    func() time.Time
 
 	mu      sync.Mutex
-	largest func(n int) []DatabaseFigures // see Largest
+	largest func(n int) []DatabaseFigures // see SetLargest
 	samples []Sample                      // the oldest first
 	coarse  coarse
 	busy    busy
