@@ -21,13 +21,17 @@ export function useRun(id: string): Load<Loaded> {
         run?.workflowState === "RUN_STARTED" || run?.workflowState === "RUN_FAILED"
           ? await json<Why>(`${path}/explain`, { poll }).catch(() => null)
           : null;
-      last.current = { run, why, skew: run ? run.now - Date.now() : 0 };
+      last.current = { run, why, skew: run ? steady(run.now - Date.now(), last.current?.skew) : 0 };
       return last.current;
     },
     [id],
     3000,
   );
 }
+
+/** steady is how far a clock is ahead: what it was, unless it differs by more than an answer may take. */
+const steady = (skew: number, was: number | undefined) =>
+  was !== undefined && Math.abs(skew - was) < 250 ? was : skew;
 
 const isOver = (run: RunSteps | null) =>
   !!run && run.workflowState !== "RUN_STARTED" && run.failureFunction?.state !== "CALLBACK_INPROGRESS";
@@ -45,11 +49,17 @@ async function steps(path: string, known: { created: number; groups: TimedGroup[
       cursor = "0";
       continue;
     }
-    groups = [...groups.slice(0, page.first), ...page.steps];
+    groups = followed(groups, page.first, page.steps);
     cursor = page.cursor;
     if (cursor) continue;
     known.created = page.workflowRunCreatedAt;
     known.groups = groups;
     return { ...page, steps: groups };
   }
+}
+
+/** followed are groups with those of a page from the place at which it begins; the same array if nothing changed. */
+function followed(groups: TimedGroup[], first: number, page: TimedGroup[]): TimedGroup[] {
+  const same = first + page.length === groups.length && JSON.stringify(groups.slice(first)) === JSON.stringify(page);
+  return same ? groups : [...groups.slice(0, first), ...page];
 }

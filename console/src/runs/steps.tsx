@@ -32,13 +32,11 @@ type StepsProps = {
 };
 
 export function Steps({ id, run, why, now, wake, again }: StepsProps) {
-  const timed = {
-    createdAt: run.workflowRunCreatedAt,
-    completedAt: run.workflowRunCompletedAt,
-    groups: run.steps,
-  };
-  const rows = useMemo(() => runRows(timed), [run]),
-    steps = useMemo(() => run.steps.flatMap((g) => g.steps), [run]);
+  const { workflowRunCreatedAt: createdAt, workflowRunCompletedAt: completedAt, steps: groups } = run;
+  // A poll that brought nothing new has the same groups: a run of 10,000 steps is not made into rows again.
+  const timed = useMemo(() => ({ createdAt, completedAt, groups }), [createdAt, completedAt, groups]),
+    rows = useMemo(() => runRows(timed), [timed]),
+    steps = useMemo(() => groups.flatMap((g) => g.steps), [groups]);
   const asked = query.value.get("step"),
     s = asked === null ? attention(steps) : steps.find((x) => String(x.stepId) === asked),
     picked = s && String(s.stepId),

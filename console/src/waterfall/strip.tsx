@@ -25,9 +25,13 @@ export function Strip({ rows, bounds, part, now, look }: Props) {
     size.observe(e);
     return () => size.disconnect();
   }, []);
+  // What goes on is painted again once it is longer by half a pixel, not each second.
+  const painted = useRef(bounds.to),
+    step = (bounds.to - bounds.from) / Math.max(2 * width, 1);
+  if (Math.abs(bounds.to - painted.current) > step) painted.current = bounds.to;
   useEffect(() => {
     if (canvas.current && width) paint(canvas.current, rows, bounds, now);
-  }, [rows, bounds.from, bounds.to, width, theme]);
+  }, [rows, bounds.from, painted.current, width, theme]);
   const length = bounds.to - bounds.from,
     share = (t: number) => (t - bounds.from) / length,
     time = (s: number) => bounds.from + s * length;
