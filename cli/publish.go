@@ -27,6 +27,7 @@ var messageOptions = []option{
 	{"label", "Label", "`LABELS`, separated by commas"},
 	{"redact-fields", "Redact-Fields", "`FIELDS` that answers of the API hide: body, header, header[Name]"},
 	{"deduplication-id", "Deduplication-Id", "one message of that `ID` in the window"},
+	{"commit-as", "Commit-As", "`USER` with whose rights the commands of an answer run"},
 }
 
 // scheduleOptions are the options of schedules only.

@@ -66,6 +66,11 @@ func Workflows(ctx context.Context, urls []string, token string, old bool) (outp
 	return run(ctx, "workflow", "test.mjs", urls, "TRIREME_MESSAGES_TOKEN="+token, "TRIREME_SDK="+release)
 }
 
+// Commits runs a workflow and a destination that bring commands, with the tokens of /v2 and of the keyspace.
+func Commits(ctx context.Context, urls []string, messages, standard string) (output []byte, err error) {
+	return run(ctx, "workflow", "commits.mjs", urls, "TRIREME_MESSAGES_TOKEN="+messages, "TRIREME_TOKEN="+standard)
+}
+
 // run runs a program of a folder; nodes are their URLs.
 func run(ctx context.Context, folder, file string, nodes []string, env ...string) (output []byte, err error) {
 	return runIn(ctx, folder, file, append(env, "TRIREME_URLS="+strings.Join(nodes, ","))...)

@@ -218,10 +218,10 @@ func (s *State) finishIn(e *env.Env, items []queue.Result) ([]queue.Disposition,
 		}
 	}
 	t.setRoom(e)
-	out, err := d.messages.Finish(e, queue.Results{Items: items})
+	out, err := t.finish(e, items)
 	d.passReports(e)
 	t.endRoom()
-	return out.Items, err
+	return out, err
 }
 
 // renew prolongs the leases of attempts of any database.

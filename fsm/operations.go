@@ -74,7 +74,7 @@ var (
 	// ConfigureMessages replaces the settings of messages.
 	ConfigureMessages = defineOwned(28, "configure messages", env.Base, settingPrice, inMessages((*queue.Store).Configure))
 	// Submit starts runs, and appends steps and calls to runs.
-	Submit = defineOwned(48, "submit steps", env.Base, workflowsPriceWithin((*workflow.Store).SubmitPrice), inRuns((*workflow.Store).Submit))
+	Submit = defineOwned(48, "submit steps", env.Base, workflowsPriceWithin((*workflow.Store).SubmitPrice), tenant.submit)
 	// Await has a step wait for an event.
 	Await = defineOwned(49, "await", env.Base, workflowsPrice((*workflow.Store).AwaitPrice), inRuns((*workflow.Store).Await))
 	// NotifyEvent wakes the waiters of an event.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -13,6 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/workflows"
 	"github.com/trireme-dev/trireme/node/quota"
@@ -30,7 +32,7 @@ func isMessages(path string) bool {
 // newMessages makes the API of messages over this server's engine.
 func (s *Server) newMessages(p *messages.Parser, ask messages.Provider) *messages.API {
 	m := messages.New(messages.Options{
-		Engine: s.engine, Parser: *p, Ask: ask, Access: s.messagesAccess, Fail: s.failMessages, MaxBody: s.maxBody, MaxBatch: max(maxBatch, s.maxBody),
+		Engine: s.engine, Parser: *p, Ask: ask, Access: s.messagesAccess, ActAs: s.actAs, Fail: s.failMessages, MaxBody: s.maxBody, MaxBatch: max(maxBatch, s.maxBody),
 	})
 	workflows.Mount(m)
 	return m
@@ -132,6 +134,32 @@ func roleIn(v *fsm.View, as acl.Identity) acl.Role {
 		return acl.MessagesReadOnly
 	}
 	return acl.NoRole
+}
+
+// setUserRow is the command whose right is that of giving any right to oneself.
+var setUserRow = [][]byte{[]byte("ACL"), []byte("SETUSER"), []byte("nobody")}
+
+// actAs returns nil if the owner of a token may have answers act for a user of a database: the user itself, whoever may change the
+// users there, and the admin.
+func (s *Server) actAs(ctx context.Context, db, token, user string) (err error) {
+	bearer := acl.ParseBearer([]byte(token))
+	_, failed := s.engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) {
+		as := v.Bearer(db, &bearer)
+		may := as.User == user || as.By == acl.ByAdmin
+		if !may && as.Known() {
+			_, refusal := v.Check(as, command.OriginHTTP, setUserRow)
+			may = refusal == nil
+		}
+		switch {
+		case v.Level() < env.Files:
+			err = &messages.Error{Status: http.StatusPreconditionFailed, Text: "commit-as needs feature level " + strconv.Itoa(int(env.Files)) + ": upgrade all nodes"}
+		case !as.Known() || !may:
+			err = &messages.Error{Status: http.StatusForbidden, Text: "the token may not act for the user of commit-as: send a token of that user, or of one that may run ACL SETUSER, as Svc-Commit-Token"}
+		case v.User(acl.Identity{DB: db, By: acl.ByProcess, User: user}) == nil:
+			err = messages.Invalid("invalid commit-as: there is no user %q in the database", user)
+		}
+	})
+	return errors.Join(failed, err)
 }
 
 // failMessages answers an error of the engine.

@@ -114,7 +114,10 @@ func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok
 	if n.Response = s.record(p, a.Content); d != nil && d.ToEndpoint && p.ok() {
 		n.Response = recordEndpoint(p, d)
 	}
-	if !p.ok() {
+	if p.ok() && d == nil {
+		n.Commit = s.commitOf(&p, a.Content)
+	}
+	if !p.ok() || len(n.Commit) > 0 { // which may be refused
 		n.RetryDelay = s.retryDelay(p.asked, a.Content.RetryDelay, a.Retried, time.Now())
 	}
 	return n, true
@@ -183,7 +186,7 @@ func (s *Sender) attempt(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 // kept returns the number of bytes of an answer's body that are kept.
 func (s *Sender) kept(p *reply, c *queue.Content) int64 {
 	switch {
-	case c.Callback != nil || c.Failure != nil || len(c.Run) > 0 || !c.Source.ID.IsZero():
+	case isTold(c), p.ok() && s.commitsBody(p, c):
 		return s.options.MaxResponse()
 	case p.ok():
 		return 0
@@ -191,10 +194,15 @@ func (s *Sender) kept(p *reply, c *queue.Content) int64 {
 	return min(recordedFailure, s.options.MaxResponse())
 }
 
+// isTold reports whether the answer to a message is passed on.
+func isTold(c *queue.Content) bool {
+	return c.Callback != nil || c.Failure != nil || len(c.Run) > 0 || !c.Source.ID.IsZero()
+}
+
 // record returns the part of an answer that goes into the log.
 func (s *Sender) record(p reply, c *queue.Content) queue.Response {
 	n := queue.Response{Status: p.status}
-	if p.ok() && s.kept(&p, c) == 0 {
+	if p.ok() && !isTold(c) {
 		return n
 	}
 	n.Body = p.body

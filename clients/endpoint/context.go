@@ -117,6 +117,28 @@ func Run(name string, fn func() any) Lazy {
 	}}
 }
 
+// Command is a command that takes effect with a step.
+type Command []any
+
+// Commit is a step that calls fn, whose commands take effect with the result that it returns, or not at all. The run has to be triggered
+// with the header Svc-Commit-As. Committed reads the result.
+func Commit(name string, fn func() ([]Command, any)) Lazy {
+	return Run(name, func() any {
+		commands, result := fn()
+		return committed{commands, result}
+	})
+}
+
+type committed struct {
+	Commands []Command `json:"svcCommit"`
+	Result   any       `json:"result,omitempty"`
+}
+
+// Committed reads the result of a Commit, as Do returns it, into v.
+func Committed(out string, v any) error {
+	return json.Unmarshal([]byte(out), &committed{Result: v})
+}
+
 // Sleep is a step that waits.
 func Sleep(name string, d time.Duration) Lazy {
 	delay := strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10) + "s"

@@ -31,6 +31,9 @@ var Default = &User{Name: DefaultName, enabled: true, free: true, root: everythi
 
 func everything() selector { return selector{all: true, allKeys: true, allChannels: true} }
 
+// Enabled reports whether the user may log in.
+func (u *User) Enabled() bool { return u.enabled }
+
 // Builtin reports whether the user is one of those that every database has and nobody
 // can change but by resetting the database's tokens.
 func (u *User) Builtin() bool { return builtin(u.Name) }

@@ -102,7 +102,11 @@ func messageOptions(tx *Tx, a *Args) (queue.Publication, error) {
 	if expression, _, _ := c.Cron(); expression != "" {
 		return queue.Publication{}, &queue.Error{Code: queue.ErrInvalid.Code, Text: "schedules are made through the HTTP API"}
 	}
-	return c.Done()
+	p, err := c.Done()
+	if err == nil {
+		err = mayActAs(tx, p.CommitAs)
+	}
+	return p, err
 }
 
 func published(r queue.Receipt) reply.Value {

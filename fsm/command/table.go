@@ -54,7 +54,7 @@ func families() []family {
 		{"generic", "Keys of any type", acl.Keyspace, slices.Concat(generic(), objectRows(), sortRows(), dumpRows())},
 		{"string", "Strings", acl.String, stringRows()},
 		{"connection", "Connection", acl.Connection, connection()},
-		{"transactions", "Transactions", acl.Transaction, transactions()},
+		{"transactions", "Transactions", acl.Transaction, append(transactions(), conditions()...)},
 		{"server", "Server", 0, slices.Concat(server(), memoryRows())},
 		{"acl", "Users (ACL)", 0, aclRows()},
 		{"hash", "Hashes", acl.Hash, hashRows()},

@@ -74,7 +74,9 @@ func runOptions(tx *Tx, a *Args) (run string, p queue.Publication, refusal error
 	if expression, _, _ := c.Cron(); expression != "" {
 		return run, p, &queue.Error{Code: queue.ErrInvalid.Code, Text: "schedules are made through the HTTP API"}
 	}
-	p, refusal = c.Done()
+	if p, refusal = c.Done(); refusal == nil {
+		refusal = mayActAs(tx, p.CommitAs)
+	}
 	return run, p, refusal
 }
 

@@ -221,7 +221,7 @@ func (r *Response) Fields(c *wire.Codec) {
 type Result struct {
 	AttemptRef
 	Response Response
-	// Error says why there is no answer; empty if there is one.
+	// Error says why there is no answer, or why one does not count; empty if it does.
 	Error string
 	// RetryDelay is the time until the next attempt in milliseconds, should there be one. The leader computes it, from
 	// the answer's headers, the message's expression or the default, for Attempt.Retried retries so far.
@@ -234,20 +234,28 @@ type Result struct {
 	Lost bool
 	// DB is the database of the attempt.
 	DB string
+	// Commit are the commands of the answer, a JSON array of arrays; empty if it has none, or none were asked for.
+	Commit []byte
 }
 
-// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+// delivers reports whether the destination has taken the message, and what it brought was not refused.
+func (r *Result) delivers() bool { return r.Response.ok() && r.Error == "" }
+
+// Fields codes the value in its wire format. A decoded Commit aliases the input.
 func (r *Result) Fields(c *wire.Codec) {
 	r.AttemptRef.Fields(c)
 	c.Record(r.Response.Fields)
 	c.Text(&r.Error)
 	c.Varint(&r.RetryDelay)
 	c.Varint(&r.Took)
-	if c.More(r.Lost || r.DB != "") {
+	if c.More(r.Lost || r.DB != "" || len(r.Commit) > 0) {
 		c.Bool(&r.Lost)
 	}
-	if c.More(r.DB != "") {
+	if c.More(r.DB != "" || len(r.Commit) > 0) {
 		c.Text(&r.DB)
+	}
+	if c.More(len(r.Commit) > 0) { // from the level env.Files on
+		c.Bytes(&r.Commit)
 	}
 }
 

@@ -182,7 +182,7 @@ func (c *Config) done() (*Callback, error) {
 		return nil, err
 	}
 	o := p.Options
-	o.Callback, o.Failure, o.Queue, o.Given = nil, nil, "", o.Given&^(GivenCallback|GivenFailure|GivenQueue)
+	o.Callback, o.Failure, o.Queue, o.CommitAs, o.Given = nil, nil, "", "", o.Given&^(GivenCallback|GivenFailure|GivenQueue|GivenCommit)
 	return &Callback{URL: c.destination, Options: o}, nil
 }
 

@@ -204,6 +204,17 @@ func (s *Store) Finish(e *env.Env, n Results) (Dispositions, error) {
 	return out, nil
 }
 
+// CommitsAs returns the user with whose rights the commands of an answer run, empty if they do not count: the answer is none that
+// delivers, the attempt is not the current one of its message, or the message has not asked for it. Steps of runs bring theirs by
+// themselves.
+func (s *Store) CommitsAs(n *Result) string {
+	m := s.current(n.AttemptRef)
+	if m == nil || m.run || n.Lost || !n.delivers() {
+		return ""
+	}
+	return m.envelope().CommitAs
+}
+
 // finishAttempt ends one attempt and decides what its message does next.
 func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 	old := s.current(n.AttemptRef)
@@ -216,7 +227,7 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 	s.makeRoom(resultGrowth(n))
 	m := copyOf(old)
 	s.releaseClaim(m, e.Now)
-	if n.Response.ok() {
+	if n.delivers() {
 		_, lacks := s.publishCallback(e, m, n, nil, true)
 		s.storeCallbackResponse(m, &n.Response)
 		s.finishMessage(e, m, Delivered, nil, lacks)

@@ -33,6 +33,8 @@ const (
 	OfSchedule
 	// OfCommand: what over HTTP is a header of the request itself.
 	OfCommand
+	// OfRights: what takes a right of the publisher. Over HTTP it is judged before it counts.
+	OfRights
 )
 
 // Directives are all but the families Forward-, Callback and Failure-Callback, in the order of the documentation. The
@@ -49,6 +51,7 @@ var Directives = []Directive{
 	{"label", "labels, separated by commas", OfDelivery, (*Config).label},
 	{"redact-fields", "body, header and header[Name], separated by commas: what answers of the API hide", OfDelivery, (*Config).redact},
 	{"queue-name", "the queue, of letters, digits, hyphens, underscores and dots", OfDelivery, (*Config).queueName},
+	{"commit-as", "the user with whose rights the commands of an answer run: see [extensions](extensions.md#commands-of-an-answer)", OfRights, (*Config).commitAs},
 	{"header-forward", "true or false: whether all headers of the request go to the destination", OfPublication, func(c *Config, v string) string { return boolean(&c.forward, v) }},
 	{"deduplication-id", "one message of that id in the window; no colon", OfPublication, (*Config).dedupID},
 	{"content-based-deduplication", "true or false: one message of that destination, body and header in the window", OfPublication, func(c *Config, v string) string { return boolean(&c.p.ContentDedup, v) }},
@@ -111,6 +114,17 @@ func (c *Config) retryDelay(v string) string {
 		return err.Error()
 	}
 	c.p.RetryDelay, c.p.Given = v, c.p.Given|GivenRetryDelay
+	return ""
+}
+
+// maxUserName is the longest name of a user, in bytes, that a message may have its answer act for.
+const maxUserName = 256
+
+func (c *Config) commitAs(v string) string {
+	if len(v) > maxUserName || !FitsHeader(v) {
+		return "use the name of a user of the database"
+	}
+	c.p.CommitAs, c.p.Given = v, c.p.Given|GivenCommit
 	return ""
 }
 

@@ -19,6 +19,11 @@ var (
 	ErrQuota = &Error{Code: "quota", Text: "quota exceeded"}
 	// ErrMemory: the state is as large as it may be: 503.
 	ErrMemory = &Error{Code: "memory", Text: "memory limit reached, nothing was published"}
+	// ErrCommit: commands that an answer or a step brought were refused, and with them the answer or the step: 412, after which an
+	// SDK does not try again.
+	ErrCommit = &Error{Code: "commit", Text: "the commands were refused"}
+	// ErrCondition: they were because of a condition, or of memory, and may be accepted another time: 409.
+	ErrCondition = &Error{Code: "condition", Text: ErrCommit.Text}
 )
 
 func (e *Error) Error() string { return e.Text }

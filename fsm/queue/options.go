@@ -26,6 +26,7 @@ const (
 	GivenRedact
 	GivenQueue
 	GivenTrace
+	GivenCommit
 )
 
 // Options configure a message (docs/messages.md). A field counts only if Given names it; the zero value is that of
@@ -55,12 +56,14 @@ type Options struct {
 	Queue string
 	// Trace is the trace context that deliveries carry.
 	Trace TraceContext
+	// CommitAs is the user of the database with whose rights the commands of an answer run; without one they are ignored.
+	CommitAs string
 }
 
 // Callback is the destination of the outcome of a message, which is a message of its own.
 type Callback struct {
 	URL string
-	// Options of the callback message; its own callbacks and queue are ignored.
+	// Options of the callback message; its own callbacks, queue and user are ignored.
 	Options Options
 }
 
@@ -128,6 +131,9 @@ func (o Options) Over(base Options) Options {
 	if has(GivenTrace) {
 		out.Trace = o.Trace
 	}
+	if has(GivenCommit) {
+		out.CommitAs = o.CommitAs
+	}
 	return out
 }
 
@@ -194,9 +200,12 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	c.Texts(&o.Labels)
 	wire.Optional(c, &o.Redact)
 	c.Text(&o.Queue)
-	if c.More(o.Trace.Parent != "") {
+	if c.More(o.Trace.Parent != "" || o.CommitAs != "") {
 		c.Text(&o.Trace.Parent)
 		c.Text(&o.Trace.State)
+	}
+	if c.More(o.CommitAs != "") { // from the level env.Files on
+		c.Text(&o.CommitAs)
 	}
 }
 
@@ -204,7 +213,7 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 func (ca *Callback) Fields(c *wire.Codec) {
 	c.Text(&ca.URL)
 	inner := ca.Options
-	inner.Callback, inner.Failure, inner.Queue = nil, nil, ""
+	inner.Callback, inner.Failure, inner.Queue, inner.CommitAs = nil, nil, "", ""
 	c.Record(inner.callbackFields)
 	if c.Reading() {
 		ca.Options = inner

@@ -31,6 +31,9 @@ type Submission struct {
 	Step Step
 	// Created is the creation of the run that is meant, in unix milliseconds; 0 if the SDK does not say it.
 	Created int64
+	// Commit are commands that take effect with the step or not at all, a JSON array of arrays. They count if the run was
+	// started with CommitAs.
+	Commit []byte
 
 	// The rest is of an InitSubmission.
 

@@ -24,8 +24,11 @@ func (s *Submission) Fields(c *wire.Codec) {
 	c.Int(&s.Depth)
 	c.Text(&s.DedupID)
 	c.Bool(&s.ContentDedup)
-	if c.More(s.Created != 0) {
+	if c.More(s.Created != 0 || len(s.Commit) > 0) {
 		c.Varint(&s.Created)
+	}
+	if c.More(len(s.Commit) > 0) { // from the level env.Files on
+		c.Bytes(&s.Commit)
 	}
 }
 

@@ -55,6 +55,22 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	return Receipt{ID: added.ID, RunID: ownedText(r.ID), Created: r.Created}
 }
 
+// CommitsAs returns the user with whose rights the commands of a step run, empty if they do not count: the run has not asked for
+// it, or is over, or the step is in its log already.
+func (s *Store) CommitsAs(n *Submission) string {
+	if n.Kind != StepSubmission {
+		return ""
+	}
+	r := s.Find(n.RunID, 0)
+	if r == nil || r.State != Started && r.State != Failed {
+		return ""
+	}
+	if _, done := s.earlierEntry(r, n); done {
+		return ""
+	}
+	return r.CommitAs
+}
+
 // earlierEntry returns the entry that came first, if the step is not new.
 func (s *Store) earlierEntry(r *Run, n *Submission) (won queue.ID, ok bool) {
 	classes := []class{markResult}
@@ -218,6 +234,7 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	k.r.Config = detached(n.config(e, nil))
 	k.r.Config.Invoker = old.Invoker
 	k.r.Config.Options = k.r.InTrace(old.Trace)
+	k.r.CommitAs, k.r.Given = old.CommitAs, k.r.Given&^queue.GivenCommit|old.Given&queue.GivenCommit
 	first := k.first(n)
 	first.ID, first.Created = entry.ID, entry.Created
 	k.dispatch(place{old.No, 0}, first)

@@ -23,6 +23,7 @@ var settings = map[string][]string{
 	"deduplication-id": {"d", "a:b"}, "content-based-deduplication": {"True", "false", "x", "1", "0", "t"}, "header-forward": {"true", "FALSE", "2"},
 	"cron": {"* * * * *"}, "schedule-id": {"s"}, "misfire": {"ALL", "some"}, "content-type": {"text/plain"},
 	"traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4BF9"}, "tracestate": {"a=1,b@c=2", "a"},
+	"commit-as":     {"shop", strings.Repeat("x", 257)},
 	"forward-x-one": {"1", "\x01"}, "forward-host": {"h"}, "forward-upstash-workflow-runid": {"r"},
 	"callback": {"https://cb.example/x", "nowhere"}, "failure-callback": {"http://cb.example"}, "unknown": {"x"},
 }
@@ -89,7 +90,7 @@ func TestEveryDirectiveAtBothDoors(t *testing.T) {
 			if known != nil && strings.Contains(known.Error(), "no such option") {
 				t.Errorf("%s is unknown to commands", d.Name)
 			}
-			if d.Scope == queue.OfSchedule || d.Scope == queue.OfCommand || value == "" || strings.HasPrefix(d.Name, "flow") {
+			if d.Scope >= queue.OfSchedule || value == "" || strings.HasPrefix(d.Name, "flow") {
 				continue
 			}
 			f := fields{d.Name: {value}}

@@ -31,6 +31,9 @@ type Options struct {
 	// Access returns the access of a token to a database, to the token's own if db is empty. An error is one of the
 	// engine's.
 	Access func(ctx context.Context, db string, token string) (Access, error)
+	// ActAs returns nil if a token may have answers act for a user of a database, or why it may not: an *Error, or an error
+	// of the engine.
+	ActAs func(ctx context.Context, db, token, user string) error
 	// Fail answers an error of the engine to a request of the route that logs name so; wrote reports whether a write was proposed.
 	Fail   func(w http.ResponseWriter, r *http.Request, route string, err error, wrote bool)
 	Parser Parser
@@ -55,6 +58,7 @@ type Access struct {
 type API struct {
 	Options
 	runs Runs
+	db   string // the database, empty for default
 }
 
 // New makes an API.
@@ -135,17 +139,24 @@ var errQueryToken = &Error{http.StatusForbidden, "a GET that changes something n
 
 // authenticate finds the access of the request's token; a token that opens nothing here has no role.
 func (re *request) authenticate() (Access, error) {
-	token := re.r.Header.Get("Authorization")
-	if len(token) > 7 && strings.EqualFold(token[:7], "bearer ") {
-		token = token[7:]
-	}
-	if given := tokenOf(re.Query); given != "" {
-		token, re.byToken = given, true
-	}
-	if token = strings.TrimSpace(token); token == "" {
+	token, byQuery := credential(re.r, re.Query)
+	re.byToken = byQuery
+	if token == "" {
 		return Access{}, nil
 	}
 	return re.Access(re.r.Context(), re.DB, token)
+}
+
+// credential returns the token of a request, and whether a parameter of the query is it.
+func credential(r *http.Request, query string) (token string, byQuery bool) {
+	if given := tokenOf(query); given != "" {
+		return strings.TrimSpace(given), true
+	}
+	token = r.Header.Get("Authorization")
+	if len(token) > 7 && strings.EqualFold(token[:7], "bearer ") {
+		token = token[7:]
+	}
+	return strings.TrimSpace(token), false
 }
 
 // In returns the API of the database that an access opens.
@@ -154,6 +165,7 @@ func (a *API) In(access Access) *API {
 		return a
 	}
 	in := *a
+	in.db = access.DB
 	if in.Engine = fsm.InTenant(a.Engine, access.DB, access.Number); a.runs != nil {
 		in.runs = a.runs.In(&in)
 	}
@@ -191,6 +203,8 @@ var statuses = []struct {
 	status int
 }{
 	{queue.ErrInvalid, http.StatusBadRequest},
+	{queue.ErrCommit, http.StatusPreconditionFailed},
+	{queue.ErrCondition, http.StatusConflict},
 	{queue.ErrNotFound, http.StatusNotFound},
 	{queue.ErrQuota, http.StatusPreconditionFailed},
 	{queue.ErrMemory, http.StatusServiceUnavailable},

@@ -48,8 +48,10 @@ func (p *Publishing) read(queueName, destination string, state bool) error {
 		p.run = &run
 		return err
 	}
-	p.message, p.fields, err = q.Parser.publication(c)
-	return err
+	if p.message, p.fields, err = q.Parser.publication(c); err != nil {
+		return err
+	}
+	return q.commits(q.r, q.Query, p.fields, &p.message.Options)
 }
 
 // PreparePublishing reads a request of a client with that access which publishes to a URL or an API. It returns nil for
@@ -69,7 +71,7 @@ func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, t Target
 	}{request: request{API: a.In(access), w: w, r: r, Target: t, route: publishing}}
 	n := &both.Publishing
 	n.request, n.access = &both.request, access
-	if n.read(queueName, destination, false) != nil || n.run != nil || n.message.Group != "" || n.asksForSchedule() {
+	if n.read(queueName, destination, false) != nil || n.run != nil || n.message.Group != "" || n.asksForSchedule() || n.message.CommitAs != "" {
 		return nil // of a group the options are read first, and its endpoints are as many messages
 	}
 	return n

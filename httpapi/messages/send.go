@@ -192,6 +192,9 @@ func (re *request) parse(m *item) (parsed, error) {
 	if n, ok, err := re.runItem(c); ok {
 		return parsed{Publication: queue.Publication{Body: n.Body}, run: &n}, err
 	}
-	p, _, err := re.Parser.publication(c)
+	p, f, err := re.Parser.publication(c)
+	if err == nil {
+		err = re.commits(re.r, re.Query, f, &p.Options)
+	}
 	return parsed{Publication: p}, err
 }

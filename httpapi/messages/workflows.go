@@ -60,6 +60,9 @@ func (re *request) runItem(c *call) (n RunItem, ok bool, err error) {
 		// After a 400 an SDK would take the run for finished.
 		err = &Error{http.StatusPreconditionFailed, err.Error()}
 	}
+	if err == nil && strings.EqualFold(f.get("workflow-init"), "true") {
+		err = re.RunCommits(re.r, re.Query, n.Headers, &n.Options)
+	}
 	return n, true, err
 }
 

@@ -51,6 +51,9 @@ func configure(before string, o *queue.Options, add func(name, value string)) {
 	if len(o.Labels) > 0 {
 		add(before+"Label", strings.Join(o.Labels, ","))
 	}
+	if o.CommitAs != "" {
+		add(before+"Commit-As", o.CommitAs)
+	}
 }
 
 // flowValue returns a Flow-Control-Value.

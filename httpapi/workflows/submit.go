@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"math"
@@ -79,10 +80,36 @@ func (a *API) submission(ctx context.Context, m *messages.RunItem) (n workflow.S
 		return n, err
 	}
 	n.Step = step.Step
+	n.Commit = commitOf(m.Body)
 	if step.until > 0 && n.Options.Given&queue.GivenNotBefore != 0 { // the header is rounded to whole seconds
 		n.Options.NotBefore = max(n.Options.NotBefore, step.until)
 	}
 	return n, nil
+}
+
+// commitMember is the member of a step's result that has its commands.
+const commitMember = "svcCommit"
+
+// commitOf returns the commands that the result of a step brings, nil if it has none. SDKs write results as texts.
+func commitOf(body []byte) []byte {
+	if !bytes.Contains(body, []byte(commitMember)) { // as most
+		return nil
+	}
+	var step stepBody
+	var result struct {
+		Commit json.RawMessage `json:"svcCommit"`
+	}
+	var text string
+	if json.Unmarshal(body, &step) != nil {
+		return nil
+	}
+	if json.Unmarshal(step.Out, &text) == nil {
+		step.Out = json.RawMessage(text)
+	}
+	if json.Unmarshal(step.Out, &result) != nil {
+		return nil
+	}
+	return result.Commit
 }
 
 var featureNames = map[string]workflow.Features{

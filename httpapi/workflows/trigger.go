@@ -103,6 +103,9 @@ func (re *request) plainStart(url string, h *messages.Headers, body []byte) (n w
 	if err != nil {
 		return n, err
 	}
+	if err := re.RunCommits(re.r, re.Query, h, &o); err != nil {
+		return n, err
+	}
 	re.clean(&o, ofCaller)
 	o = o.InTrace(h.Trace())
 	n = workflow.Submission{

@@ -1,0 +1,21 @@
+package clients_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/trireme-dev/trireme/clients"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+)
+
+// Steps of the published client of workflows, and answers of a destination, commit commands by the helper of ten lines.
+func TestCommitsOfTheWorkflowsClient(t *testing.T) {
+	install(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	urls := nodeURLs(httpapitest.ServeDelivering(t, 3, "", nil))
+	if output, err := clients.Commits(ctx, urls, httpapitest.MessagesToken, httpapitest.Token); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+}

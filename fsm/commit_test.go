@@ -1,0 +1,264 @@
+package fsm_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+)
+
+// committer drives machines whose runs and messages bring commands.
+type committer struct{ *deliverer }
+
+func newCommitter(t *testing.T, seed uint64) *committer {
+	c := &committer{newDeliverer(t, seed)}
+	c.run("ACL SETUSER shop on >secret ~shop:* +@all")
+	return c
+}
+
+// run is the reply to a command of the user default.
+func (c *committer) run(line string) reply.Value {
+	c.t.Helper()
+	var argv [][]byte
+	for _, w := range strings.Fields(line) {
+		argv = append(argv, []byte(w))
+	}
+	out, err := propose(c.deliverer, fsm.Exec, fsm.Batch{As: acl.Trusted(acl.DefaultName), Origin: command.OriginHTTP, Rows: [][][]byte{argv}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return out.Values[0]
+}
+
+// want fails unless a key has a value; an empty one stands for no key.
+func (c *committer) want(key, value string) {
+	c.t.Helper()
+	v := c.run("GET " + key)
+	if got := v.Text(); got != value || v.IsNil() != (value == "") {
+		c.t.Errorf("%s is %q, not %q", key, got, value)
+	}
+}
+
+func (c *committer) submit(n workflow.Submission) workflow.Receipt {
+	c.t.Helper()
+	out, err := propose(c.deliverer, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{n}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return out.Items[0]
+}
+
+// begin starts a run whose steps act for a user.
+func (c *committer) begin(id, user string) {
+	c.t.Helper()
+	n := workflow.Submission{Kind: workflow.InitSubmission, URL: "http://app/flow", RunID: id, Body: []byte("{}")}
+	if user != "" {
+		n.CommitAs, n.Given = user, queue.GivenCommit
+	}
+	if r := c.submit(n); r.Refused != nil {
+		c.t.Fatal(r.Refused)
+	}
+}
+
+func step(run string, id uint32, commit string) workflow.Submission {
+	return workflow.Submission{
+		Kind: workflow.StepSubmission, URL: "http://app/flow", RunID: run, Body: fmt.Appendf(nil, `{"stepId":%d,"out":"x"}`, id), Commit: []byte(commit),
+		Step: workflow.Step{ID: id, Concurrent: 1, Type: workflow.RunStep, Name: "s"},
+	}
+}
+
+// entries is the length of a run's log.
+func (c *committer) entries(run string) (n int) {
+	c.a.View(0, [16]byte{}, func(v *fsm.View) {
+		if r := v.Workflows().Find(run, 0); r != nil {
+			n = int(r.Entries)
+		}
+	})
+	return n
+}
+
+// messages is the number of messages, those of runs among them.
+func (c *committer) messages() (n int) {
+	c.a.View(0, [16]byte{}, func(v *fsm.View) { n = v.Messages().Counts().Messages })
+	return n
+}
+
+func TestStepCommitsItsCommands(t *testing.T) {
+	c := newCommitter(t, 1)
+	c.begin("r", "shop")
+	if r := c.submit(step("r", 1, `[["SET","shop:a",1],["INCR","shop:a"],["MSG.PUBLISH","http://sink/x","hello","RETRIES",0]]`)); r.Refused != nil {
+		t.Fatal(r.Refused)
+	}
+	c.want("shop:a", "2")
+	if r := c.submit(step("r", 1, `[["INCR","shop:a"]]`)); !r.Deduplicated {
+		t.Errorf("the same step again: %+v", r)
+	}
+	c.want("shop:a", "2")
+	if n := c.entries("r"); n != 2 {
+		t.Errorf("the log has %d entries", n)
+	}
+	if n := c.messages(); n != 3 {
+		t.Errorf("%d messages: there are those of two entries, and the one that was published", n)
+	}
+}
+
+// A commit that is refused changes nothing: no key, no message, no run and no step.
+func TestRefusedCommitChangesNothing(t *testing.T) {
+	before := `["SET","shop:b","1"],["MSG.PUBLISH","http://sink/x","hello"],["WF.TRIGGER","http://app/other","{}"],`
+	for name, refused := range map[string]struct{ commands, text string }{
+		"a condition":          {before + `["IF","shop:a","EQ","3"]`, "command 4: CONDITION"},
+		"a key of others":      {before + `["SET","other","1"]`, "command 4: NOPERM"},
+		"an unknown command":   {before + `["NOTHING"]`, "command 4: ERR Unknown Redis command"},
+		"what scripts may not": {before + `["EVAL","return 1","0"]`, "command 4: ERR This Redis command is not allowed from script"},
+		"a wrong type":         {before + `["LPUSH","shop:b","1"]`, "command 4: WRONGTYPE"},
+		"its own run":          {before + `["WF.CANCEL","r"]`, "workflow run"},
+		"an empty command":     {`[]`, "not a JSON array of commands"},
+		"no array":             {`{"a":1}`, "not a JSON array of commands"},
+		"too much work":        {before + strings.Repeat(`["MSG.CANCEL","x"],`, fsm.MaxCommit) + `["PING"]`, "too many. Limit: 1000 commands"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCommitter(t, 2)
+			c.run("SET shop:a 1")
+			c.begin("r", "shop")
+			messages := c.messages()
+			r := c.submit(step("r", 1, "["+refused.commands+"]"))
+			if r.Refused == nil || !strings.Contains(r.Refused.Text, refused.text) {
+				t.Fatalf("the receipt is %+v", r.Refused)
+			}
+			c.want("shop:a", "1")
+			c.want("shop:b", "")
+			if n := c.entries("r"); n != 1 || c.messages() != messages {
+				t.Errorf("the log has %d entries, and there are %d messages instead of %d", n, c.messages(), messages)
+			}
+			if r := c.submit(step("r", 1, `[["SET","shop:b","2"]]`)); r.Refused != nil {
+				t.Errorf("the step can't be recorded any more: %s", r.Refused)
+			}
+			c.want("shop:b", "2")
+		})
+	}
+}
+
+// Commands count only where they were asked for, and with the rights that their user has when they run.
+func TestCommitNeedsItsUser(t *testing.T) {
+	c := newCommitter(t, 3)
+	c.begin("plain", "")
+	if r := c.submit(step("plain", 1, `[["SET","shop:a","1"]]`)); r.Refused != nil {
+		t.Fatal(r.Refused)
+	}
+	c.want("shop:a", "")
+	c.begin("r", "shop")
+	for _, change := range []string{"ACL SETUSER shop off", "ACL DELUSER shop"} {
+		c.run(change)
+		if r := c.submit(step("r", 1, `[["SET","shop:a","1"]]`)); !errors.Is(r.Refused, queue.ErrCommit) {
+			t.Errorf("after %s the receipt is %+v", change, r)
+		}
+	}
+	c.want("shop:a", "")
+}
+
+// answer claims a message and records an answer to it.
+func (c *committer) answer(status int, commit string) queue.Disposition {
+	c.t.Helper()
+	out, err := propose(c.deliverer, fsm.Advance, fsm.AdvanceLimit{Deliver: true, Claims: 10, Term: c.l.term})
+	if err != nil || len(out.Attempts) != 1 {
+		c.t.Fatalf("%d attempts, %v", len(out.Attempts), err)
+	}
+	n := queue.Result{AttemptRef: out.Attempts[0].Ref(), Response: queue.Response{Status: status}, Commit: []byte(commit), RetryDelay: 1}
+	done, err := propose(c.deliverer, fsm.Finish, queue.Results{Items: []queue.Result{n, n}}) // as a leader that asks twice
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if !done.Items[1].Stale {
+		c.t.Errorf("the second result counts: %+v", done.Items[1])
+	}
+	return done.Items[0]
+}
+
+func TestAnswerCommitsItsCommands(t *testing.T) {
+	c := newCommitter(t, 4)
+	asked := queue.Options{Given: queue.GivenCommit | queue.GivenRetries, CommitAs: "shop", Retries: 3}
+	c.publish(queue.Publication{URL: "http://sink/x", Options: asked})
+	if d := c.answer(200, `[["INCR","shop:a"],["IF","shop:b","EXISTS"]]`); d.State != queue.Retry {
+		t.Fatalf("a refused commit leaves %+v", d)
+	}
+	c.want("shop:a", "")
+	c.l.now += 1000
+	if d := c.answer(500, `[["INCR","shop:a"]]`); d.State != queue.Retry {
+		t.Fatalf("a failure leaves %+v", d)
+	}
+	c.want("shop:a", "")
+	c.l.now += 1000
+	if d := c.answer(200, `[["INCR","shop:a"]]`); d.State != queue.Delivered {
+		t.Fatalf("an answer leaves %+v", d)
+	}
+	c.want("shop:a", "1")
+	c.publish(queue.Publication{URL: "http://sink/x"})
+	if d := c.answer(200, `[["INCR","shop:a"]]`); d.State != queue.Delivered {
+		t.Fatalf("an answer leaves %+v", d)
+	}
+	c.want("shop:a", "1")
+}
+
+// Of any commands a step takes all or none, on a machine that is replayed from its snapshot as on the one before.
+func TestCommitsAreWhole(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	c := newCommitter(t, 5)
+	c.begin("r", "shop")
+	model := map[string]int{}
+	for id := uint32(1); id <= 300; id++ {
+		var rows []string
+		after, fails := map[string]int{}, false
+		for k, v := range model {
+			after[k] = v
+		}
+		for range 1 + r.IntN(4) {
+			key := fmt.Sprintf("shop:%d", r.IntN(5))
+			switch r.IntN(5) {
+			case 0:
+				rows, fails = append(rows, fmt.Sprintf(`["IF",%q,"EQ","%d"]`, key, model[key]+r.IntN(2))), fails
+				if !strings.HasSuffix(rows[len(rows)-1], fmt.Sprintf(`"%d"]`, after[key])) || after[key] == 0 {
+					fails = true
+				}
+			case 1:
+				rows, fails = append(rows, fmt.Sprintf(`["HSET",%q,"f","1"]`, key)), fails || after[key] != 0
+				if after[key] == 0 {
+					rows = append(rows, fmt.Sprintf(`["DEL",%q]`, key))
+				}
+			default:
+				rows = append(rows, fmt.Sprintf(`["INCR",%q]`, key))
+				after[key]++
+			}
+		}
+		got := c.submit(step("r", id, "["+strings.Join(rows, ",")+"]"))
+		if (got.Refused != nil) != fails {
+			t.Fatalf("step %d with %s is answered %v", id, rows, got.Refused)
+		}
+		if fails {
+			c.submit(step("r", id, ""))
+		} else {
+			model = after
+		}
+		if id%50 == 0 {
+			var one bytes.Buffer
+			if err := c.b.Fork().Write(&one); err != nil {
+				t.Fatal(err)
+			}
+			c.b = fsm.NewMachine()
+			if err := c.b.Restore(&one); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for k, v := range model {
+		c.want(k, fmt.Sprint(v))
+	}
+}
