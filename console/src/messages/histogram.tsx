@@ -100,8 +100,8 @@ function Bars({ of, span }: { of: Bin[]; span: number }) {
   );
 }
 
-/** said is a span of time in words. */
+/** said is a span of time in words, which begins with seconds if it is shorter than a minute. */
 function said(b: Bin, span: number, range: number): string {
   const parts = outcomes.flatMap(([, name], i) => (b.of[i] ? [`${count(b.of[i])} ${name}`] : []));
-  return `${msTick(b.time, range)}, ${msSpan(span)}: ${parts.join(", ") || things(0, "outcome")}`;
+  return `${msTick(b.time, span < 60_000 ? 0 : range)}, ${msSpan(span)}: ${parts.join(", ") || things(0, "outcome")}`;
 }
