@@ -58,6 +58,10 @@ var scenarios = map[string]round{
 		out, err := runs.Race{Cluster: c, Label: label, Runs: 12, Group: 4, Timeout: 6 * time.Second, Patience: settleTime, Faults: true}.Run(ctx)
 		return out, out.Notified + out.Late + out.Canceled, err
 	},
+	"commits": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := runs.Commits{Cluster: c, Label: label, Runs: 12, Failing: 10, Patience: settleTime}.Run(ctx)
+		return out, out.Runs, err
+	},
 	"workflow": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
 		out, err := runs.Mixed{Cluster: c, Label: label, Runs: 6, Failing: 5, Patience: settleTime}.Run(ctx)
 		return out, out.Runs, err

@@ -12,6 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/nemesis"
 	"github.com/trireme-dev/trireme/jepsen/slowdisks"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/jepsen/workload/runs"
 )
 
 // A workload on real nodes finds a fault that the simulation can't find, because the simulation replaces the faulty part.
@@ -56,7 +57,20 @@ var experiments = map[string]experiment{
 		_, err := slowdisks.Turns(ctx, c, 45*time.Second)
 		return err
 	}},
+	mutant.RefusedCommitKept:    commits,
+	mutant.CommitWithoutAsking:  commits,
+	mutant.CommitOfFailedAnswer: commits,
+	mutant.CommitTwice:          commits,
+	mutant.StepWithoutCommit:    commits,
 }
+
+// commits has steps and answers bring commands while calls fail and leaders are killed.
+var commits = experiment{"commits", []string{"--egress-allow", "127.0.0.0/8"}, func(ctx context.Context, c *testcluster.Cluster) error {
+	_, err := runs.Commits{
+		Cluster: c, Label: "commits", Runs: 60, Failing: 30, KillEvery: time.Second, Down: 300 * time.Millisecond, Patience: 30 * time.Second,
+	}.Run(ctx)
+	return err
+}}
 
 // try runs the experiment for a fault, first without it. Only the run with it counts as time.
 func (b *builds) try(ctx context.Context, e experiment, v *verdict) error {

@@ -50,9 +50,9 @@ func (r QueueResult) String() string {
 func (q Queue) Run(ctx context.Context) (out QueueResult, err error) {
 	sink, err := NewSinkAt(q.Cluster.Host, func(label string, number, nth int) Answer {
 		if q.Poison > 0 && number%q.Poison == q.Poison-1 || fails(label, number, nth, q.Failing) {
-			return Answer{q.Work, 500}
+			return Answer{Wait: q.Work, Status: 500}
 		}
-		return Answer{q.Work, 200}
+		return Answer{Wait: q.Work, Status: 200}
 	})
 	if err != nil {
 		return out, err

@@ -76,7 +76,7 @@ func (f Flow) Run(ctx context.Context) (out []FlowResult, err error) {
 	for _, l := range f.Limits {
 		work[f.label(l)] = l.Work
 	}
-	sink, err := NewSink(func(label string, _, _ int) Answer { return Answer{work[label], 200} })
+	sink, err := NewSink(func(label string, _, _ int) Answer { return Answer{Wait: work[label], Status: 200} })
 	if err != nil {
 		return nil, err
 	}

@@ -26,10 +26,12 @@ type Arrival struct {
 	Broken bool
 }
 
-// Answer is the sink's reaction to a request: it waits, and answers with a status.
+// Answer is the sink's reaction to a request: it waits, and answers with a status, and with commands.
 type Answer struct {
 	Wait   time.Duration
 	Status int
+	// Commit are the commands that it brings, as JSON.
+	Commit string
 }
 
 // Sink is a destination on this machine that remembers every request.
@@ -112,6 +114,9 @@ func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.all = append(s.all, a)
 	s.mu.Unlock()
+	if n.Commit != "" {
+		w.Header().Set("Svc-Commit", n.Commit)
+	}
 	w.WriteHeader(n.Status)
 }
 

@@ -24,6 +24,9 @@ func TestShort(t *testing.T) {
 		{"mixed", func() (fmt.Stringer, error) {
 			return Mixed{Cluster: c, Label: "mixed", Runs: 10, Failing: 10, KillEvery: 3 * time.Second, Down: short, Patience: patience}.Run(ctx)
 		}},
+		{"commits", func() (fmt.Stringer, error) {
+			return Commits{Cluster: c, Label: "commits", Runs: 60, Failing: 30, KillEvery: time.Second, Down: short, Patience: patience}.Run(ctx)
+		}},
 		{"race", func() (fmt.Stringer, error) {
 			return Race{Cluster: c, Label: "race", Runs: 30, Group: 5, Timeout: 8 * time.Second, Patience: patience}.Run(ctx)
 		}},
