@@ -224,7 +224,7 @@ func TestCommitsAreWhole(t *testing.T) {
 			key := fmt.Sprintf("shop:%d", r.IntN(5))
 			switch r.IntN(5) {
 			case 0:
-				rows, fails = append(rows, fmt.Sprintf(`["IF",%q,"EQ","%d"]`, key, model[key]+r.IntN(2))), fails
+				rows = append(rows, fmt.Sprintf(`["IF",%q,"EQ","%d"]`, key, model[key]+r.IntN(2)))
 				if !strings.HasSuffix(rows[len(rows)-1], fmt.Sprintf(`"%d"]`, after[key])) || after[key] == 0 {
 					fails = true
 				}
@@ -261,4 +261,35 @@ func TestCommitsAreWhole(t *testing.T) {
 	for k, v := range model {
 		c.want(k, fmt.Sprint(v))
 	}
+}
+
+// A run of another database acts there, for a user of that database.
+func TestCommitActsInItsDatabase(t *testing.T) {
+	c := newCommitter(t, 6)
+	if _, err := propose(c.deliverer, fsm.CreateDatabase, fsm.DatabaseTokens{Name: "other", Standard: acl.DigestOf("s"), ReadOnly: acl.DigestOf("r")}); err != nil {
+		t.Fatal(err)
+	}
+	in := func(n workflow.Submission) workflow.Receipt {
+		t.Helper()
+		var number uint64
+		c.a.View(0, [16]byte{}, func(v *fsm.View) { number = v.Database("other") })
+		out, err := propose(c.deliverer, fsm.InDatabase, fsm.Owned{
+			Database: "other", Number: number, Code: fsm.Submit.Code, Body: fsm.Submit.Body(workflow.Submissions{Items: []workflow.Submission{n}}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Value.(workflow.Receipts).Items[0]
+	}
+	begun := workflow.Submission{Kind: workflow.InitSubmission, URL: "http://app/flow", RunID: "r", Body: []byte("{}"), Options: queue.Options{Given: queue.GivenCommit, CommitAs: "shop"}}
+	in(begun)
+	if r := in(step("r", 1, `[["SET","shop:a","1"]]`)); !errors.Is(r.Refused, queue.ErrCommit) {
+		t.Errorf("a user of default acts in another database: %+v", r)
+	}
+	begun.RunID, begun.CommitAs = "d", acl.DefaultName
+	in(begun)
+	if r := in(step("d", 1, `[["SET","shop:a","1"]]`)); r.Refused != nil {
+		t.Error(r.Refused)
+	}
+	c.want("shop:a", "")
 }

@@ -40,8 +40,7 @@ const frames = (page, how = "scroll") =>
       (e) => e.scrollHeight > e.clientHeight + 50 && /auto|scroll/.test(getComputedStyle(e).overflowY),
     );
     const scrolled = [document.scrollingElement, ...boxes],
-      rows = document.querySelector(".fall-rows"),
-      began = performance.now();
+      rows = document.querySelector(".fall-rows");
     const acts = {
       scroll: (at) => {
         for (const e of scrolled) e.scrollTop = ((1 - Math.cos(at / 200)) / 2) * (e.scrollHeight - e.clientHeight);
@@ -56,7 +55,8 @@ const frames = (page, how = "scroll") =>
     return new Promise((done) => {
       let n = 0,
         longest = 0,
-        last = began;
+        began = 0,
+        last = 0;
       const step = (now) => {
         longest = Math.max(longest, now - last);
         last = now;
@@ -65,10 +65,13 @@ const frames = (page, how = "scroll") =>
         acts[how](now - began);
         requestAnimationFrame(step);
       };
-      requestAnimationFrame((now) => {
-        last = now;
-        step(now);
-      });
+      // Looking for what can be scrolled lays out what is hidden: the frame of that is not one of scrolling.
+      requestAnimationFrame(() =>
+        requestAnimationFrame((now) => {
+          began = last = now;
+          step(now);
+        }),
+      );
     });
   }, how);
 

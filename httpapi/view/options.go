@@ -23,6 +23,7 @@ type Options struct {
 	Rate                 int                 `json:"rate,omitempty"`
 	Period               int64               `json:"period,omitempty"` // in seconds
 	CallerIP             string              `json:"callerIP,omitempty"`
+	CommitAs             string              `json:"commitAs,omitempty"`
 }
 
 // CallbackHeaders are the headers of callbacks; events have other names for them.
@@ -36,7 +37,7 @@ func NewOptions(o *queue.Options, callerIP string) (n Options, h CallbackHeaders
 	show := Redactor{Hide: o.Redact, Trim: -1}
 	n = Options{
 		Method: cmp.Or(o.Method, http.MethodPost), Header: show.Header(o.Header), QueueName: o.Queue, CallerIP: callerIP,
-		RetryDelayExpression: o.RetryDelay, Label: First(o.Labels), Labels: o.Labels,
+		RetryDelayExpression: o.RetryDelay, Label: First(o.Labels), Labels: o.Labels, CommitAs: o.CommitAs,
 	}
 	if c := o.Callback; c != nil {
 		n.Callback, h.CallbackHeader = c.URL, show.Header(c.Options.Header)

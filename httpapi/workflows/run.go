@@ -21,6 +21,7 @@ type runLog struct {
 	Label                  string       `json:"label,omitempty"`
 	Labels                 []string     `json:"labels,omitempty"`
 	FlowControlKey         string       `json:"flowControlKey,omitempty"`
+	CommitAs               string       `json:"commitAs,omitempty"`
 	Steps                  []*stepGroup `json:"steps"`
 }
 
@@ -61,7 +62,7 @@ func renderHead(store *workflow.Store, run *workflow.Run, show view.Redactor) *r
 	n := &runLog{
 		WorkflowRunID: run.ID, WorkflowURL: run.URL, WorkflowState: run.State.String(), WorkflowRunCreatedAt: run.Created,
 		WorkflowRunCompletedAt: run.Completed, WorkflowRunCallerIP: run.CallerIP, DlqID: deadID(run),
-		Label: view.First(run.Labels), Labels: run.Labels,
+		Label: view.First(run.Labels), Labels: run.Labels, CommitAs: run.CommitAs,
 		FailureFunction: renderFailure(store, run, show),
 	}
 	if run.HasResult {

@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"math"
@@ -32,6 +31,9 @@ func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, 
 		if n.Items[i], err = a.submission(r.Context(), &items[i]); err != nil {
 			return nil, ofItem(len(items), i, err)
 		}
+	}
+	if err := a.keepAsked(r.Context(), n.Items); err != nil {
+		return nil, err
 	}
 	out, err := fsm.Do(r.Context(), a.Engine, fsm.Submit, n)
 	if err != nil {
@@ -85,31 +87,6 @@ func (a *API) submission(ctx context.Context, m *messages.RunItem) (n workflow.S
 		n.Options.NotBefore = max(n.Options.NotBefore, step.until)
 	}
 	return n, nil
-}
-
-// commitMember is the member of a step's result that has its commands.
-const commitMember = "svcCommit"
-
-// commitOf returns the commands that the result of a step brings, nil if it has none. SDKs write results as texts.
-func commitOf(body []byte) []byte {
-	if !bytes.Contains(body, []byte(commitMember)) { // as most
-		return nil
-	}
-	var step stepBody
-	var result struct {
-		Commit json.RawMessage `json:"svcCommit"`
-	}
-	var text string
-	if json.Unmarshal(body, &step) != nil {
-		return nil
-	}
-	if json.Unmarshal(step.Out, &text) == nil {
-		step.Out = json.RawMessage(text)
-	}
-	if json.Unmarshal(step.Out, &result) != nil {
-		return nil
-	}
-	return result.Commit
 }
 
 var featureNames = map[string]workflow.Features{

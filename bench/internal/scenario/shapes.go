@@ -121,10 +121,13 @@ func (b *Bench) ourShape(ctx context.Context, s shape, n int) (bytes [2]float64,
 	b.noteVersion(ctx, t)
 	node := t.Nodes[0]
 	var before, after [2]float64
-	if before[1], err = node.Resident(); err != nil {
+	if err := b.onClient(node, fillNewest); err != nil {
 		return bytes, err
 	}
-	if err := b.onClient(node, fillNewest); err != nil {
+	if err := waitSettled(ctx); err != nil {
+		return bytes, err
+	}
+	if before[1], err = node.Resident(); err != nil {
 		return bytes, err
 	}
 	if before[0], err = node.LiveHeap(ctx); err != nil {

@@ -68,6 +68,7 @@ var starts = []claim{
 		w.is("next", l.at("steps", 1, "type"), "next")
 		w.is("state", l.at("steps", 1, "steps", 0, "state"), "STEP_FAILED")
 		w.is("error", l.at("steps", 1, "steps", 0, "errors", 0, "error"), "detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint")
+		w.delivery(id, 2)
 		w.true(len(w.deliveries(id)) == 2, "%d calls: one, and its failure callback", len(w.deliveries(id)))
 	}},
 	{"WP-5.5", func(t *testing.T, w *world) { // a log that is too long is left out and fetched, and cut by nobody but the SDK

@@ -1,0 +1,94 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+)
+
+// acl runs a command with the Standard token of default.
+func (m *mail) acl(line string) string {
+	m.Helper()
+	status, text := m.command(strings.Fields(line)...)
+	if status != 200 {
+		m.Fatalf("%s: status %d, %s", line, status, text)
+	}
+	result, _ := m.object(text)["result"].(string)
+	return result
+}
+
+// TestNobodyLendsRights: whoever publishes or triggers names only a user whose rights it has, by every way in.
+func TestNobodyLendsRights(t *testing.T) {
+	m := startMail(t)
+	m.acl("ACL SETUSER shop on >shop-password ~shop:* +@all -acl")
+	m.acl("ACL SETUSER clerk on >clerk-password ~* +@messages")
+	shop, clerk := m.acl("ACL RESTTOKEN shop shop-password"), m.acl("ACL RESTTOKEN clerk clerk-password")
+	const to = "http://sink.example/x"
+	run := func(name string) string {
+		return fmt.Sprintf(`"Upstash-Workflow-Init":"true","Upstash-Workflow-RunId":%q,"Upstash-Workflow-Url":"http://app.example/f"`, name)
+	}
+	ways := map[string]func(user, token string) (int, string){
+		"publish": func(user, token string) (int, string) {
+			return m.do("POST", "/v2/publish/"+to, "x", "Svc-Commit-As", user, "Svc-Commit-Token", token)
+		},
+		"enqueue": func(user, token string) (int, string) {
+			return m.do("POST", "/v2/enqueue/q/"+to, "x", "Upstash-Commit-As", user, "Upstash-Commit-Token", token)
+		},
+		"query": func(user, token string) (int, string) {
+			return m.do("POST", "/v2/publish/"+to+"?svc-commit-as="+user+"&svc-commit-token="+token, "x")
+		},
+		"schedule": func(user, token string) (int, string) {
+			return m.do("POST", "/v2/schedules/"+to, "x", "Svc-Cron", "* * * * *", "Svc-Commit-As", user, "Svc-Commit-Token", token)
+		},
+		"batch": func(user, token string) (int, string) {
+			return m.do("POST", "/v2/batch", fmt.Sprintf(`[{"destination":%q,"headers":{"Svc-Commit-As":%q,"Svc-Commit-Token":%q}}]`, to, user, token))
+		},
+		"trigger": func(user, token string) (int, string) {
+			return m.do("POST", "/v2/trigger/http://app.example/f", "x", "Svc-Commit-As", user, "Svc-Commit-Token", token)
+		},
+		"batch of triggers": func(user, token string) (int, string) {
+			return m.do("POST", "/v2/batch/trigger", fmt.Sprintf(`[{"destination":"http://app.example/f","headers":{"Svc-Commit-As":%q,"Svc-Commit-Token":%q}}]`, user, token))
+		},
+		"an SDK's trigger": func(user, token string) (int, string) {
+			return m.do("POST", "/v2/batch", fmt.Sprintf(`[{"destination":"http://app.example/f","headers":{%s,"Upstash-Forward-Upstash-Commit-As":%q,"Upstash-Forward-Upstash-Commit-Token":%q}}]`,
+				run("wfr_"+user+token), user, token))
+		},
+	}
+	for name, ask := range ways {
+		for _, c := range []struct {
+			user, token string
+			good        bool
+		}{
+			{"shop", "", false}, {"shop", shop, true}, {"shop", clerk, false}, {"shop", "wrong", false}, {"shop", httpapitest.Token, true}, {"shop", httpapitest.AdminToken, true},
+			{"shop", httpapitest.ReadOnlyToken, false}, {"default", shop, false}, {"default", clerk, false}, {"default", httpapitest.Token, true}, {"nobody", httpapitest.Token, false},
+		} {
+			status, text := ask(c.user, c.token)
+			if good := status/100 == 2; good != c.good || !good && status != 403 && status != 400 {
+				t.Errorf("%s for %s with %q: status %d, %s", name, c.user, c.token, status, text)
+			}
+		}
+	}
+}
+
+// A user of a database acts there and nowhere else.
+func TestCommitsStayInTheirDatabase(t *testing.T) {
+	m := startMail(t)
+	const own = "token-of-the-shop"
+	made := fsm.DatabaseTokens{Name: "shop", Standard: acl.DigestOf(own), ReadOnly: acl.DigestOf("read-only-token-of-the-shop")}
+	if _, err := fsm.Do(t.Context(), m.nodes.Nodes[0], fsm.CreateDatabase, made); err != nil {
+		t.Fatal(err)
+	}
+	m.token = own
+	for _, c := range []struct {
+		token  string
+		status int
+	}{{"", 200}, {own, 200}, {httpapitest.Token, 403}, {httpapitest.AdminToken, 200}} {
+		m.want(c.status, "", "POST", "/v2/publish/http://sink.example/x", "x", "Svc-Commit-As", "default", "Svc-Commit-Token", c.token)
+	}
+	m.token = httpapitest.MessagesToken
+	m.want(403, "", "POST", "/v2/publish/http://sink.example/x", "x", "Svc-Commit-As", "default", "Svc-Commit-Token", own)
+}
