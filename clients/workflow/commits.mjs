@@ -102,7 +102,7 @@ await until(() => run("GET", "shop:order"), (v) => v === "paid");
 assert.equal(tries.order, 2);
 const { body: events } = await ask("GET", `/v2/events?messageId=${order.body.messageId}`, messages);
 assert.ok(JSON.stringify(events).includes("CONDITION"), JSON.stringify(events));
-await publish("/large", { "Upstash-Commit-As": "shop" , "Upstash-Commit-Token": standard });
+await publish("/large", { "Upstash-Commit-As": "shop", "Upstash-Commit-Token": standard, "Upstash-Header-Forward": "true" });
 await until(() => run("STRLEN", "shop:large"), (n) => n === 100_000);
 await until(() => mail.length, (n) => n === 2);
 

@@ -115,7 +115,7 @@ const shown = [
     : []),
 ];
 /** extra are pictures that are not of the light theme on a screen of 1440 pixels. */
-const extra = { "/messages dark 1440": "messages-dark", "/ dark 390": "overview-narrow" };
+const extra = { "/messages dark 1440": "messages-dark" };
 
 /** fits holds a page to the width of the screen, and tables that are cards to theirs. */
 export async function fits(page, where) {
@@ -138,7 +138,7 @@ export async function fits(page, where) {
   assert.equal(wide, "", `${where}: wider than the screen`);
 }
 
-async function picture(page, name) {
+export async function picture(page, name) {
   if (!process.env.SCREENSHOTS || !name) return;
   const png = await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`) });
   assert.ok(png.length < 150000, `${name}.png has ${png.length} bytes`);
@@ -148,7 +148,6 @@ export async function everyView(page, c) {
   const { url, admin, sent, run } = c,
     { views, short } = viewsOf(c);
   const shots = {
-    "/": "overview",
     "/?range=7d": "overview-7d",
     [keys("profile:1")]: "data-hash",
     "/cli": "command-line",
@@ -156,10 +155,10 @@ export async function everyView(page, c) {
     [`/runs?id=${run.workflowRunId}`]: "run",
     [keys(c.hostile)]: "key-hostile",
   };
-  /** nameOf is the name of the picture of a view: every view that stands for its kind has one. */
+  /** nameOf is the name of the picture of a view: every view that stands for its kind has one, the overview in walks.mjs. */
   const nameOf = (path) =>
     shots[path] ??
-    (short.has(path)
+    (path !== "/" && short.has(path)
       ? path
           .slice(1)
           .replace(/\?\w+=/g, "-")

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { accessible, clean, look, open, settled, signIn, start, until } from "./harness.mjs";
-import { fits } from "./views.mjs";
+import { fits, picture } from "./views.mjs";
 
 /** walker counts what somebody does on a page that has just been signed in to. */
 async function walker(node, name, limit) {
@@ -196,6 +196,7 @@ async function tenantsOverTime(node) {
     for (const name of ["anchors", "oars", "sails"]) await table.getByText(name, { exact: true }).waitFor();
     await fits(page, `databases in the overview, ${theme}, ${width} pixels`);
     await accessible(page, `databases in the overview, ${theme}, ${width} pixels`);
+    await picture(page, theme === "light" ? "overview" : "overview-narrow");
   }
   clean(page, "databases in the overview");
   await page.context().close();
