@@ -35,6 +35,7 @@ export const About = ({ of: e, state }: { of: Event; state: string }) => (
         ["Timeout", e.timeout ? figure("/v2/events", "timeout", e.timeout) : ""],
         ["Callback", e.callback && <Url of={e.callback} />],
         ["Failure callback", e.failureCallback && <Url of={e.failureCallback} />],
+        ["Answers act for", e.commitAs],
         ["Caller's address", e.callerIP],
       ]}
     />

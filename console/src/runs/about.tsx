@@ -36,6 +36,7 @@ export function About({ run: r, now }: { run: RunSteps; now: number }) {
         ],
         ["Labels", r.labels?.map(plain).join(", ") ?? r.label],
         ["Flow-control key", r.flowControlKey],
+        ["Steps act for", r.commitAs],
         [
           "Invoked by",
           r.invoker && (
