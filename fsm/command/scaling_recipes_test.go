@@ -59,7 +59,7 @@ func commandRecipes() map[string][]string {
 		"function list": {aLibrary + "FUNCTION LIST", aLibrary + "FUNCTION LIST WITHCODE", aLibrary + "FUNCTION LIST LIBRARYNAME none"}, "function dump": {aLibrary + "FUNCTION DUMP"},
 		"function restore": {aLibrary + "FUNCTION RESTORE %functions REPLACE"},
 		"dump":             append(ofValues("DUMP v"), aLong+"DUMP v"),
-		"digest":           {aString + "DIGEST v", aPaged + "DIGEST v"}, "get": {aString + "GET v", aPaged + "GET v"},
+		"digest":           {aString + "DIGEST v", aPaged + "DIGEST v"}, "get": {aString + "GET v", aPaged + "GET v"}, "if": {aString + "IF v EQ %x", aPaged + "IF v EQ %x", aString + "IF v EXISTS"},
 		"lcs":  {"SET a xxxxxxxxxxxxxxxx; SET v %ever; LCS a v", "SET a xexexexexexexexe; SET v %ever; LCS v a IDX", "SET a xexexexexexexexe; SET v %ever; LCS v a LEN"},
 		"mget": {aKeys + "MGET (* k# *)", "MGET (* k# *)", aString + "MGET v v v v", aPaged + "MGET v v"}, "strlen": {aString + "STRLEN v", aPaged + "STRLEN v"},
 		"append": {aString + "APPEND v y; APPEND v z; APPEND v x", "SET v x; APPEND v %x", aPaged + "APPEND v x", aString + "SETRANGE v 1 x; APPEND v x"}, "getrange": {aString + "GETRANGE v 0 -1", aPaged + "GETRANGE v 0 -1", aString + "GETRANGE v 0 1"},

@@ -51,10 +51,10 @@ type family struct {
 // families are all rows that there are.
 func families() []family {
 	return []family{
-		{"generic", "Keys of any type", acl.Keyspace, slices.Concat(generic(), objectRows(), sortRows(), dumpRows())},
+		{"generic", "Keys of any type", acl.Keyspace, slices.Concat(generic(), objectRows(), sortRows(), dumpRows(), conditions())},
 		{"string", "Strings", acl.String, stringRows()},
 		{"connection", "Connection", acl.Connection, connection()},
-		{"transactions", "Transactions", acl.Transaction, append(transactions(), conditions()...)},
+		{"transactions", "Transactions", acl.Transaction, transactions()},
 		{"server", "Server", 0, slices.Concat(server(), memoryRows())},
 		{"acl", "Users (ACL)", 0, aclRows()},
 		{"hash", "Hashes", acl.Hash, hashRows()},
