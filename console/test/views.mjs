@@ -155,7 +155,7 @@ export async function everyView(page, c) {
     [`/runs?id=${run.workflowRunId}`]: "run",
     [keys(c.hostile)]: "key-hostile",
   };
-  /** nameOf is the name of the picture of a view: every view that stands for its kind has one, the overview in walks.mjs. */
+  /** nameOf is the name of the picture of a view: what stands for its kind has one, the overview in walks.mjs. */
   const nameOf = (path) =>
     shots[path] ??
     (path !== "/" && short.has(path)
