@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
@@ -17,25 +18,39 @@ import (
 // MaxCommit is the most commands of one step or answer.
 const MaxCommit = 1000
 
-// commit runs commands in an open database with the rights of a user, and then record, which says why it recorded nothing. If a
-// command is refused, or record refuses, nothing of it has happened; the result says why.
-func (s *State) commit(e *env.Env, d *database, user string, text []byte, record func() *queue.Error) *queue.Error {
+// commits runs the commands of the steps or the answer of one request, which share its budget like the rows of a pipeline.
+type commits struct {
+	tenant
+	e  *env.Env
+	tx *command.Tx // nil before the first
+}
+
+// run runs commands with the rights of a user, and then record, which says why it recorded nothing. If a command is refused, or record
+// refuses, nothing of it has happened; the result says why.
+func (c *commits) run(user string, text []byte, record func() *queue.Error) *queue.Error {
 	rows, err := command.ReadCommit(text, MaxCommit)
 	if err != nil {
 		return errCommit("%s", err)
 	}
-	tx := s.applier.transaction()
-	defer s.applier.recycle(tx)
-	s.prepare(tx, e, &acl.Identity{DB: d.name, By: acl.ByProcess, User: user}, command.OriginHTTP)
-	if tx.User == nil || !tx.User.Enabled() {
-		return errCommit("there is no user %q, or it is off", user)
+	as := acl.Identity{DB: c.d.name, By: acl.ByProcess, User: user}
+	_, u := c.s.resolve(&as)
+	if u == nil || !u.Enabled() {
+		return errCommit("the user of commit-as is not there any more, or is off")
+	}
+	if c.tx == nil {
+		c.tx = c.s.applier.transaction()
+		c.s.prepare(c.tx, c.e, &as, command.OriginHTTP)
+	} else {
+		c.tx.User = u
+		c.s.prepareMemory(c.tx, c.d)
+		c.tx.NextRow()
 	}
 	var recorded *queue.Error
-	at, refused := tx.Commit(rows, func() bool {
+	at, refused := c.tx.Commit(rows, func() bool {
 		recorded = record()
 		return recorded == nil
 	})
-	s.applier.worked += tx.Worked() + commandWork*int64(len(rows))
+	c.s.applier.worked += commandWork * int64(len(rows))
 	switch {
 	case recorded != nil:
 		return recorded
@@ -49,6 +64,14 @@ func (s *State) commit(e *env.Env, d *database, user string, text []byte, record
 	return nil
 }
 
+// end charges the work of the commands to the database.
+func (c *commits) end() {
+	if c.tx != nil {
+		c.s.applier.worked += c.tx.Worked()
+		c.s.applier.recycle(c.tx)
+	}
+}
+
 // mayPass reports whether a command that was refused with an error may be accepted another time.
 func mayPass(text string) bool {
 	code, _, _ := strings.Cut(text, " ")
@@ -59,91 +82,73 @@ func errCommit(format string, args ...any) *queue.Error {
 	return &queue.Error{Code: queue.ErrCommit.Code, Text: queue.ErrCommit.Text + ", and nothing was recorded: " + fmt.Sprintf(format, args...)}
 }
 
-// submit takes in submissions in order, each with its commands if its run has asked for them.
+// submit takes in submissions, each with its commands if its run has asked for them.
 func (t tenant) submit(e *env.Env, n workflow.Submissions) (workflow.Receipts, error) {
+	brings := func(n workflow.Submission) bool { return len(n.Commit) > 0 }
+	if !slices.ContainsFunc(n.Items, brings) {
+		return t.d.workflows.Submit(e, t.d.messages, n)
+	}
+	c := commits{tenant: t, e: e}
+	defer c.end()
 	var out workflow.Receipts
-	for from, to := 0, 0; from < len(n.Items); from = to {
-		for to = from; to < len(n.Items) && len(n.Items[to].Commit) == 0; to++ {
-		}
-		if to == from {
-			to++
-			r, err := t.submitCommit(e, &n.Items[from])
-			if err != nil {
-				return out, err
-			}
-			out.Items = append(out.Items, r)
-			continue
-		}
-		some, err := t.d.workflows.Submit(e, t.d.messages, workflow.Submissions{Items: n.Items[from:to]})
+	for i := range n.Items {
+		one, err := c.submit(workflow.Submissions{Items: n.Items[i : i+1]})
 		if err != nil {
 			return out, err
 		}
-		out.Items = append(out.Items, some.Items...)
+		out.Items = append(out.Items, one)
 	}
 	return out, nil
 }
 
-// submitCommit takes in a step that brings commands.
-func (t tenant) submitCommit(e *env.Env, n *workflow.Submission) (r workflow.Receipt, err error) {
+// submit takes in one submission.
+func (c *commits) submit(one workflow.Submissions) (r workflow.Receipt, err error) {
 	record := func() *queue.Error {
 		var out workflow.Receipts
-		if out, err = t.d.workflows.Submit(e, t.d.messages, workflow.Submissions{Items: []workflow.Submission{*n}}); err != nil {
+		if out, err = c.d.workflows.Submit(c.e, c.d.messages, one); err != nil {
 			return errCommit("%s", err)
 		}
 		r = out.Items[0]
-		if r.Refused == nil && r.Deduplicated {
-			return errCommit("a command has recorded the step")
-		}
 		return r.Refused
 	}
-	user := t.d.workflows.CommitsAs(n)
-	if user == "" {
-		out, err := t.d.workflows.Submit(e, t.d.messages, workflow.Submissions{Items: []workflow.Submission{*n}})
-		if err != nil {
-			return r, err
-		}
-		return out.Items[0], nil
+	n := &one.Items[0]
+	user := ""
+	if len(n.Commit) > 0 {
+		user = c.d.workflows.CommitsAs(n)
 	}
-	if refusal := t.s.commit(e, t.d, user, n.Commit, record); refusal != nil {
-		return workflow.Receipt{Refused: refusal}, err
+	if user == "" {
+		record()
+		return r, err
+	}
+	refusal := c.run(user, n.Commit, func() *queue.Error {
+		if refusal := record(); refusal != nil || !r.Deduplicated {
+			return refusal
+		}
+		return errCommit("a command has recorded the step")
+	})
+	if refusal != nil {
+		r = workflow.Receipt{Refused: refusal}
 	}
 	return r, err
 }
 
-// finish records results in order, each with the commands of its answer if its message has asked for them.
-func (t tenant) finish(e *env.Env, items []queue.Result) (out []queue.Disposition, err error) {
-	for from, to := 0, 0; from < len(items); from = to {
-		for to = from; to < len(items) && len(items[to].Commit) == 0; to++ {
-		}
-		var some queue.Dispositions
-		if to == from {
-			to++
-			some, err = t.finishCommit(e, items[from])
-		} else {
-			some, err = t.d.messages.Finish(e, queue.Results{Items: items[from:to]})
-		}
-		if err != nil {
-			return out, err
-		}
-		out = append(out, some.Items...)
-	}
-	return out, nil
-}
-
-// finishCommit records a result whose answer brings commands. If they are refused the attempt has failed.
-func (t tenant) finishCommit(e *env.Env, n queue.Result) (out queue.Dispositions, err error) {
+// finishCommit records the result of an attempt with the commands of its answer. If they are refused the attempt has failed.
+func (t tenant) finishCommit(e *env.Env, a queue.Answer) (out queue.Dispositions, err error) {
+	c := commits{tenant: t, e: e}
+	defer c.end()
 	record := func() *queue.Error {
-		if out, err = t.d.messages.Finish(e, queue.Results{Items: []queue.Result{n}}); err == nil && !out.Items[0].Stale {
-			return nil
+		if out, err = t.d.messages.Finish(e, queue.Results{Items: []queue.Result{a.Result}}); err != nil || out.Items[0].Stale {
+			return errCommit("a command has ended the attempt")
 		}
-		return errCommit("a command has ended the attempt")
+		return nil
 	}
-	if user := t.d.messages.CommitsAs(&n); user != "" {
-		refusal := t.s.commit(e, t.d, user, n.Commit, record)
-		if refusal == nil || err != nil {
-			return out, err
-		}
-		n.Error = refusal.Text
+	user := t.d.messages.CommitsAs(&a.Result)
+	if user == "" {
+		record()
+	} else if refusal := c.run(user, a.Commit, record); refusal != nil && err == nil {
+		a.Error = refusal.Text
+		record()
 	}
-	return t.d.messages.Finish(e, queue.Results{Items: []queue.Result{n}})
+	t.d.passReports(e)
+	return out, err
 }

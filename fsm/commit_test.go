@@ -172,13 +172,14 @@ func (c *committer) answer(status int, commit string) queue.Disposition {
 	if err != nil || len(out.Attempts) != 1 {
 		c.t.Fatalf("%d attempts, %v", len(out.Attempts), err)
 	}
-	n := queue.Result{AttemptRef: out.Attempts[0].Ref(), Response: queue.Response{Status: status}, Commit: []byte(commit), RetryDelay: 1}
-	done, err := propose(c.deliverer, fsm.Finish, queue.Results{Items: []queue.Result{n, n}}) // as a leader that asks twice
+	n := queue.Answer{Result: queue.Result{AttemptRef: out.Attempts[0].Ref(), Response: queue.Response{Status: status}, RetryDelay: 1}, Commit: []byte(commit)}
+	done, err := propose(c.deliverer, fsm.FinishCommit, n)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if !done.Items[1].Stale {
-		c.t.Errorf("the second result counts: %+v", done.Items[1])
+	again, err := propose(c.deliverer, fsm.FinishCommit, n) // as a leader that asks twice
+	if err != nil || !again.Items[0].Stale {
+		c.t.Errorf("the second result counts: %+v, %v", again.Items[0], err)
 	}
 	return done.Items[0]
 }
@@ -292,4 +293,33 @@ func TestCommitActsInItsDatabase(t *testing.T) {
 		t.Error(r.Refused)
 	}
 	c.want("shop:a", "")
+}
+
+// The steps of one request share its budget of work, and what they do is charged to their database.
+func TestCommitsOfARequestShareItsBudget(t *testing.T) {
+	c := newCommitter(t, 7)
+	var limits fsm.Settings
+	limits.SetWork(2500, 1_000_000)
+	if _, err := propose(c.deliverer, fsm.Configure, limits); err != nil {
+		t.Fatal(err)
+	}
+	c.begin("r", "shop")
+	c.run("SETRANGE shop:large 63999 x")
+	const thousand = `[["INCR","shop:n"],["BITCOUNT","shop:large"]]` // steps
+	var n workflow.Submissions
+	for id := range uint32(4) {
+		n.Items = append(n.Items, step("r", id+1, thousand))
+	}
+	n.Items = append(n.Items, step("r", 5, ""))
+	out, err := propose(c.deliverer, fsm.Submit, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range out.Items {
+		over := r.Refused != nil && strings.Contains(r.Refused.Text, "max request work exceeded")
+		if want := i == 2 || i == 3; over != want || !want && r.Refused != nil {
+			t.Errorf("step %d is answered %v", i+1, r.Refused)
+		}
+	}
+	c.want("shop:n", "2")
 }

@@ -218,10 +218,10 @@ func (s *State) finishIn(e *env.Env, items []queue.Result) ([]queue.Disposition,
 		}
 	}
 	t.setRoom(e)
-	out, err := t.finish(e, items)
+	out, err := d.messages.Finish(e, queue.Results{Items: items})
 	d.passReports(e)
 	t.endRoom()
-	return out, err
+	return out.Items, err
 }
 
 // renew prolongs the leases of attempts of any database.

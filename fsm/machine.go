@@ -339,6 +339,11 @@ func (v *View) Check(as acl.Identity, origin command.Origin, argv [][]byte) (*co
 	return v.s.applier.table.Check(v.prepare(&as, origin), argv)
 }
 
+// MayActAs returns nil if an identity may have answers act for a user of its database; see command.MayActAs.
+func (v *View) MayActAs(as acl.Identity, user string) error {
+	return command.MayActAs(v.prepare(&as, command.OriginHTTP), user)
+}
+
 // Refuse is the reason to discard a transaction of these rows before any of them runs,
 // nil if all can run.
 func (v *View) Refuse(as acl.Identity, origin command.Origin, rows [][][]byte) *reply.Value {

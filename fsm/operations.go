@@ -47,6 +47,8 @@ var (
 	RestoreBackup = define(41, "restore backup", env.Base, restorePrice, (*State).restoreBackup).revokes(always)
 	// Finish tells how attempts went.
 	Finish = define(3, "finish", env.Base, finishPrice, (*State).finish)
+	// FinishCommit tells how an attempt went whose answer brings commands; see commit.go.
+	FinishCommit = defineOwned(69, "finish with commands", env.Files, messagesPrice((*queue.Store).AnswerPrice), tenant.finishCommit)
 	// Publish makes messages: publish, enqueue and batch.
 	Publish = defineOwned(16, "publish", env.Base, messagesPriceWithin((*queue.Store).PublishPrice), inMessages((*queue.Store).Publish))
 	// CancelMessages cancels messages, one or many.

@@ -2,11 +2,13 @@ package httpapi_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
@@ -91,4 +93,52 @@ func TestCommitsStayInTheirDatabase(t *testing.T) {
 	}
 	m.token = httpapitest.MessagesToken
 	m.want(403, "", "POST", "/v2/publish/http://sink.example/x", "x", "Svc-Commit-As", "default", "Svc-Commit-Token", own)
+}
+
+// TestCommitTokensGoNoFurther: what an SDK forwards with a trigger, to the endpoint and to the failure function, has no token and
+// names no user.
+func TestCommitTokensGoNoFurther(t *testing.T) {
+	m := startMail(t)
+	const to = "http://app.example/f"
+	forwarded := func(before string) (list []string) {
+		for _, name := range []string{"Upstash-Commit-As", "Svc-Commit-Token", "X-Own"} {
+			value := map[string]string{"Upstash-Commit-As": "default", "Svc-Commit-Token": httpapitest.Token, "X-Own": "own"}[name]
+			list = append(list, before+"-Forward-"+name, value)
+		}
+		return list
+	}
+	header := slices.Concat(forwarded("Upstash"), forwarded("Upstash-Failure-Callback"), forwarded("Upstash-Callback"),
+		[]string{"Upstash-Failure-Callback", to, "Upstash-Callback", to, "Upstash-Delay", "1h"})
+	m.want(200, "", "POST", "/v2/publish/"+to, "x", header...)
+	m.want(200, "", "POST", "/v2/trigger/"+to, "x", append(header, "Upstash-Workflow-RunId", "r")...)
+	_, err := m.nodes.Nodes[0].Read(t.Context(), fsm.Reading{}, func(v *fsm.View) {
+		all := []*queue.Options{&v.Workflows().Find("r", 0).Options}
+		events, _, _ := v.Messages().Events(&queue.Filter{}, queue.Page{Limit: 10})
+		for i := range events {
+			all = append(all, &events[i].Content.Options)
+		}
+		if len(all) < 2 {
+			t.Fatalf("%d messages and runs", len(all))
+		}
+		for _, o := range all {
+			for _, part := range []*queue.Options{o, optionsOf(o.Callback), optionsOf(o.Failure)} {
+				if text := fmt.Sprintf("%+v", part.Header); strings.Contains(strings.ToLower(text), "commit") || strings.Contains(text, httpapitest.Token) {
+					t.Errorf("kept: %s", text)
+				}
+			}
+			if o.CommitAs != "default" || queue.Value(o.Header, "X-Own") != "own" {
+				t.Errorf("acts for %q, forwards %+v", o.CommitAs, o.Header)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func optionsOf(c *queue.Callback) *queue.Options {
+	if c == nil {
+		return &queue.Options{}
+	}
+	return &c.Options
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -14,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/workflows"
 	"github.com/trireme-dev/trireme/node/quota"
@@ -136,29 +135,13 @@ func roleIn(v *fsm.View, as acl.Identity) acl.Role {
 	return acl.NoRole
 }
 
-// setUserRow is the command whose right is that of giving any right to oneself.
-var setUserRow = [][]byte{[]byte("ACL"), []byte("SETUSER"), []byte("nobody")}
-
-// actAs returns nil if the owner of a token may have answers act for a user of a database: the user itself, whoever may change the
-// users there, and the admin.
+// actAs returns nil if the owner of a token may have answers act for a user of a database.
 func (s *Server) actAs(ctx context.Context, db, token, user string) (err error) {
 	bearer := acl.ParseBearer([]byte(token))
-	_, failed := s.engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) {
-		as := v.Bearer(db, &bearer)
-		may := as.User == user || as.By == acl.ByAdmin
-		if !may && as.Known() {
-			_, refusal := v.Check(as, command.OriginHTTP, setUserRow)
-			may = refusal == nil
-		}
-		switch {
-		case v.Level() < env.Files:
-			err = &messages.Error{Status: http.StatusPreconditionFailed, Text: "commit-as needs feature level " + strconv.Itoa(int(env.Files)) + ": upgrade all nodes"}
-		case !as.Known() || !may:
-			err = &messages.Error{Status: http.StatusForbidden, Text: "the token may not act for the user of commit-as: send a token of that user, or of one that may run ACL SETUSER, as Svc-Commit-Token"}
-		case v.User(acl.Identity{DB: db, By: acl.ByProcess, User: user}) == nil:
-			err = messages.Invalid("invalid commit-as: there is no user %q in the database", user)
-		}
-	})
+	_, failed := s.engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) { err = v.MayActAs(v.Bearer(db, &bearer), user) })
+	if errors.Is(err, queue.ErrForbidden) {
+		err = &messages.Error{Status: http.StatusForbidden, Text: err.Error() + ": send a token of one of them as Svc-Commit-Token"}
+	}
 	return errors.Join(failed, err)
 }
 

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -35,4 +36,16 @@ func (s *Sender) commitIn(p *reply, c *queue.Content) string {
 		}
 	}
 	return ""
+}
+
+// commit records a result with the commands of its answer, by an entry of its own that its database pays for: a database that owes time
+// to others waits here, with a sender that it has, and not with one of the recorders, which all databases have. It returns false
+// if the commands were refused before they ran: the attempt has failed then, and remains to be recorded.
+func (s *Scheduler) commit(one *attemptResult, commands []byte) bool {
+	n := queue.Answer{Result: one.Result, Commit: commands}
+	err := s.propose([]attemptResult{*one}, func(ctx context.Context) (queue.Dispositions, error) { return s.Claimer.Commit(ctx, n) })
+	if err != nil {
+		one.Error = "the commands were refused: " + err.Error()
+	}
+	return err == nil
 }

@@ -92,6 +92,11 @@ func (e *engine) Finish(_ context.Context, n queue.Results) (out queue.Dispositi
 	return out, err
 }
 
+// Commit records an answer without its commands, which are for a state.
+func (e *engine) Commit(ctx context.Context, n queue.Answer) (queue.Dispositions, error) {
+	return e.Finish(ctx, queue.Results{Items: []queue.Result{n.Result}})
+}
+
 func (e *engine) set(f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

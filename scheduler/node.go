@@ -89,6 +89,18 @@ func (nc nodeClaimer) Finish(ctx context.Context, n queue.Results) (queue.Dispos
 	return fsm.Do(ctx, nc.n, fsm.Finish, n)
 }
 
+// Commit is proposed as an operation of the attempt's database, which pays for the commands.
+func (nc nodeClaimer) Commit(ctx context.Context, n queue.Answer) (out queue.Dispositions, err error) {
+	if n.DB == "" {
+		return fsm.Do(ctx, nc.n, fsm.FinishCommit, n)
+	}
+	var number uint64
+	nc.n.Machine().View(0, [16]byte{}, func(v *fsm.View) { number = v.Database(n.DB) })
+	owned, err := fsm.Do(ctx, nc.n, fsm.InDatabase, fsm.Owned{Database: n.DB, Number: number, Code: fsm.FinishCommit.Code, Body: fsm.FinishCommit.Body(n)})
+	out, _ = owned.Value.(queue.Dispositions)
+	return out, err
+}
+
 // Keys returns the signing keys of a database (empty = default) in the node's state now. A rotation is answered by the leader
 // after it is applied there, so no attempt that the leader signs afterwards uses the old key.
 func Keys(n Node, db string) queue.Keys {
@@ -107,7 +119,7 @@ type nodePiggybacker struct {
 // make due, such as commands of a transaction, gets an Advance of its own.
 func MakesDue(code uint16) bool {
 	switch code {
-	case fsm.Publish.Code, fsm.Finish.Code, fsm.Submit.Code, fsm.Await.Code, fsm.NotifyEvent.Code, fsm.EndRun.Code, fsm.Revive.Code, fsm.InDatabase.Code, fsm.RunNow.Code, fsm.RunSchedule.Code:
+	case fsm.Publish.Code, fsm.Finish.Code, fsm.FinishCommit.Code, fsm.Submit.Code, fsm.Await.Code, fsm.NotifyEvent.Code, fsm.EndRun.Code, fsm.Revive.Code, fsm.InDatabase.Code, fsm.RunNow.Code, fsm.RunSchedule.Code:
 		return true
 	}
 	return false

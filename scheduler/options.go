@@ -25,11 +25,13 @@ type Claimer interface {
 	Advance(context.Context, queue.Demand) ([]queue.Attempt, error)
 	Renew(context.Context, queue.Renewal) (queue.Renewed, error)
 	Finish(context.Context, queue.Results) (queue.Dispositions, error)
+	// Commit is Finish for one attempt with the commands of its answer. A refusal is a *queue.Error or an *fsm.Error: nothing is recorded.
+	Commit(context.Context, queue.Answer) (queue.Dispositions, error)
 }
 
 // Deliverer sends attempts. ok is false if ctx ended before the outcome was known.
 type Deliverer interface {
-	Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool)
+	Send(ctx context.Context, a *queue.Attempt) (n queue.Answer, ok bool)
 }
 
 const (

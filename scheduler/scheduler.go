@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -214,24 +215,28 @@ func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 		failpoint.Eval(failpoint.AfterAnswer)
 		if !ok {
 			// Its outcome is unknown, but it has ended: the next one need not wait for the lease.
-			n = queue.Result{AttemptRef: a.Ref(), Lost: true}
+			n = queue.Answer{Result: queue.Result{AttemptRef: a.Ref(), Lost: true}}
 			t.s.sent.lost.Inc()
 		} else {
-			t.s.count(&n)
+			t.s.count(&n.Result)
 			t.Outcome(a.Content.Host(), n.Response.Status != 0, time.Now())
 		}
-		t.s.logAttempt(a, &n)
+		t.s.logAttempt(a, &n.Result)
 		n.DB = a.DB
-		t.s.results <- attemptResult{Result: n, attempt: a, claims: t.claims, at: time.Now()}
+		one := attemptResult{Result: n.Result, attempt: a, claims: t.claims, at: time.Now()}
+		if len(n.Commit) > 0 && t.s.commit(&one, n.Commit) {
+			return
+		}
+		t.s.results <- one
 	})
 }
 
 // send turns a panic into a failed attempt: one message must not end the node.
-func (t *term) send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool) {
+func (t *term) send(ctx context.Context, a *queue.Attempt) (n queue.Answer, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.s.Log.Error("sending a message panicked", append(t.s.traceIDs(a), "message", a.ID.String(), "attempt", a.Number, "panic", p)...)
-			n, ok = queue.Result{AttemptRef: a.Ref(), Error: fmt.Sprintf("internal error: %v", p), RetryDelay: queue.MaxRetryDelay / 24}, true
+			n, ok = queue.Answer{Result: queue.Result{AttemptRef: a.Ref(), Error: fmt.Sprintf("internal error: %v", p), RetryDelay: queue.MaxRetryDelay / 24}}, true
 		}
 	}()
 	whole := a.Loaded()
@@ -293,20 +298,42 @@ func (s *Scheduler) record(results []attemptResult) {
 	for i := range results {
 		n.Items[i] = results[i].Result
 	}
+	err := s.propose(results, func(ctx context.Context) (queue.Dispositions, error) { return s.Claimer.Finish(ctx, n) })
+	if err != nil {
+		s.Log.Error("results were refused", "count", len(results), "error", err)
+		s.lose(results)
+	}
+}
+
+// propose proposes results, releases their claims, and returns nil once they are in the log or known to be lost. The error is a
+// refusal: nothing is recorded or released.
+func (s *Scheduler) propose(results []attemptResult, try func(context.Context) (queue.Dispositions, error)) error {
 	var dispositions queue.Dispositions
 	for {
 		var err error
-		if dispositions, err = s.propose(n); err == nil {
+		if dispositions, err = once(try); err == nil {
 			break
+		}
+		var refusal interface{ RefusalCode() string }
+		if errors.As(err, &refusal) {
+			return err
 		}
 		s.Log.Debug("results were not recorded", "count", len(results), "error", err)
 		if s.isDraining() || time.Since(results[0].at) > resultLifetime {
-			s.sent.lost.Add(float64(len(results)))
-			break
+			s.lose(results)
+			return nil
 		}
 		time.Sleep(retryInterval)
 	}
 	s.notifyDispositions(results, dispositions.Items)
+	releaseClaims(results)
+	return nil
+}
+
+// lose gives up results that can't be recorded.
+func (s *Scheduler) lose(results []attemptResult) {
+	s.sent.lost.Add(float64(len(results)))
+	s.notifyDispositions(results, nil)
 	releaseClaims(results)
 }
 
@@ -338,9 +365,9 @@ func releaseClaims(results []attemptResult) {
 	}
 }
 
-// propose allows one proposal as long as the node needs to find a new leader.
-func (s *Scheduler) propose(n queue.Results) (queue.Dispositions, error) {
+// once allows one proposal as long as the node needs to find a new leader.
+func once(try func(context.Context) (queue.Dispositions, error)) (queue.Dispositions, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
-	return s.Claimer.Finish(ctx, n)
+	return try(ctx)
 }

@@ -160,7 +160,7 @@ func TestResultsAreRecordedAfterTheTerm(t *testing.T) {
 		n, ok := testSender(t).Send(ctx, a)
 		e.set(func() { e.lost = true })
 		close(answered)
-		return n, ok
+		return n.Result, ok
 	})
 	end := lead(t, s)
 	id := e.publish(t, queue.Publication{URL: url})
@@ -333,8 +333,9 @@ func TestRampAfterAnElection(t *testing.T) {
 
 type delivererFunc func(context.Context, *queue.Attempt) (queue.Result, bool)
 
-func (df delivererFunc) Send(ctx context.Context, a *queue.Attempt) (queue.Result, bool) {
-	return df(ctx, a)
+func (df delivererFunc) Send(ctx context.Context, a *queue.Attempt) (queue.Answer, bool) {
+	n, ok := df(ctx, a)
+	return queue.Answer{Result: n}, ok
 }
 
 // plainSink is a sink that keeps nothing of what it gets.

@@ -92,16 +92,16 @@ func NewSender(o SenderOptions) *Sender {
 
 // Send makes one attempt and says how it went. It takes no longer than the attempt's
 // timeout. If ctx ends first, the outcome is not known, and ok is false.
-func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool) {
+func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Answer, ok bool) {
 	ref := a.Ref()
 	begin := time.Now()
 	a, d, ok := s.withRun(a)
 	if !ok {
-		return queue.Result{AttemptRef: ref, Error: workflow.RunOver}, true
+		return queue.Answer{Result: queue.Result{AttemptRef: ref, Error: workflow.RunOver}}, true
 	}
 	timed, cancel := context.WithTimeout(ctx, time.Duration(a.Timeout)*time.Millisecond)
 	defer cancel()
-	n = queue.Result{AttemptRef: ref}
+	n.AttemptRef = ref
 	p, err := s.exchange(timed, a, d, begin)
 	if err != nil {
 		if ctx.Err() != nil {

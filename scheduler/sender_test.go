@@ -44,7 +44,7 @@ func send(t *testing.T, s *Sender, a *queue.Attempt) queue.Result {
 	if !ok || n.AttemptRef != a.Ref() {
 		t.Fatalf("%v, %v", n, ok)
 	}
-	return n
+	return n.Result
 }
 
 // seen is a request as a destination sees it.

@@ -43,6 +43,10 @@ func (v *vain) Renew(context.Context, queue.Renewal) (queue.Renewed, error) {
 	return queue.Renewed{}, v.ask()
 }
 
+func (v *vain) Commit(ctx context.Context, n queue.Answer) (queue.Dispositions, error) {
+	return v.Finish(ctx, queue.Results{Items: []queue.Result{n.Result}})
+}
+
 func (v *vain) Finish(context.Context, queue.Results) (queue.Dispositions, error) {
 	return queue.Dispositions{}, v.ask()
 }

@@ -8,3 +8,12 @@ export async function bodyOf(req) {
   }
   return Buffer.concat(parts);
 }
+
+// relay has a handler of the SDK answer a request of node:http.
+export async function relay(handler, base, req, res, body) {
+  const request = new Request(base + req.url, { method: req.method, headers: req.headers, body: body.length ? body : undefined });
+  const answer = await handler({ request, url: new URL(request.url) });
+  res.writeHead(answer.status, Object.fromEntries(answer.headers));
+  res.end(Buffer.from(await answer.arrayBuffer()));
+  return answer.status;
+}

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import { commit, commitAs } from "../commit/index.js";
-import { bodyOf } from "./body.mjs";
+import { bodyOf, relay } from "./body.mjs";
 import { Client, MessagesClient, createWorkflow, serveMany } from "./sdk.mjs";
 
 const urls = process.env.TRIREME_URLS.split(",");
@@ -68,10 +68,7 @@ const server = http.createServer(async (req, res) => {
     res.setHeader("Upstash-Commit", "body");
     return res.end(JSON.stringify([["SET", "shop:large", "x".repeat(100_000)], ["MSG.PUBLISH", `${base}/mail`, "large"]]));
   }
-  const request = new Request(base + req.url, { method: req.method, headers: req.headers, body });
-  const answer = await POST({ request, url: new URL(request.url) });
-  res.writeHead(answer.status, Object.fromEntries(answer.headers));
-  res.end(Buffer.from(await answer.arrayBuffer()));
+  await relay(POST, base, req, res, body);
 });
 await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
 const base = `http://127.0.0.1:${server.address().port}`;

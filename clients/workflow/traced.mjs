@@ -6,7 +6,7 @@
 import http from "node:http";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { bodyOf } from "./body.mjs";
+import { bodyOf, relay } from "./body.mjs";
 import { Client, MessagesClient, createWorkflow, serveMany } from "./sdk.mjs";
 
 const [baseUrl] = process.env.TRIREME_URLS.split(",");
@@ -47,10 +47,7 @@ const server = http.createServer(async (req, res) => {
     res.statusCode = ++answers === 1 ? 500 : 200;
     return res.end("ok");
   }
-  const request = new Request(base + req.url, { method: req.method, headers: req.headers, body });
-  const answer = await POST({ request, url: new URL(request.url) });
-  res.writeHead(answer.status, Object.fromEntries(answer.headers));
-  res.end(Buffer.from(await answer.arrayBuffer()));
+  await relay(POST, base, req, res, body);
 });
 await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
 const base = `http://127.0.0.1:${server.address().port}`;

@@ -80,7 +80,11 @@ func ifHolds(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	return whether(equal == (o != nil && o.Len() == len(value) && o.Text() == string(value)))
+	if o == nil || o.Len() != len(value) {
+		return whether(!equal)
+	}
+	text := tx.readText(o)
+	return whether(equal == (text.Text() == string(value)))
 }
 
 func whether(holds bool) reply.Value {
@@ -90,23 +94,35 @@ func whether(holds bool) reply.Value {
 	return reply.OK()
 }
 
-// mayActAs refuses a message or run whose answers are to act for a user, unless the caller is that user or may give itself any right.
-func mayActAs(tx *Tx, user string) error {
-	if user == "" {
-		return nil
+// MayActAs refuses a message or run whose answers are to act for a user, unless the caller is that user or may give itself any right.
+func MayActAs(tx *Tx, user string) error {
+	no := func(of *queue.Error, text string) error {
+		return &queue.Error{Code: of.Code, Text: "invalid commit-as: " + text}
 	}
-	no := func(text string) error {
-		return &queue.Error{Code: queue.ErrInvalid.Code, Text: "invalid COMMIT-AS: " + text}
+	if tx.Level < env.Files {
+		return no(queue.ErrInvalid, "it needs feature level "+strconv.Itoa(int(env.Files))+": upgrade all nodes")
 	}
-	setUser := tx.Table.Find([][]byte{[]byte("ACL"), []byte("SETUSER")})
-	denied, _ := tx.User.Permit(&acl.Call{Command: setUser.number})
-	switch {
-	case tx.Level < env.Files:
-		return no("it needs feature level " + strconv.Itoa(int(env.Files)) + ": upgrade all nodes")
-	case tx.User.Name != user && !tx.User.Free() && denied != acl.Permitted:
-		return no("only that user, or one that may run ACL SETUSER, may name it")
-	case tx.Users.User(user) == nil:
-		return no("there is no such user in the database")
+	if tx.User == nil {
+		return no(queue.ErrForbidden, onlyThatUser)
+	}
+	if tx.User.Name != user && !tx.User.Free() {
+		setUser := tx.Table.Find([][]byte{[]byte("ACL"), []byte("SETUSER")})
+		if denied, _ := tx.User.Permit(&acl.Call{Command: setUser.number}); denied != acl.Permitted {
+			return no(queue.ErrForbidden, onlyThatUser)
+		}
+	}
+	if tx.Users.User(user) == nil {
+		return no(queue.ErrInvalid, "there is no such user in the database")
 	}
 	return nil
+}
+
+const onlyThatUser = "only that user, or one that may run ACL SETUSER, may name it"
+
+// commitsAs is MayActAs for the options of a command.
+func commitsAs(tx *Tx, p *queue.Publication) error {
+	if p.CommitAs == "" {
+		return nil
+	}
+	return MayActAs(tx, p.CommitAs)
 }

@@ -104,7 +104,7 @@ func messageOptions(tx *Tx, a *Args) (queue.Publication, error) {
 	}
 	p, err := c.Done()
 	if err == nil {
-		err = mayActAs(tx, p.CommitAs)
+		err = commitsAs(tx, &p)
 	}
 	return p, err
 }

@@ -75,7 +75,7 @@ func runOptions(tx *Tx, a *Args) (run string, p queue.Publication, refusal error
 		return run, p, &queue.Error{Code: queue.ErrInvalid.Code, Text: "schedules are made through the HTTP API"}
 	}
 	if p, refusal = c.Done(); refusal == nil {
-		refusal = mayActAs(tx, p.CommitAs)
+		refusal = commitsAs(tx, &p)
 	}
 	return run, p, refusal
 }

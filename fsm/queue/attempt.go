@@ -234,29 +234,37 @@ type Result struct {
 	Lost bool
 	// DB is the database of the attempt.
 	DB string
-	// Commit are the commands of the answer, a JSON array of arrays; empty if it has none, or none were asked for.
-	Commit []byte
 }
 
 // delivers reports whether the destination has taken the message, and what it brought was not refused.
 func (r *Result) delivers() bool { return r.Response.ok() && r.Error == "" }
 
-// Fields codes the value in its wire format. A decoded Commit aliases the input.
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
 func (r *Result) Fields(c *wire.Codec) {
 	r.AttemptRef.Fields(c)
 	c.Record(r.Response.Fields)
 	c.Text(&r.Error)
 	c.Varint(&r.RetryDelay)
 	c.Varint(&r.Took)
-	if c.More(r.Lost || r.DB != "" || len(r.Commit) > 0) {
+	if c.More(r.Lost || r.DB != "") {
 		c.Bool(&r.Lost)
 	}
-	if c.More(r.DB != "" || len(r.Commit) > 0) {
+	if c.More(r.DB != "") {
 		c.Text(&r.DB)
 	}
-	if c.More(len(r.Commit) > 0) { // from the level env.Files on
-		c.Bytes(&r.Commit)
-	}
+}
+
+// Answer is the result of an attempt with the commands that its answer brings.
+type Answer struct {
+	Result
+	// Commit is a JSON array of arrays, empty if the answer brings no commands or none were asked for.
+	Commit []byte
+}
+
+// Fields codes the value in its wire format. Decoded texts and bytes alias the input.
+func (a *Answer) Fields(c *wire.Codec) {
+	c.Record(a.Result.Fields)
+	c.Bytes(&a.Commit)
 }
 
 // Results is the argument of the operation Finish.

@@ -19,6 +19,8 @@ var (
 	ErrQuota = &Error{Code: "quota", Text: "quota exceeded"}
 	// ErrMemory: the state is as large as it may be: 503.
 	ErrMemory = &Error{Code: "memory", Text: "memory limit reached, nothing was published"}
+	// ErrForbidden: who asks has not the rights that it asks for: 403.
+	ErrForbidden = &Error{Code: "forbidden", Text: "not permitted"}
 	// ErrCommit: commands that an answer or a step brought were refused, and with them the answer or the step: 412, after which an
 	// SDK does not try again.
 	ErrCommit = &Error{Code: "commit", Text: "the commands were refused"}

@@ -234,7 +234,9 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	k.r.Config = detached(n.config(e, nil))
 	k.r.Config.Invoker = old.Invoker
 	k.r.Config.Options = k.r.InTrace(old.Trace)
-	k.r.CommitAs, k.r.Given = old.CommitAs, k.r.Given&^queue.GivenCommit|old.Given&queue.GivenCommit
+	if k.r.CommitAs == "" {
+		k.r.CommitAs, k.r.Given = old.CommitAs, k.r.Given|old.Given&queue.GivenCommit
+	}
 	first := k.first(n)
 	first.ID, first.Created = entry.ID, entry.Created
 	k.dispatch(place{old.No, 0}, first)

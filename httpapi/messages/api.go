@@ -203,6 +203,7 @@ var statuses = []struct {
 	status int
 }{
 	{queue.ErrInvalid, http.StatusBadRequest},
+	{queue.ErrForbidden, http.StatusForbidden},
 	{queue.ErrCommit, http.StatusPreconditionFailed},
 	{queue.ErrCondition, http.StatusConflict},
 	{queue.ErrNotFound, http.StatusNotFound},

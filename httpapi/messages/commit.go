@@ -16,12 +16,22 @@ const (
 )
 
 // commits sets the user with whose rights the commands of an answer run, if the message of a request names one. Its publisher proves
-// that it may act for the user by a token.
+// that it may act for that user by a token, which goes no further.
 func (a *API) commits(r *http.Request, query string, f fields, o *queue.Options) error {
-	return a.actFor(r, query, f.get(commitAs), f.get(commitToken), o)
-}
-
-func (a *API) actFor(r *http.Request, query, user, token string, o *queue.Options) error {
+	user, token := f.get(commitAs), f.get(commitToken)
+	for _, prefix := range a.Parser.Prefixes {
+		for _, own := range []struct {
+			name string
+			v    *string
+		}{{commitAs, &user}, {commitToken, &token}} {
+			// SDKs forward all headers of a trigger, to failure functions too
+			header := prefix + "-" + own.name
+			if *own.v == "" {
+				*own.v = f.get("forward-" + strings.ToLower(header))
+			}
+			dropHeader(o, header)
+		}
+	}
 	if user == "" {
 		return nil
 	}
@@ -43,18 +53,28 @@ func (a *API) actFor(r *http.Request, query, user, token string, o *queue.Option
 	return nil
 }
 
-// RunCommits is for the start of a run. SDKs forward all headers of a trigger to the endpoint, so these fields count there too, and
-// are not forwarded.
-func (a *API) RunCommits(r *http.Request, query string, h *Headers, o *queue.Options) error {
-	user, token := h.Field(commitAs), h.Field(commitToken)
-	for _, prefix := range a.Parser.Prefixes {
-		for name, v := range map[string]*string{commitAs: &user, commitToken: &token} {
-			header := prefix + "-" + name
-			if *v == "" {
-				*v = h.Field("forward-" + strings.ToLower(header))
-			}
-			o.Header = slices.DeleteFunc(o.Header, func(f queue.Field) bool { return strings.EqualFold(f.Name, header) })
+// Commits does so for the start of a run.
+func (a *API) Commits(r *http.Request, query string, h *Headers, o *queue.Options) error {
+	return a.commits(r, query, h.fields, o)
+}
+
+// asksToCommit reports whether the fields of a request name a user, or bring a token, for the commands of answers.
+func asksToCommit(f fields) bool {
+	for name := range f {
+		if strings.HasSuffix(name, commitAs) || strings.HasSuffix(name, commitToken) {
+			return true
 		}
 	}
-	return a.actFor(r, query, user, token, o)
+	return false
+}
+
+// dropHeader takes a header out of what a message and its callbacks forward.
+func dropHeader(o *queue.Options, name string) {
+	of := func(f queue.Field) bool { return strings.EqualFold(f.Name, name) }
+	o.Header = slices.DeleteFunc(o.Header, of)
+	for _, c := range []*queue.Callback{o.Callback, o.Failure} {
+		if c != nil {
+			c.Options.Header = slices.DeleteFunc(c.Options.Header, of)
+		}
+	}
 }

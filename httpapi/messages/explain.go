@@ -102,6 +102,9 @@ func deadText(x *queue.Explanation) string {
 	if status := x.Dead.Response.Status; status != 0 {
 		how = fmt.Sprintf("with status %d", status)
 	}
+	if status := x.Dead.Response.Status; status/100 == 2 { // the answer was refused
+		how = "because " + x.Dead.Error
+	}
 	switch {
 	case x.Attempts < x.Allowed:
 		return fmt.Sprintf("attempt %d of %d failed %s, which asked for no retry", x.Attempts, x.Allowed, how)

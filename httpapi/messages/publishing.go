@@ -32,7 +32,11 @@ func (p *Publishing) asksForSchedule() bool {
 	return cron || p.scheduled
 }
 
-// read reads the message that a request publishes. Without a state it does not read the defaults of a URL group.
+// errNeedsState says that a request can't be read without a state.
+var errNeedsState = errors.New("messages: the request needs a look at the state")
+
+// read reads the message that a request publishes. Without a state it does not read the defaults of a URL group, and refuses what asks
+// for the rights of a user.
 func (p *Publishing) read(queueName, destination string, state bool) error {
 	q := p.request
 	body, err := q.body(q.MaxBody)
@@ -41,7 +45,9 @@ func (p *Publishing) read(queueName, destination string, state bool) error {
 	}
 	c := q.call(queueName, destination, body)
 	if !state {
-		c.defaults = nil
+		if c.defaults = nil; asksToCommit(q.Parser.fieldsOf(c)) {
+			return errNeedsState
+		}
 	}
 	if item, ok, err := q.runItem(c); ok && !p.scheduled {
 		run := item // only such a message pays for it
@@ -71,7 +77,7 @@ func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, t Target
 	}{request: request{API: a.In(access), w: w, r: r, Target: t, route: publishing}}
 	n := &both.Publishing
 	n.request, n.access = &both.request, access
-	if n.read(queueName, destination, false) != nil || n.run != nil || n.message.Group != "" || n.asksForSchedule() || n.message.CommitAs != "" {
+	if n.read(queueName, destination, false) != nil || n.run != nil || n.message.Group != "" || n.asksForSchedule() {
 		return nil // of a group the options are read first, and its endpoints are as many messages
 	}
 	return n

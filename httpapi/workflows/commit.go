@@ -36,23 +36,20 @@ func commitOf(body []byte) []byte {
 	return result.Commit
 }
 
-// keepAsked drops the commands of steps whose runs have not asked for any: they need not be in the log, and below the level env.Files
-// there may be nodes that can't read them.
-func (a *API) keepAsked(ctx context.Context, items []workflow.Submission) error {
-	brings := func(n workflow.Submission) bool { return len(n.Commit) > 0 }
-	if !slices.ContainsFunc(items, brings) {
+// keepKnown drops the commands of steps below the level env.Files, where no run can have asked for them, and where there may be nodes
+// that can't read them.
+func (a *API) keepKnown(ctx context.Context, items []workflow.Submission) error {
+	if !slices.ContainsFunc(items, func(n workflow.Submission) bool { return len(n.Commit) > 0 }) {
 		return nil
 	}
-	asked := make([]bool, len(items))
-	_, err := a.Engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) {
-		for i := range items {
-			asked[i] = brings(items[i]) && v.Level() >= env.Files && v.Workflows().CommitsAs(&items[i]) != ""
-		}
-	})
+	var level env.Level
+	if _, err := a.Engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) { level = v.Level() }); err != nil {
+		return err
+	}
 	for i := range items {
-		if !asked[i] {
+		if level < env.Files {
 			items[i].Commit = nil
 		}
 	}
-	return err
+	return nil
 }

@@ -32,7 +32,7 @@ func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, 
 			return nil, ofItem(len(items), i, err)
 		}
 	}
-	if err := a.keepAsked(r.Context(), n.Items); err != nil {
+	if err := a.keepKnown(r.Context(), n.Items); err != nil {
 		return nil, err
 	}
 	out, err := fsm.Do(r.Context(), a.Engine, fsm.Submit, n)

@@ -80,9 +80,9 @@ var commits = []Fault{
 			},
 			{
 				"fsm/commit.go",
-				`		if r.Refused == nil && r.Deduplicated {
+				`		if refusal := record(); refusal != nil || !r.Deduplicated {
 `,
-				`		if r.Refused == nil && r.Deduplicated && false {
+				`		if refusal := record(); refusal != nil || !r.Deduplicated || true {
 `,
 			},
 		},
@@ -93,10 +93,9 @@ var commits = []Fault{
 		[]Edit{
 			{
 				"fsm/commit.go",
-				`		return workflow.Receipt{Refused: refusal}, err
+				`		r = workflow.Receipt{Refused: refusal}
 `,
 				`		record()
-		return r, err
 `,
 			},
 		},
