@@ -9,7 +9,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // acl runs a command with the Standard token of default.
@@ -72,6 +74,26 @@ func TestNobodyLendsRights(t *testing.T) {
 			if good := status/100 == 2; good != c.good || !good && status != 403 && status != 400 {
 				t.Errorf("%s for %s with %q: status %d, %s", name, c.user, c.token, status, text)
 			}
+		}
+	}
+}
+
+// TestBatchAsksOnce: a batch whose items all name the same user asks the state once.
+func TestBatchAsksOnce(t *testing.T) {
+	g := newGateway(t, func(o *httpapi.Options) { o.Messages = &messages.Parser{Prefixes: httpapitest.Prefixes()} })
+	for _, path := range []string{"/v2/batch", "/v2/batch/trigger"} {
+		item := `{"destination":"http://app.example/x","headers":{"Svc-Commit-As":"default","Svc-Commit-Token":"` + httpapitest.Token + `"}}`
+		asked := func(items int) int64 {
+			_, before := g.engine.Calls()
+			a := g.ask(t, "POST", path, "["+strings.TrimSuffix(strings.Repeat(item+",", items), ",")+"]", "Authorization: Bearer "+httpapitest.MessagesToken)
+			if a.status/100 != 2 {
+				t.Fatalf("%s: status %d, %.200s", path, a.status, a.body)
+			}
+			_, after := g.engine.Calls()
+			return after - before
+		}
+		if one, many := asked(1), asked(400); many > one {
+			t.Errorf("%s: %d reads for one item, %d for 400", path, one, many)
 		}
 	}
 }

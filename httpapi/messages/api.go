@@ -75,6 +75,7 @@ type request struct {
 	byToken bool
 	// groups holds the defaults of the URL groups that the request has read so far.
 	groups map[string]fields
+	judged Judged
 	// unknown holds the service headers of which the answer warns.
 	unknown []string
 }

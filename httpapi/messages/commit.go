@@ -15,9 +15,16 @@ const (
 	commitToken = "commit-token"
 )
 
+// Judged has what was found out of users and tokens, so that a batch asks the state once for each pair.
+type Judged map[[2]string]error
+
 // commits sets the user with whose rights the commands of an answer run, if the message of a request names one. Its publisher proves
 // that it may act for that user by a token, which goes no further.
-func (a *API) commits(r *http.Request, query string, f fields, o *queue.Options) error {
+func (re *request) commits(f fields, o *queue.Options) error {
+	return re.API.commits(re.r, re.Query, f, o, &re.judged)
+}
+
+func (a *API) commits(r *http.Request, query string, f fields, o *queue.Options, judged *Judged) error {
 	user, token := f.get(commitAs), f.get(commitToken)
 	for _, prefix := range a.Parser.Prefixes {
 		for _, own := range []struct {
@@ -46,16 +53,25 @@ func (a *API) commits(r *http.Request, query string, f fields, o *queue.Options)
 	if token = strings.TrimSpace(token); token == "" {
 		token, _ = credential(r, query)
 	}
-	if err := a.ActAs(r.Context(), a.db, token, p.CommitAs); err != nil {
-		return err
+	pair := [2]string{p.CommitAs, token}
+	verdict, known := (*judged)[pair]
+	if !known {
+		if *judged == nil {
+			*judged = Judged{}
+		}
+		verdict = a.ActAs(r.Context(), a.db, token, p.CommitAs)
+		(*judged)[pair] = verdict
+	}
+	if verdict != nil {
+		return verdict
 	}
 	o.CommitAs, o.Given = p.CommitAs, o.Given|queue.GivenCommit
 	return nil
 }
 
 // Commits does so for the start of a run.
-func (a *API) Commits(r *http.Request, query string, h *Headers, o *queue.Options) error {
-	return a.commits(r, query, h.fields, o)
+func (a *API) Commits(r *http.Request, query string, h *Headers, o *queue.Options, judged *Judged) error {
+	return a.commits(r, query, h.fields, o, judged)
 }
 
 // asksToCommit reports whether the fields of a request name a user, or bring a token, for the commands of answers.

@@ -57,7 +57,7 @@ func (p *Publishing) read(queueName, destination string, state bool) error {
 	if p.message, p.fields, err = q.Parser.publication(c); err != nil {
 		return err
 	}
-	return q.commits(q.r, q.Query, p.fields, &p.message.Options)
+	return q.commits(p.fields, &p.message.Options)
 }
 
 // PreparePublishing reads a request of a client with that access which publishes to a URL or an API. It returns nil for

@@ -194,7 +194,7 @@ func (re *request) parse(m *item) (parsed, error) {
 	}
 	p, f, err := re.Parser.publication(c)
 	if err == nil {
-		err = re.commits(re.r, re.Query, f, &p.Options)
+		err = re.commits(f, &p.Options)
 	}
 	return parsed{Publication: p}, err
 }

@@ -61,7 +61,7 @@ func (re *request) runItem(c *call) (n RunItem, ok bool, err error) {
 		err = &Error{http.StatusPreconditionFailed, err.Error()}
 	}
 	if err == nil && strings.EqualFold(f.get("workflow-init"), "true") {
-		err = re.commits(re.r, re.Query, n.Headers.fields, &n.Options)
+		err = re.commits(n.Headers.fields, &n.Options)
 	}
 	return n, true, err
 }

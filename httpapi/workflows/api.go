@@ -28,6 +28,7 @@ type request struct {
 	w http.ResponseWriter
 	r *http.Request
 	messages.Target
+	judged messages.Judged
 }
 
 // Routes returns the rows of workflows in the table of routes.

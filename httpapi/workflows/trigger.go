@@ -103,7 +103,7 @@ func (re *request) plainStart(url string, h *messages.Headers, body []byte) (n w
 	if err != nil {
 		return n, err
 	}
-	if err := re.Commits(re.r, re.Query, h, &o); err != nil {
+	if err := re.Commits(re.r, re.Query, h, &o, &re.judged); err != nil {
 		return n, err
 	}
 	re.clean(&o, ofCaller)
