@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,7 +51,6 @@ func (c *commits) run(user string, text []byte, record func() *queue.Error) *que
 		recorded = record()
 		return recorded == nil
 	})
-	c.s.applier.worked += commandWork * int64(len(rows))
 	switch {
 	case recorded != nil:
 		return recorded
@@ -71,6 +71,24 @@ func (c *commits) end() {
 		c.s.applier.recycle(c.tx)
 	}
 }
+
+// submitPrice and answerPrice are the prices of what brings commands: what those do they ask for when they run.
+func submitPrice(t tenant, e *env.Env, n *workflow.Submissions) env.Price {
+	p := workflowsPriceWithin((*workflow.Store).SubmitPrice)(t, e, n)
+	for i := range n.Items {
+		p.Work += commitWork(n.Items[i].Commit)
+	}
+	return p
+}
+
+func answerPrice(t tenant, _ *env.Env, a *queue.Answer) env.Price {
+	p := t.d.queue(t.s.blank).ResultPrice(&a.Result)
+	p.Work += commitWork(a.Commit)
+	return p
+}
+
+// commitWork is the fixed cost of the commands in a JSON text, of which each begins with a bracket.
+func commitWork(text []byte) int64 { return commandWork * int64(bytes.Count(text, []byte{'['})) }
 
 // mayPass reports whether a command that was refused with an error may be accepted another time.
 func mayPass(text string) bool {

@@ -48,7 +48,7 @@ var (
 	// Finish tells how attempts went.
 	Finish = define(3, "finish", env.Base, finishPrice, (*State).finish)
 	// FinishCommit tells how an attempt went whose answer brings commands; see commit.go.
-	FinishCommit = defineOwned(69, "finish with commands", env.Files, messagesPrice((*queue.Store).AnswerPrice), tenant.finishCommit)
+	FinishCommit = defineOwned(69, "finish with commands", env.Files, answerPrice, tenant.finishCommit)
 	// Publish makes messages: publish, enqueue and batch.
 	Publish = defineOwned(16, "publish", env.Base, messagesPriceWithin((*queue.Store).PublishPrice), inMessages((*queue.Store).Publish))
 	// CancelMessages cancels messages, one or many.
@@ -76,7 +76,7 @@ var (
 	// ConfigureMessages replaces the settings of messages.
 	ConfigureMessages = defineOwned(28, "configure messages", env.Base, settingPrice, inMessages((*queue.Store).Configure))
 	// Submit starts runs, and appends steps and calls to runs.
-	Submit = defineOwned(48, "submit steps", env.Base, workflowsPriceWithin((*workflow.Store).SubmitPrice), tenant.submit)
+	Submit = defineOwned(48, "submit steps", env.Base, submitPrice, tenant.submit)
 	// Await has a step wait for an event.
 	Await = defineOwned(49, "await", env.Base, workflowsPrice((*workflow.Store).AwaitPrice), inRuns((*workflow.Store).Await))
 	// NotifyEvent wakes the waiters of an event.

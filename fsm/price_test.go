@@ -102,6 +102,11 @@ func (pr *pricing) results(status int) (out queue.Results) {
 	return out
 }
 
+// commands are as many as there are of everything, as an answer brings them.
+func (pr *pricing) commands() []byte {
+	return []byte("[" + strings.TrimSuffix(strings.Repeat(`["PING"],`, pr.n), ",") + "]")
+}
+
 // dead makes dead letters.
 func (pr *pricing) dead() {
 	p := publicationOf("dead", 100)
@@ -315,6 +320,37 @@ func recipes() map[string]recipe {
 			}
 			return all
 		}),
+		"submit a step with commands": asks(Submit, func(w *pricing) {
+			n := w.run("acts")
+			n.CommitAs, n.Given = acl.DefaultName, n.Given|queue.GivenCommit
+			with(w, Submit, workflow.Submissions{Items: []workflow.Submission{n}})
+		}, func(w *pricing) workflow.Submissions {
+			n := w.stepOf("acts", 1)
+			n.Commit = w.commands()
+			return workflow.Submissions{Items: []workflow.Submission{n}}
+		}),
+		"submit steps with a command each": asks(Submit, func(w *pricing) {
+			n := w.run("acts")
+			n.CommitAs, n.Given = acl.DefaultName, n.Given|queue.GivenCommit
+			with(w, Submit, workflow.Submissions{Items: []workflow.Submission{n}})
+		}, func(w *pricing) (all workflow.Submissions) {
+			for i := range w.n {
+				n := w.stepOf("acts", uint32(i+1))
+				n.Commit = []byte(`[["PING"]]`)
+				all.Items = append(all.Items, n)
+			}
+			return all
+		}),
+		"finish with commands": asks(FinishCommit, func(w *pricing) {
+			with(w, SetLevel, LevelChange{Level: MaxLevel})
+			p := publicationOf("p", 10)
+			p.CommitAs, p.Given = acl.DefaultName, p.Given|queue.GivenCommit
+			with(w, Publish, queue.Publications{Items: []queue.Publication{p}})
+		}, func(w *pricing) queue.Answer {
+			n := queue.Answer{Result: w.results(200).Items[0], Commit: w.commands()}
+			n.Response.Body = nil
+			return n
+		}).thatFrees(),
 		"submit calls": asks(Submit, (*pricing).runs, func(w *pricing) (all workflow.Submissions) {
 			for _, id := range w.texts("wfr_") {
 				n := w.stepOf(id, 1)

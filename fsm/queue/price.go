@@ -338,9 +338,6 @@ func (s *Store) ClaimPrice(e *env.Env, claims int) env.Price {
 // lostGrowth is the growth by the loss of an attempt: two events and why.
 const lostGrowth = 2*eventCost + 128
 
-// AnswerPrice is the price of an answer with commands, which ask for theirs when they run.
-func (s *Store) AnswerPrice(_ *env.Env, a *Answer) env.Price { return s.ResultPrice(&a.Result) }
-
 // ResultPrice is the price of the result of an attempt: its events, a dead letter, and callbacks.
 func (s *Store) ResultPrice(n *Result) env.Price {
 	m := s.current(n.AttemptRef)
