@@ -157,6 +157,8 @@ func (t *Tracer) finished(n *queue.Result, now int64) {
 		t.end(a, n.Took, now, workflow.RunOver, "cancelled")
 	case status == 0:
 		t.end(a, n.Took, now, strings.Clone(n.Error), "unreachable")
+	case n.Error != "": // the commands of the answer were refused
+		t.end(a, n.Took, now, strings.Clone(n.Error), "refused")
 	case status < 200 || status > 299:
 		t.end(a, n.Took, now, "", strconv.Itoa(status))
 	default:

@@ -82,13 +82,31 @@ func (t *Tracer) outcome(node Node, n *fsm.Entry, i int, o *fsm.Outcome, touched
 			t.finished(&results.Items[i], n.Stamp)
 			touched[results.Items[i].DB] = true
 		}
+	case fsm.FinishCommit.Code:
+		t.committed(n.Requests[i].Body, o.Value, n.Stamp)
 	case fsm.EndRun.Code, fsm.CancelRuns.Code, fsm.BulkCancelRuns.Code:
 		touched[""] = true
 	case fsm.InDatabase.Code:
 		if in, err := fsm.InDatabase.Argument(n.Requests[i].Body); err == nil {
 			touched[in.Database] = true
+			if own, ok := o.Value.(fsm.OwnedResult); ok && in.Code == fsm.FinishCommit.Code {
+				t.committed(in.Body, own.Value, n.Stamp)
+			}
 		}
 	}
+}
+
+// committed takes the result of an attempt whose answer brought commands.
+func (t *Tracer) committed(body []byte, outcome any, now int64) {
+	a, err := fsm.FinishCommit.Argument(body)
+	out, ok := outcome.(queue.Dispositions)
+	if err != nil || !ok || len(out.Items) != 1 {
+		return
+	}
+	if out.Items[0].State != queue.Delivered && !out.Items[0].Stale {
+		a.Error = "the commands of the answer were refused"
+	}
+	t.finished(&a.Result, now)
 }
 
 // emit keeps a span until handOver.

@@ -321,6 +321,29 @@ func TestOutcomesThatSayNothing(t *testing.T) {
 	}
 }
 
+// TestAnswersWithCommands end their attempts, in default and in another database, and are failures if the commands were refused.
+func TestAnswersWithCommands(t *testing.T) {
+	for state, want := range map[queue.State]string{queue.Delivered: "", queue.Retry: " failed refused the commands of the answer were refused"} {
+		for _, db := range []string{"", "shop"} {
+			l, m := newTraces(t, true), message(1)
+			m.DB = db
+			l.claim(1000, m)
+			a := queue.Answer{Result: queue.Result{AttemptRef: m.Ref(), DB: db, Took: 5, Response: queue.Response{Status: 200}}, Commit: []byte(`[["PING"]]`)}
+			done := queue.Dispositions{Items: []queue.Disposition{{State: state}}}
+			request, outcome := fsm.Request{Code: fsm.FinishCommit.Code, Body: fsm.FinishCommit.Body(a)}, fsm.Outcome{Status: fsm.Applied, Code: fsm.FinishCommit.Code, Value: done}
+			if db != "" {
+				request.Body = fsm.InDatabase.Body(fsm.Owned{Database: db, Code: request.Code, Body: request.Body})
+				request.Code, outcome.Code = fsm.InDatabase.Code, fsm.InDatabase.Code
+				outcome.Value = fsm.OwnedResult{Code: fsm.FinishCommit.Code, Value: done}
+			}
+			l.Applied(&fsm.Entry{Stamp: 1010, Requests: []fsm.Request{request}}, []fsm.Outcome{outcome})
+			if list := l.spans(); len(list) != 2 || list[1] != "POST 1000-1005"+want {
+				t.Errorf("in %q, %s: spans %q", db, state, list)
+			}
+		}
+	}
+}
+
 // TestDestination has few different names: a queue, a URL group, or a host.
 func TestDestination(t *testing.T) {
 	for want, c := range map[string]queue.Content{
