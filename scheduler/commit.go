@@ -43,9 +43,14 @@ func (s *Sender) commitIn(p *reply, c *queue.Content) string {
 // if the commands were refused before they ran: the attempt has failed then, and remains to be recorded.
 func (s *Scheduler) commit(one *attemptResult, commands []byte) bool {
 	n := queue.Answer{Result: one.Result, Commit: commands}
-	err := s.propose([]attemptResult{*one}, func(ctx context.Context) (queue.Dispositions, error) { return s.Claimer.Commit(ctx, n) })
+	out, err := s.propose([]attemptResult{*one}, func(ctx context.Context) (queue.Dispositions, error) { return s.Claimer.Commit(ctx, n) })
 	if err != nil {
 		one.Error = "the commands were refused: " + err.Error()
 	}
+	counted := one.Result
+	if len(out) == 1 && !out[0].Stale && out[0].State != queue.Delivered {
+		counted.Error = "the commands were refused"
+	}
+	s.count(&counted)
 	return err == nil
 }

@@ -23,6 +23,7 @@ type engine struct {
 	advances int
 	entries  []int         // results in each Finish
 	latency  time.Duration // of a Finish, as a log has it
+	commits  func() error  // says why the next answer with commands is not recorded; nil records all
 }
 
 var errNoLeader = errors.New("no leader")
@@ -94,6 +95,11 @@ func (e *engine) Finish(_ context.Context, n queue.Results) (out queue.Dispositi
 
 // Commit records an answer without its commands, which are for a state.
 func (e *engine) Commit(ctx context.Context, n queue.Answer) (queue.Dispositions, error) {
+	if e.commits != nil {
+		if err := e.commits(); err != nil {
+			return queue.Dispositions{}, err
+		}
+	}
 	return e.Finish(ctx, queue.Results{Items: []queue.Result{n.Result}})
 }
 

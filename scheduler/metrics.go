@@ -33,7 +33,7 @@ func (s *Scheduler) Collectors() []prometheus.Collector {
 
 func (s *Scheduler) count(n *queue.Result) {
 	switch {
-	case n.Response.Status >= 200 && n.Response.Status <= 299:
+	case n.Response.Status >= 200 && n.Response.Status <= 299 && n.Error == "":
 		s.sent.delivered.Inc()
 	case n.Response.Status != 0:
 		s.sent.refused.Inc()

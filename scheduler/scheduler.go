@@ -218,7 +218,9 @@ func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 			n = queue.Answer{Result: queue.Result{AttemptRef: a.Ref(), Lost: true}}
 			t.s.sent.lost.Inc()
 		} else {
-			t.s.count(&n.Result)
+			if len(n.Commit) == 0 { // else it is not known yet whether it counts
+				t.s.count(&n.Result)
+			}
 			t.Outcome(a.Content.Host(), n.Response.Status != 0, time.Now())
 		}
 		t.s.logAttempt(a, &n.Result)
@@ -298,36 +300,36 @@ func (s *Scheduler) record(results []attemptResult) {
 	for i := range results {
 		n.Items[i] = results[i].Result
 	}
-	err := s.propose(results, func(ctx context.Context) (queue.Dispositions, error) { return s.Claimer.Finish(ctx, n) })
+	_, err := s.propose(results, func(ctx context.Context) (queue.Dispositions, error) { return s.Claimer.Finish(ctx, n) })
 	if err != nil {
 		s.Log.Error("results were refused", "count", len(results), "error", err)
 		s.lose(results)
 	}
 }
 
-// propose proposes results, releases their claims, and returns nil once they are in the log or known to be lost. The error is a
+// propose proposes results, releases their claims, and returns once they are in the log or known to be lost. The error is a
 // refusal: nothing is recorded or released.
-func (s *Scheduler) propose(results []attemptResult, try func(context.Context) (queue.Dispositions, error)) error {
-	var dispositions queue.Dispositions
+func (s *Scheduler) propose(results []attemptResult, try func(context.Context) (queue.Dispositions, error)) (dispositions []queue.Disposition, err error) {
 	for {
-		var err error
-		if dispositions, err = once(try); err == nil {
+		out, err := once(try)
+		if err == nil {
+			dispositions = out.Items
 			break
 		}
 		var refusal interface{ RefusalCode() string }
 		if errors.As(err, &refusal) {
-			return err
+			return nil, err
 		}
 		s.Log.Debug("results were not recorded", "count", len(results), "error", err)
 		if s.isDraining() || time.Since(results[0].at) > resultLifetime {
 			s.lose(results)
-			return nil
+			return nil, nil
 		}
 		time.Sleep(retryInterval)
 	}
-	s.notifyDispositions(results, dispositions.Items)
+	s.notifyDispositions(results, dispositions)
 	releaseClaims(results)
-	return nil
+	return dispositions, nil
 }
 
 // lose gives up results that can't be recorded.

@@ -80,6 +80,32 @@ func TestRetryUntilTaken(t *testing.T) {
 	until(t, "delivered", func() bool { return slices.Equal(e.states(id), want) })
 }
 
+// TestAnswersWithCommands are recorded by entries of their own. What has no outcome is proposed again; if the commands are refused
+// before they ran, the attempt has failed.
+func TestAnswersWithCommands(t *testing.T) {
+	url, _ := sinkOf(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Svc-Commit", `[["PING"]]`) })
+	e := newEngine()
+	var asked atomic.Int32
+	e.commits = func() error {
+		switch asked.Add(1) {
+		case 1:
+			return &queue.Error{Code: queue.ErrMemory.Code, Text: "no room"}
+		case 2, 3:
+			return errNoLeader
+		}
+		return nil
+	}
+	lead(t, scheduler(t, e))
+	o := queue.Options{Given: queue.GivenRetries | queue.GivenRetryDelay | queue.GivenCommit, Retries: 5, RetryDelay: "1", CommitAs: "default"}
+	id := e.publish(t, queue.Publication{URL: url, Options: o})
+	until(t, "delivered", func() bool {
+		return slices.Equal(e.states(id), []string{"CREATED", "ACTIVE", "ERROR", "RETRY", "ACTIVE", "DELIVERED"})
+	})
+	if n := asked.Load(); n != 4 {
+		t.Errorf("answers with commands were proposed %d times", n)
+	}
+}
+
 func TestScheduleFires(t *testing.T) {
 	url, requests := sinkOf(t, nil)
 	e := newEngine()

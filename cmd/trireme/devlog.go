@@ -38,7 +38,7 @@ func (l *deliveryLog) delivered(a *queue.Attempt, result *queue.Result, disposit
 	if l.omit != "" && strings.HasPrefix(a.Content.URL, l.omit+"/") {
 		return
 	}
-	outcome, color := deliveryOutcome(result)
+	outcome, color := deliveryOutcome(result, disposition)
 	if l.color {
 		outcome = color + outcome + plain
 	}
@@ -64,8 +64,10 @@ func deliveryTarget(a *queue.Attempt) string {
 }
 
 // deliveryOutcome returns the status, or the reason why there was none, and its colour.
-func deliveryOutcome(result *queue.Result) (text, color string) {
+func deliveryOutcome(result *queue.Result, disposition queue.Disposition) (text, color string) {
 	switch status := result.Response.Status; {
+	case status >= 200 && status <= 299 && (disposition.State == queue.Retry || disposition.State == queue.Failed):
+		return fmt.Sprintf("%d %s, but its commands were refused", status, http.StatusText(status)), red
 	case status >= 200 && status <= 299:
 		return fmt.Sprintf("%d %s", status, http.StatusText(status)), green
 	case status != 0:
