@@ -28,7 +28,7 @@ type commits struct {
 
 // run runs commands with the rights of a user, and then record, which says why it recorded nothing. If a command is refused, or record
 // refuses, nothing of it has happened; the result says why.
-func (c *commits) run(user string, text []byte, record func() *queue.Error) *queue.Error {
+func (c *commits) run(user string, hops uint8, text []byte, record func() *queue.Error) *queue.Error {
 	rows, err := command.ReadCommit(text, MaxCommit)
 	if err != nil {
 		return errCommit("%s", err)
@@ -46,6 +46,7 @@ func (c *commits) run(user string, text []byte, record func() *queue.Error) *que
 		c.s.prepareMemory(c.tx, c.d)
 		c.tx.NextRow()
 	}
+	c.tx.Hops = hops
 	var recorded *queue.Error
 	at, refused := c.tx.Commit(rows, func() bool {
 		recorded = record()
@@ -130,15 +131,15 @@ func (c *commits) submit(one workflow.Submissions) (r workflow.Receipt, err erro
 		return r.Refused
 	}
 	n := &one.Items[0]
-	user := ""
+	user, hops := "", uint8(0)
 	if len(n.Commit) > 0 {
-		user = c.d.workflows.CommitsAs(n)
+		user, hops = c.d.workflows.CommitsAs(n)
 	}
 	if user == "" {
 		record()
 		return r, err
 	}
-	refusal := c.run(user, n.Commit, func() *queue.Error {
+	refusal := c.run(user, hops, n.Commit, func() *queue.Error {
 		if refusal := record(); refusal != nil || !r.Deduplicated {
 			return refusal
 		}
@@ -160,10 +161,10 @@ func (t tenant) finishCommit(e *env.Env, a queue.Answer) (out queue.Dispositions
 		}
 		return nil
 	}
-	user := t.d.messages.CommitsAs(&a.Result)
+	user, hops := t.d.messages.CommitsAs(&a.Result)
 	if user == "" {
 		record()
-	} else if refusal := c.run(user, a.Commit, record); refusal != nil && err == nil {
+	} else if refusal := c.run(user, hops, a.Commit, record); refusal != nil && err == nil {
 		a.Error = refusal.Text
 		record()
 	}

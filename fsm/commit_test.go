@@ -28,11 +28,16 @@ func newCommitter(t *testing.T, seed uint64) *committer {
 // run is the reply to a command of the user default.
 func (c *committer) run(line string) reply.Value {
 	c.t.Helper()
+	return c.runAs(acl.DefaultName, line)
+}
+
+func (c *committer) runAs(user, line string) reply.Value {
+	c.t.Helper()
 	var argv [][]byte
 	for _, w := range strings.Fields(line) {
 		argv = append(argv, []byte(w))
 	}
-	out, err := propose(c.deliverer, fsm.Exec, fsm.Batch{As: acl.Trusted(acl.DefaultName), Origin: command.OriginHTTP, Rows: [][][]byte{argv}})
+	out, err := propose(c.deliverer, fsm.Exec, fsm.Batch{As: acl.Trusted(user), Origin: command.OriginHTTP, Rows: [][][]byte{argv}})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -128,9 +128,10 @@ func (s *State) sweep(e *env.Env, limit int) (swept int) {
 	for d := s.first(due); d != nil && swept < limit; d = s.after(d, due) {
 		s.applier.at(d)
 		if d = s.open(d); !d.holdsExpiry(e.Now) {
-			s.watch(e, d)
 			e.Database = d.name
-			swept += d.keys.Sweep(e, limit-swept)
+			tx := s.witness(e, d)
+			tx.Arm()
+			tx.Witness(func() { swept += d.keys.Sweep(e, tx.Slower(limit-swept)) })
 		}
 		s.close()
 	}
@@ -138,13 +139,13 @@ func (s *State) sweep(e *env.Env, limit int) (swept int) {
 	return swept
 }
 
-// watch lets a sweep of d notify subscribers of expired keys, if there are any.
-func (s *State) watch(e *env.Env, d *database) {
-	e.Watch = nil
-	if d.config.Notify != 0 {
-		tx := &command.Tx{Env: e, Config: &d.config, Channels: s.channels.In(d.name)}
-		tx.Arm()
+// witness is a transaction that tells of what happens to keys of d without a command.
+func (s *State) witness(e *env.Env, d *database) *command.Tx {
+	tx := &command.Tx{Env: e, DB: d.keys, Users: d.users, Config: &d.config, Channels: s.channels.In(d.name), Table: s.applier.table}
+	if d.messages != nil {
+		tx.Stores, tx.Triggers = s, d.messages.Triggers()
 	}
+	return tx
 }
 
 // sweepMessages forgets what messages and runs leave behind, at most limit records.

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/wire"
@@ -82,8 +81,11 @@ func (s *State) evictKey(e *env.Env, d *database, key string) (freed int64) {
 	d = s.open(d)
 	within := e.Database
 	e.Database = d.name
-	freed = d.keys.Evict(e, key)
-	(&command.Tx{Env: e, Config: &d.config, Channels: s.channels.In(d.name)}).Evicted(key)
+	tx := s.witness(e, d)
+	tx.Witness(func() {
+		freed = d.keys.Evict(e, key)
+		tx.Evicted(key)
+	})
 	e.Database = within
 	return freed
 }

@@ -278,5 +278,8 @@ func (s *State) prepare(tx *command.Tx, e *env.Env, as *acl.Identity, origin com
 	tx.Room, tx.Began, tx.ClusterPolicy = s, d.keys.Changes(), s.settings.Policy
 	e.Counting = s.policy(d).Counts()
 	tx.Search.Store, tx.Search.Database = d.search, d.id
+	if d.messages != nil {
+		tx.Triggers = d.messages.Triggers()
+	}
 	tx.Arm()
 }

@@ -180,6 +180,7 @@ type Tx struct {
 	// Search are the search indexes of the database.
 	Search Search
 	Scripting
+	Triggering
 
 	row  *Command // the one that runs, known only if misses are reported
 	last struct { // the row that was found last, and the word that called it

@@ -16,6 +16,7 @@ import (
 // record returns false, nothing of it has happened. refused is the error then, and at the number of its row from 1 on, 0 if it was
 // record.
 func (tx *Tx) Commit(rows [][][]byte, record func() bool) (at int, refused *reply.Value) {
+	tx.looped = false
 	v := tx.program(false, nil, func(_ *script.Engine, h script.Host, b *lua.Budget) (v reply.Value, stop error) {
 		defer func() {
 			switch r := recover().(type) {
@@ -30,6 +31,9 @@ func (tx *Tx) Commit(rows [][][]byte, record func() bool) (at int, refused *repl
 			at = i + 1
 			if v := h.Call(row, b); v.IsError() {
 				return v, errRolledBack
+			}
+			if tx.looped {
+				return errLoop, errRolledBack
 			}
 		}
 		if at = 0; !record() {

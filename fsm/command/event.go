@@ -70,7 +70,7 @@ func (e Events) String() (letters string) {
 
 // Event tells those who subscribe to keyspace events that something of a class has
 // happened to key. A handler calls it for every change it has made, after it was made,
-// in the order and by the names of Redis. Without subscribers it costs a comparison.
+// in the order and by the names of Redis. Without subscribers and triggers it costs two comparisons.
 //
 // Events are notes of the apply (see env.Note): each node gives them to its own
 // subscribers when it applies the entry, and a change that is undone takes its notes
@@ -78,6 +78,9 @@ func (e Events) String() (letters string) {
 func (tx *Tx) Event(class Events, name string, key []byte) {
 	if tx.Config != nil && tx.Config.Notify&class != 0 {
 		tx.tell(name, string(key))
+	}
+	if len(tx.Triggers) > 0 && class&(MissEvent|NewEvent) == 0 {
+		tx.changed(name, key)
 	}
 }
 
@@ -119,7 +122,7 @@ func (tx *Tx) post(to, message string) {
 // notify-keyspace-events changes.
 func (tx *Tx) Arm() {
 	tx.Watch = nil
-	if tx.Config != nil && tx.Config.Notify&watched != 0 && !tx.ReadOnly {
+	if (tx.Config != nil && tx.Config.Notify&watched != 0 || len(tx.Triggers) > 0) && !tx.ReadOnly {
 		tx.Watch = tx.saw
 	}
 }

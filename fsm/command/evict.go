@@ -28,6 +28,7 @@ func (tx *Tx) retract(n int) {
 	own := tx.Channels.DB()
 	kept := slices.DeleteFunc(tx.Notifications[n:], func(x env.Notification) bool { return x.DB == own })
 	tx.Notifications = tx.Notifications[:n+len(kept)]
+	tx.pending = tx.pending[:0]
 }
 
 // policy returns the eviction policy in force in the database of tx.

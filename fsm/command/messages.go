@@ -70,7 +70,7 @@ func (tx *Tx) publishMessage(a *Args, queueName string) reply.Value {
 	if refusal != nil {
 		return refused(refusal)
 	}
-	p.Body = body
+	p.Body, p.Hops = body, tx.Hops
 	if queueName != "" {
 		p.Queue, p.Given = queueName, p.Given|queue.GivenQueue
 	}

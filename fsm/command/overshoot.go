@@ -60,6 +60,9 @@ func (r *running) outOfMemory() bool {
 		return r.full
 	}
 	r.mark(keysPart) // what is evicted comes back if the script is undone
+	if len(r.tx.Triggers) > 0 {
+		r.mark(messagesPart)
+	}
 	return !r.tx.makeRoom()
 }
 
@@ -87,6 +90,10 @@ func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(reply.Value) reply.Val
 		return nil
 	}
 	mark, notes := tx.Undo.Mark(tx, false), len(tx.Notifications)
+	if len(tx.Triggers) > 0 { // what is evicted on the way sets them off
+		keys, messages := mark, tx.Undo.Mark(tx, true)
+		mark = func() { keys(); messages() }
+	}
 	return func(v reply.Value) reply.Value {
 		grown := tx.DB.Used() - before
 		if grown <= 0 || tx.headroom() >= 0 {

@@ -157,7 +157,9 @@ func (tx *Tx) scriptRules() script.Rules {
 // spent. A declared set bounds the keys that it may use.
 func (tx *Tx) program(readOnly bool, declared keySet, start func(*script.Engine, script.Host, *lua.Budget) (reply.Value, error)) reply.Value {
 	tx.scriptBudget()
-	full, notes := tx.full() && !tx.makeRoom(), len(tx.Notifications)
+	full := tx.full() && !tx.makeRoom()
+	tx.fire() // what was evicted stays so
+	notes := len(tx.Notifications)
 	r := &running{tx: tx, origin: tx.Origin, readOnly: readOnly || tx.ReadOnly, full: full, declared: declared, notes: notes}
 	origin := tx.Origin
 	tx.run = r
@@ -174,6 +176,9 @@ func (tx *Tx) program(readOnly bool, declared keySet, start func(*script.Engine,
 		}
 	}
 	tx.retract(r.notes)
+	if tx.Messages != nil {
+		tx.Triggers = tx.Messages.Triggers()
+	}
 	return v
 }
 
@@ -201,7 +206,7 @@ func (r *running) admit(c *Command, argv [][]byte) *reply.Value {
 	if c.OnlyReads(argv) {
 		return nil
 	}
-	if c.Flags&DenyOOM != 0 && r.outOfMemory() {
+	if r.tx.needsRoom(c, argv) && r.outOfMemory() {
 		return ptr(r.tx.overMemory())
 	}
 	if c.Group() == "messages" {

@@ -71,7 +71,7 @@ func families() []family {
 		{"stream", "Streams", acl.Stream, streamRows()},
 		{"pubsub", "Pub/Sub", acl.PubSub, pubsub()},
 		{"cluster", "Cluster", 0, clusterRows()},
-		{"messages", "Messages", acl.MessagesCategory, append(messageRows(), workflowRows()...)},
+		{"messages", "Messages", acl.MessagesCategory, slices.Concat(messageRows(), workflowRows(), triggerRows())},
 		{"scripting", "Scripting", acl.Scripting, scripting()},
 	}
 }
@@ -182,6 +182,16 @@ func ptr(v reply.Value) *reply.Value { return &v }
 
 // Exec runs one command: the one dispatcher for every origin.
 func (tx *Tx) Exec(argv [][]byte) reply.Value {
+	if len(tx.Triggers) == 0 {
+		return tx.exec(argv)
+	}
+	tx.lookBack()
+	v := tx.exec(argv)
+	tx.fire()
+	return v
+}
+
+func (tx *Tx) exec(argv [][]byte) reply.Value {
 	c, refusal := tx.Table.Check(tx, argv)
 	if refusal != nil {
 		return *refusal
@@ -199,7 +209,7 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 		if c.Flags&ReadOnly != 0 && tx.Tracks() {
 			tx.TellRead()
 		}
-	} else if c.Flags&DenyOOM != 0 && tx.full() && !tx.makeRoom() {
+	} else if tx.needsRoom(c, argv) && tx.full() && !tx.makeRoom() {
 		return tx.overMemory()
 	}
 	if refusal := tx.spend(c, argv); refusal != nil {

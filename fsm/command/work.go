@@ -134,6 +134,9 @@ func (tx *Tx) workOf(c *Command, argv [][]byte) int64 {
 	if tx.Config != nil && tx.Config.Notify != 0 && c.Flags&Write != 0 {
 		steps += tx.eventWork(c, argv)
 	}
+	if len(tx.Triggers) > 0 && c.Flags&Write != 0 {
+		steps += tx.triggerWork(c, argv)
+	}
 	if c.Work != nil {
 		return steps + c.Work(tx, argv)
 	}

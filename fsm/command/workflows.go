@@ -39,6 +39,7 @@ func wfTrigger(tx *Tx, a *Args) reply.Value {
 	if tx.workflows() == nil {
 		return errNoMessages
 	}
+	p.Hops = tx.Hops
 	n := workflow.Submission{Kind: workflow.InitSubmission, URL: p.URL, RunID: run, Body: body, Options: p.Options, Origin: workflow.FromREST, DedupID: p.DedupID, ContentDedup: p.ContentDedup}
 	workflow.CompleteStart(&n)
 	out, err := tx.workflows().Submit(tx.Env, tx.messages(), workflow.Submissions{Items: []workflow.Submission{n}})

@@ -352,3 +352,6 @@ func mustWrite(e *env.Env) {
 		panic("keyspace: a read tries to write")
 	}
 }
+
+// Last returns the object under key, though its time may be over, nil if there is none.
+func (db *DB) Last(e *env.Env, key []byte) *Object { return db.get(probe(key)).lend(e) }

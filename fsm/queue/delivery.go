@@ -206,13 +206,14 @@ func (s *Store) Finish(e *env.Env, n Results) (Dispositions, error) {
 
 // CommitsAs returns the user with whose rights the commands of an answer run, empty if they do not count: the answer is none that
 // delivers, the attempt is not the current one of its message, or the message has not asked for it. Steps of runs bring theirs by
-// themselves.
-func (s *Store) CommitsAs(n *Result) string {
+// themselves. hops is that of the message.
+func (s *Store) CommitsAs(n *Result) (user string, hops uint8) {
 	m := s.current(n.AttemptRef)
 	if m == nil || m.run || n.Lost || !n.delivers() {
-		return ""
+		return "", 0
 	}
-	return m.envelope().CommitAs
+	c := m.envelope()
+	return c.CommitAs, c.Hops
 }
 
 // finishAttempt ends one attempt and decides what its message does next.

@@ -58,6 +58,8 @@ type Options struct {
 	Trace TraceContext
 	// CommitAs is the user of the database with whose rights the commands of an answer run; without one they are ignored.
 	CommitAs string
+	// Hops is the number of triggers that led to the message; see MaxHops.
+	Hops uint8
 }
 
 // Callback is the destination of the outcome of a message, which is a message of its own.
@@ -134,6 +136,7 @@ func (o Options) Over(base Options) Options {
 	if has(GivenCommit) {
 		out.CommitAs = o.CommitAs
 	}
+	out.Hops = max(o.Hops, base.Hops)
 	return out
 }
 
@@ -200,12 +203,15 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	c.Texts(&o.Labels)
 	wire.Optional(c, &o.Redact)
 	c.Text(&o.Queue)
-	if c.More(o.Trace.Parent != "" || o.CommitAs != "") {
+	if c.More(o.Trace.Parent != "" || o.CommitAs != "" || o.Hops != 0) {
 		c.Text(&o.Trace.Parent)
 		c.Text(&o.Trace.State)
 	}
-	if c.More(o.CommitAs != "") { // from the level env.Files on
+	if c.More(o.CommitAs != "" || o.Hops != 0) { // from the level env.Files on
 		c.Text(&o.CommitAs)
+	}
+	if c.More(o.Hops != 0) {
+		wire.Uint(c, &o.Hops)
 	}
 }
 
@@ -213,7 +219,7 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 func (ca *Callback) Fields(c *wire.Codec) {
 	c.Text(&ca.URL)
 	inner := ca.Options
-	inner.Callback, inner.Failure, inner.Queue, inner.CommitAs = nil, nil, "", ""
+	inner.Callback, inner.Failure, inner.Queue, inner.CommitAs, inner.Hops = nil, nil, "", "", 0
 	c.Record(inner.callbackFields)
 	if c.Reading() {
 		ca.Options = inner

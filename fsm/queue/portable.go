@@ -11,7 +11,7 @@ import (
 var recordNames = [...]string{
 	kindHead: "head", kindQueue: "queue", kindFlow: "flow-control-key", kindHost: "host", kindGroup: "url-group", kindSchedule: "schedule",
 	kindMessage: "message", kindEvent: "event", kindDead: "dead-letter", kindDedup: "deduplication", kindBulk: "bulk-action",
-	kindVolume: "event-history",
+	kindVolume: "event-history", kindTrigger: "trigger",
 }
 
 // SavePortable is Save without the signing keys, which are secrets of a database.
@@ -36,7 +36,7 @@ func RecordKind(record []byte) string {
 	return recordNames[record[0]]
 }
 
-// Describe decodes what people want to see of a record of Save: a *Queue, *FlowKey, *Group, *Schedule or *Message, nil for others
+// Describe decodes what people want to see of a record of Save: a *Queue, *FlowKey, *Group, *Schedule, *Trigger or *Message, nil for others
 // and for what can't be read.
 func Describe(record []byte) any {
 	if len(record) == 0 {
@@ -52,6 +52,8 @@ func Describe(record []byte) any {
 		out = &Group{}
 	case kindSchedule:
 		out = &Schedule{}
+	case kindTrigger:
+		out = &Trigger{}
 	case kindMessage:
 		out = &Message{}
 	default:
@@ -67,13 +69,14 @@ func Describe(record []byte) any {
 // State returns the state of the delivery.
 func (m *Message) State() State { return m.state }
 
-// SaveLasting emits what a restore keeps as it is: queues, URL groups, schedules, and messages that are still to be delivered,
+// SaveLasting emits what a restore keeps as it is: queues, URL groups, schedules, triggers, and messages that are still to be delivered,
 // without how far they are, and without those that are to be cancelled.
 func (s *Store) SaveLasting(emit func(record []byte) error) error {
 	out := &saving.Saver{Emit: emit}
 	saving.Each(out, kindQueue, s.queues.byNo, func(_ uint64, q *Queue, w *wire.Writer) { w.Put(q) })
 	saving.Each(out, kindGroup, s.groups.byName, func(_ string, g *Group, w *wire.Writer) { w.Put(g) })
 	saving.Each(out, kindSchedule, s.schedules.byID, func(_ string, c *Schedule, w *wire.Writer) { w.Put(c) })
+	saving.Each(out, kindTrigger, s.triggers.byName, func(_ string, t *Trigger, w *wire.Writer) { w.Put(t) })
 	s.messages.All(func(_ uint64, m *Message) bool {
 		return m.place == placeDone || m.stopping || saving.Put(out, kindMessage, func(w *wire.Writer) {
 			w.Put(&m.ID)

@@ -29,6 +29,7 @@ const (
 	kindDedup
 	kindBulk
 	kindVolume
+	kindTrigger
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
@@ -87,6 +88,7 @@ func (s *Store) save(out *saving.Saver) error {
 	s.events.past.Ascend(0, func(v *sealed.Volume) bool {
 		return saving.Put(out, kindVolume, func(w *wire.Writer) { w.Put(v) })
 	})
+	saving.Each(out, kindTrigger, s.triggers.byName, func(_ string, t *Trigger, w *wire.Writer) { w.Put(t) })
 	return out.Err
 }
 
@@ -149,6 +151,14 @@ func (s *Store) LoadReferences(record []byte, refs *wire.References) error {
 		s.bulk.Put(b)
 	case kindVolume:
 		return s.loadVolume(r)
+	case kindTrigger:
+		t := &Trigger{}
+		r.Get(t)
+		if t.Lanes < 1 || t.Lanes > MaxLanes {
+			return errRecord
+		}
+		s.memory.fixed += t.Size()
+		s.triggers.put(t)
 	default:
 		return errRecord
 	}

@@ -26,6 +26,7 @@ type Store struct {
 	flows     flowTable
 	groups    groupTable
 	schedules scheduleTable
+	triggers  triggerTable
 
 	events eventLog
 	dead   *cow.BTree[Stamp, *Dead]
@@ -46,7 +47,7 @@ func New() *Store {
 	return &Store{
 		settings: formerSettings(),
 		messages: byNumber[*Message](), places: newPlaceIndex(), shared: byNumber[sharedBody](), hosts: byName[*host](),
-		queues: newQueueTable(), flows: newFlowTable(), groups: newGroupTable(), schedules: newScheduleTable(),
+		queues: newQueueTable(), flows: newFlowTable(), groups: newGroupTable(), schedules: newScheduleTable(), triggers: newTriggerTable(),
 		events: eventLog{byNo: byNumber[*Event]()}, dead: byStamp[*Dead](), dedups: newDedupTable(), bulk: NewBulkTable(),
 		memory: memory{most: math.MaxInt64},
 	}
@@ -60,6 +61,7 @@ func (s *Store) Fork() *Store {
 	f := *s
 	f.messages, f.places, f.shared, f.hosts = s.messages.Snapshot(), s.places.fork(), s.shared.Snapshot(), s.hosts.Snapshot()
 	f.queues, f.flows, f.groups, f.schedules = s.queues.fork(), s.flows.fork(), s.groups.fork(), s.schedules.fork()
+	f.triggers = s.triggers.fork()
 	f.events, f.dead, f.dedups, f.bulk = s.events.fork(), s.dead.Snapshot(), s.dedups.fork(), s.bulk.Fork()
 	return &f
 }

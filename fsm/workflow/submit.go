@@ -56,19 +56,19 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 }
 
 // CommitsAs returns the user with whose rights the commands of a step run, empty if they do not count: the run has not asked for
-// it, or is over, or the step is in its log already.
-func (s *Store) CommitsAs(n *Submission) string {
+// it, or is over, or the step is in its log already. hops is that of the run.
+func (s *Store) CommitsAs(n *Submission) (user string, hops uint8) {
 	if n.Kind != StepSubmission {
-		return ""
+		return "", 0
 	}
 	r := s.Find(n.RunID, 0)
 	if r == nil || r.State != Started && r.State != Failed {
-		return ""
+		return "", 0
 	}
 	if _, done := s.earlierEntry(r, n); done {
-		return ""
+		return "", 0
 	}
-	return r.CommitAs
+	return r.CommitAs, r.Hops
 }
 
 // earlierEntry returns the entry that came first, if the step is not new.
@@ -234,6 +234,7 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	k.r.Config = detached(n.config(e, nil))
 	k.r.Config.Invoker = old.Invoker
 	k.r.Config.Options = k.r.InTrace(old.Trace)
+	k.r.Hops = max(k.r.Hops, old.Hops)
 	if k.r.CommitAs == "" {
 		k.r.CommitAs, k.r.Given = old.CommitAs, k.r.Given|old.Given&queue.GivenCommit
 	}
