@@ -7,8 +7,10 @@ type local struct{ m *Machine }
 
 var _ env.Node = local{}
 
-// Tracking reports whether somebody tracks keys, see Machine.Track.
-func (l local) Tracking() bool { return l.m.trackers.Load() > 0 }
+// Tracking reports whether somebody tracks or follows keys, see Machine.Track and Hooks.
+func (l local) Tracking() bool {
+	return l.m.trackers.Load() > 0 || l.m.Hooks.Followed != nil && l.m.Hooks.Followed()
+}
 
 // Monitored is Hooks.Monitored.
 func (l local) Monitored() bool { return l.m.Hooks.Monitored != nil && l.m.Hooks.Monitored() }

@@ -28,6 +28,8 @@ type Hooks struct {
 	Notifications func([]env.Notification)
 	// Monitored, if set, reports whether Notifications receives the calls of scripts.
 	Monitored func() bool
+	// Followed, if set, reports whether Notifications receives the keys that change, as while somebody tracks them.
+	Followed func() bool
 	// Random fills bytes with secrets for reads that draw passwords and tokens. Without it
 	// they come from the seed of the read.
 	Random func([]byte)

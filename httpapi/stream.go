@@ -43,6 +43,10 @@ var errNoStreams = &failure{http.StatusNotFound, notApplied, "ERR this server ha
 func (c *call) stream() {
 	argv := c.words.Argv()
 	c.body = trim(c.body)
+	if string(argv[0]) == redis.Follow {
+		c.follow(argv)
+		return
+	}
 	if c.s.hub == nil {
 		c.fail(errNoStreams)
 		return
@@ -106,7 +110,11 @@ func (c *call) authorizeStream(v *fsm.View, argv [][]byte) *reply.Value {
 	if c.identify(v); c.as.By == acl.Nobody {
 		return nil
 	}
-	_, refusal := v.Check(c.as, command.Stream, argv)
+	origin := command.Stream
+	if string(argv[0]) == redis.Follow {
+		origin, argv = command.OriginHTTP, readEntries(argv[1], "0")
+	}
+	_, refusal := v.Check(c.as, origin, argv)
 	return refusal
 }
 

@@ -292,7 +292,7 @@ func (pr *process) open(ctx context.Context, respAddress string) (*cluster.Node,
 // followed makes the state machine and attaches what follows it on this node.
 func (pr *process) followed() *fsm.Machine {
 	m := fsm.NewMachine()
-	m.Hooks = fsm.Hooks{Notifications: pr.notify, Monitored: pr.hub.Monitored, Restored: pr.restored}
+	m.Hooks = fsm.Hooks{Notifications: pr.notify, Monitored: pr.hub.Monitored, Followed: pr.hub.Following, Restored: pr.restored}
 	if pr.traces != nil {
 		m.Hooks.Applied = pr.traces.Applied
 	}

@@ -227,7 +227,7 @@ func triggerGet(tx *Tx, a *Args) reply.Value {
 	put("prefix", reply.Bulk(t.Prefix))
 	text("events", strings.Join(t.Events, ","))
 	text("types", strings.Join(t.Types, ","))
-	text("values", valuesOf(&t))
+	text("values", shownValues(&t))
 	put("to", reply.Bulk(t.Target.String()))
 	text("destination", t.Publish.URL+t.Publish.Group)
 	text("stream", t.Stream)
@@ -254,7 +254,7 @@ func triggerGet(tx *Tx, a *Args) reply.Value {
 	return reply.Array(fields...)
 }
 
-func valuesOf(t *queue.Trigger) string {
+func shownValues(t *queue.Trigger) string {
 	switch {
 	case t.Old && t.New:
 		return "old,new"

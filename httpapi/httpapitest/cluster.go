@@ -54,7 +54,7 @@ func serveNodes(t testing.TB, network *clustertest.Network, n int, leading func(
 		o.Bootstrap = func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{Tokens: Tokens()}, false }
 		link := newNodeHub(t)
 		o.Machine, o.Monitor = fsm.NewMachine(), link.hub.ServePoll
-		o.Machine.Hooks = fsm.Hooks{Notifications: link.hub.Notify, Restored: link.hub.Restored}
+		o.Machine.Hooks = fsm.Hooks{Notifications: link.hub.Notify, Followed: link.hub.Following, Restored: link.hub.Restored}
 		t.Cleanup(searchindex.Attach(o.Machine, 0).Close)
 		mu.Lock()
 		defer mu.Unlock()

@@ -3,6 +3,7 @@ package httpapitest
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -74,6 +75,7 @@ func founded(e *Engine) *Engine {
 			h.Notify(notes)
 		}
 	}
+	e.Machine.Hooks.Followed = func() bool { return slices.ContainsFunc(e.hubs, (*pubsub.Hub).Following) }
 	e.Found(Tokens())
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
@@ -14,12 +15,13 @@ const (
 	Monitor    = "monitor"
 	Subscribe  = "subscribe"
 	PSubscribe = "psubscribe"
+	Follow     = "follow" // of the entries of a stream
 )
 
 // IsStream reports whether the raw path names a stream.
 func IsStream(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
-	return first == Monitor || first == Subscribe || first == PSubscribe
+	return first == Monitor || first == Subscribe || first == PSubscribe || first == Follow
 }
 
 // Heartbeat is a comment of an event stream, which clients drop.
@@ -65,6 +67,12 @@ func AppendEvent(dst []byte, e *pubsub.Event, count int) []byte {
 		b.WriteString("message," + e.Channel + "," + e.Message)
 	}
 	return AppendData(dst, b.String())
+}
+
+// AppendEntry writes the server-sent event of an entry of a stream, whose id clients send back as Last-Event-ID.
+func AppendEntry(dst []byte, id string, entry reply.Value) []byte {
+	dst = append(append(append(dst, "id: "...), id...), "\ndata: "...) // which is one line: JSON escapes line breaks
+	return append(appendValue(dst, entry, JSON), "\n\n"...)
 }
 
 // appendText writes s; each byte that isn't UTF-8 becomes U+FFFD.

@@ -70,6 +70,7 @@ type Hub struct {
 	settle   atomic.Pointer[func(ctx context.Context, db string)] // see BeforeCount
 	monitors monitors
 	calls    scriptCalls
+	follows  follows
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
 }
@@ -131,6 +132,7 @@ func (h *Hub) Close(ctx context.Context) {
 	h.closed = true
 	close(h.done)
 	h.endAll(ErrClosed, nil)
+	h.follows.each(func(f *Follower) { f.end(ErrClosed) })
 	idle := make(chan struct{})
 	if h.idle = idle; len(h.queue) == 0 {
 		h.signalIdle()
@@ -181,6 +183,7 @@ func (h *Hub) Notify(notes []env.Notification) {
 		case env.Deleted:
 			h.endAll(ErrDeleted, func(db string) bool { return db == n.DB })
 		}
+		h.follows.tell(&notes[i])
 	}
 }
 
@@ -190,6 +193,7 @@ func (h *Hub) Restored() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.endAll(ErrGap, nil)
+	h.follows.each((*Follower).Again)
 }
 
 // endAll ends the subscriptions of the databases that match; nil matches all. The lock is
