@@ -50,6 +50,10 @@ var scenarios = map[string]round{
 		out, err := deliveries.Outbox{Cluster: c, Label: label, Transactions: 60, Clients: 2, Patience: settleTime}.Run(ctx)
 		return out, out.Arrived, err
 	},
+	"triggers": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := deliveries.Triggers{Cluster: c, Label: label, Changes: 100, Clients: 4, Failing: 10, Patience: settleTime}.Run(ctx)
+		return out, out.Told, err
+	},
 	"schedules": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
 		out, err := deliveries.Timetables{Cluster: c, Label: label, Schedules: 7, KillEvery: 20 * time.Second}.Run(ctx)
 		return out, out.Ticks, err

@@ -10,7 +10,7 @@ import (
 
 // triggerRows set, show and change triggers.
 func triggerRows() []Command {
-	const what = "MESSAGE destination [option value [option value ...]] | RUN url [option value [option value ...]] | STREAM key [MAXLEN count] [KEEP milliseconds]"
+	const what = "MESSAGE destination [option value [option value ...]] | RUN url [option value [option value ...]] | STREAM stream [MAXLEN count] [KEEP milliseconds]"
 	return []Command{
 		{Name: "trigger.del", Arity: 2, Flags: Write, Since: env.Files, Cost: costConstant, Work: triggerChangeWork, Doc: Doc{Version: "extension", Complexity: "O(N) in lanes",
 			Syntax: "TRIGGER.DEL name", Summary: "Deletes a trigger. What it has made is still delivered. Returns 1, or 0 if there is none of that name."}, Run: triggerDel},

@@ -30,12 +30,12 @@ var commits = []Fault{
 		[]Edit{
 			{
 				"fsm/queue/delivery.go",
-				`	return m.envelope().CommitAs
+				`	return c.CommitAs, c.Hops
 `,
-				`	if m.envelope().CommitAs == "" {
-		return "default"
+				`	if c.CommitAs == "" {
+		return "default", 0
 	}
-	return m.envelope().CommitAs
+	return c.CommitAs, c.Hops
 `,
 			},
 			{
@@ -73,7 +73,7 @@ var commits = []Fault{
 			{
 				"fsm/workflow/submit.go",
 				`	if _, done := s.earlierEntry(r, n); done {
-		return ""
+		return "", 0
 	}
 `,
 				``,

@@ -12,6 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/nemesis"
 	"github.com/trireme-dev/trireme/jepsen/slowdisks"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/jepsen/workload/deliveries"
 	"github.com/trireme-dev/trireme/jepsen/workload/runs"
 )
 
@@ -62,7 +63,19 @@ var experiments = map[string]experiment{
 	mutant.CommitOfFailedAnswer: commits,
 	mutant.CommitTwice:          commits,
 	mutant.StepWithoutCommit:    commits,
+	mutant.TriggerOfUndone:      triggers,
+	mutant.FeedLosesNumber:      triggers,
+	mutant.LanesByChange:        triggers,
+	mutant.OldValueIsThatNow:    triggers,
 }
+
+// triggers has counters be changed and told, while deliveries fail and leaders are killed.
+var triggers = experiment{"triggers", []string{"--egress-allow", "127.0.0.0/8"}, func(ctx context.Context, c *testcluster.Cluster) error {
+	_, err := deliveries.Triggers{
+		Cluster: c, Label: "triggers", Changes: 300, Clients: 8, Failing: 30, KillEvery: time.Second, Down: 300 * time.Millisecond, Patience: 30 * time.Second,
+	}.Run(ctx)
+	return err
+}}
 
 // commits has steps and answers bring commands while calls fail and leaders are killed.
 var commits = experiment{"commits", []string{"--egress-allow", "127.0.0.0/8"}, func(ctx context.Context, c *testcluster.Cluster) error {

@@ -48,6 +48,9 @@ func TestShort(t *testing.T) {
 		{"outbox", func() (fmt.Stringer, error) {
 			return Outbox{Cluster: c, Label: "outbox", Transactions: 300, Clients: 8, KillEvery: 2 * time.Second, Down: short, Patience: patience}.Run(ctx)
 		}},
+		{"triggers", func() (fmt.Stringer, error) {
+			return Triggers{Cluster: c, Label: "triggers", Changes: 400, Clients: 8, Failing: 20, KillEvery: 2 * time.Second, Down: short, Patience: patience}.Run(ctx)
+		}},
 		{"hostile", func() (fmt.Stringer, error) {
 			return Hostile{Cluster: c, Resolver: resolver, Label: "hostile", Messages: 5, Good: 40, Patience: patience, MostGrown: 1 << 30}.Run(ctx)
 		}},

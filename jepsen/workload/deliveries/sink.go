@@ -22,9 +22,14 @@ type Arrival struct {
 	// Begin and End are by the monotonic clock of the sink.
 	Begin, End time.Time
 	Status     int
+	// Body is what came, up to keptBody bytes.
+	Body []byte
 	// Broken: the connection ended before the answer was written.
 	Broken bool
 }
+
+// keptBody is the most that an Arrival keeps of a body.
+const keptBody = 1 << 10
 
 // Answer is the sink's reaction to a request: it waits, and answers with a status, and with commands.
 type Answer struct {
@@ -88,14 +93,15 @@ func (s *Sink) URL(label string, number int) string {
 // ServeHTTP takes a delivery.
 func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
-	io.Copy(io.Discard, r.Body) // a body cut short shows in the context
+	body, _ := io.ReadAll(io.LimitReader(r.Body, keptBody)) // a body cut short shows in the context
+	io.Copy(io.Discard, r.Body)
 	label, digits, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	number, err := strconv.Atoi(digits)
 	if err != nil {
 		number = -1
 	}
 	retried, _ := strconv.Atoi(r.Header.Get("Upstash-Retried"))
-	a := Arrival{Label: label, Number: number, Message: r.Header.Get("Upstash-Message-Id"), Retried: retried, Begin: begin}
+	a := Arrival{Label: label, Number: number, Message: r.Header.Get("Upstash-Message-Id"), Retried: retried, Begin: begin, Body: body}
 	to := address{label, number}
 	s.mu.Lock()
 	nth := s.times[to]
