@@ -41,7 +41,7 @@ var triggers = []Fault{
 		"messages of one key go through several queues",
 		[]Edit{
 			{
-				"fsm/queue/trigger.go",
+				"fsm/queue/trigger_fire.go",
 				`p.Queue, p.Given = t.queueOf(t.lane(key)), p.Given|GivenQueue`,
 				`p.Queue, p.Given = t.queueOf(int(e.Index%uint64(t.Lanes))), p.Given|GivenQueue`,
 			},

@@ -44,15 +44,15 @@ const triggered = 5
 // undone increments a counter and fails.
 const undone = `redis.call('incr', KEYS[1]) redis.call('if', KEYS[1], 'missing') return redis.error_reply('not reached')`
 
-func (g Triggers) key(n int) string  { return fmt.Sprintf("%s:%d", g.Label, n%triggered) }
-func (g Triggers) feed() string      { return g.Label + "-feed" }
-func (g Triggers) options() []string { return []string{"RETRIES", "40", "RETRY-DELAY", "100"} }
+func (t Triggers) key(n int) string  { return fmt.Sprintf("%s:%d", t.Label, n%triggered) }
+func (t Triggers) feed() string      { return t.Label + "-feed" }
+func (t Triggers) options() []string { return []string{"RETRIES", "40", "RETRY-DELAY", "100"} }
 
 // Run changes the counters, and compares them with what is told.
-func (g Triggers) Run(ctx context.Context) (out TriggersResult, err error) {
+func (t Triggers) Run(ctx context.Context) (out TriggersResult, err error) {
 	var turn atomic.Int64
-	sink, err := NewSinkAt(g.Cluster.Host, func(string, int, int) Answer {
-		if int(turn.Add(37)%100) < g.Failing {
+	sink, err := NewSinkAt(t.Cluster.Host, func(string, int, int) Answer {
+		if int(turn.Add(37)%100) < t.Failing {
 			return Answer{Status: 500}
 		}
 		return Answer{Status: 200}
@@ -62,22 +62,22 @@ func (g Triggers) Run(ctx context.Context) (out TriggersResult, err error) {
 	}
 	defer sink.Close()
 	for _, command := range [][]string{
-		append([]string{"TRIGGER.SET", g.Label, g.Label + ":", "VALUES", "old,new", "LANES", "3", "MESSAGE", sink.URL(g.Label, 0)}, g.options()...),
-		{"TRIGGER.SET", g.feed(), g.Label + ":", "VALUES", "new", "STREAM", g.feed()},
+		append([]string{"TRIGGER.SET", t.Label, t.Label + ":", "VALUES", "old,new", "LANES", "3", "MESSAGE", sink.URL(t.Label, 0)}, t.options()...),
+		{"TRIGGER.SET", t.feed(), t.Label + ":", "VALUES", "new", "STREAM", t.feed()},
 	} {
-		if _, err := g.do(ctx, command...); err != nil {
+		if _, err := t.do(ctx, command...); err != nil {
 			return out, fmt.Errorf("set a trigger: %w", err)
 		}
 	}
-	killer := &Killer{Cluster: g.Cluster, Down: g.Down}
+	killer := &Killer{Cluster: t.Cluster, Down: t.Down}
 	began := time.Now()
-	err = whileKilling(ctx, killer, g.KillEvery, func(ctx context.Context) error {
-		return parallel(ctx, g.Clients, g.Changes, func(ctx context.Context, client, number int) error {
-			command := []string{"INCR", g.key(number)}
+	err = whileKilling(ctx, killer, t.KillEvery, func(ctx context.Context) error {
+		return parallel(ctx, t.Clients, t.Changes, func(ctx context.Context, client, number int) error {
+			command := []string{"INCR", t.key(number)}
 			if number%7 == 3 {
-				command = []string{"EVAL", undone, "1", g.key(number)}
+				command = []string{"EVAL", undone, "1", t.key(number)}
 			}
-			if r := g.Cluster.Do(ctx, client%g.Cluster.Size(), command...); r.Outcome == history.NotApplied {
+			if r := t.Cluster.Do(ctx, client%t.Cluster.Size(), command...); r.Outcome == history.NotApplied {
 				Sleep(ctx, 20*time.Millisecond) // the node is away, or the script is undone
 			}
 			return nil
@@ -87,10 +87,10 @@ func (g Triggers) Run(ctx context.Context) (out TriggersResult, err error) {
 		return out, err
 	}
 	out.Kills = len(killer.Kills())
-	err = g.judge(ctx, &out, sink)
+	err = t.judge(ctx, &out, sink)
 	out.Took = time.Since(began)
-	for _, name := range []string{g.Label, g.feed()} {
-		if _, failed := g.do(ctx, "TRIGGER.DEL", name); failed != nil {
+	for _, name := range []string{t.Label, t.feed()} {
+		if _, failed := t.do(ctx, "TRIGGER.DEL", name); failed != nil {
 			err = errors.Join(err, failed)
 		}
 	}
@@ -98,12 +98,12 @@ func (g Triggers) Run(ctx context.Context) (out TriggersResult, err error) {
 }
 
 // do runs a command through one node after the other until one answers.
-func (g Triggers) do(ctx context.Context, args ...string) (reply json.RawMessage, err error) {
-	ctx, cancel := context.WithTimeout(ctx, g.Patience)
+func (t Triggers) do(ctx context.Context, args ...string) (reply json.RawMessage, err error) {
+	ctx, cancel := context.WithTimeout(ctx, t.Patience)
 	defer cancel()
 	node := 0
 	err = testcluster.Poll(ctx, 50*time.Millisecond, func() error {
-		r := g.Cluster.Do(ctx, node%g.Cluster.Size(), args...)
+		r := t.Cluster.Do(ctx, node%t.Cluster.Size(), args...)
 		if node++; r.Outcome != history.OK {
 			return fmt.Errorf("%s: %s %s", args[0], r.Outcome, r.Error)
 		}
@@ -114,24 +114,24 @@ func (g Triggers) do(ctx context.Context, args ...string) (reply json.RawMessage
 }
 
 // judge: each change of a counter is told once, in its order, by a message and in the feed, and nothing else is.
-func (g Triggers) judge(ctx context.Context, out *TriggersResult, sink *Sink) error {
+func (t Triggers) judge(ctx context.Context, out *TriggersResult, sink *Sink) error {
 	counts := make([]int, triggered)
 	for n := range counts {
-		reply, err := g.do(ctx, "GET", g.key(n))
+		reply, err := t.do(ctx, "GET", t.key(n))
 		if err != nil {
 			return fmt.Errorf("read counter %d: %w", n, err)
 		}
 		counts[n], _ = strconv.Atoi(strings.Trim(string(reply), `"`))
 		out.Changes += counts[n]
 	}
-	if err := g.judgeFeed(ctx, out, counts); err != nil {
+	if err := t.judgeFeed(ctx, out, counts); err != nil {
 		return err
 	}
-	end := time.Now().Add(g.Patience)
+	end := time.Now().Add(t.Patience)
 	for {
 		numbers := map[uint64]bool{}
 		seen := make([]int, triggered)
-		for _, a := range sink.Arrivals(g.Label) {
+		for _, a := range sink.Arrivals(t.Label) {
 			var told struct {
 				Number   uint64
 				Key, New string
@@ -144,7 +144,7 @@ func (g Triggers) judge(ctx context.Context, out *TriggersResult, sink *Sink) er
 				continue // it was delivered again
 			}
 			numbers[told.Number] = true
-			n, _ := strconv.Atoi(strings.TrimPrefix(told.Key, g.Label+":"))
+			n, _ := strconv.Atoi(strings.TrimPrefix(told.Key, t.Label+":"))
 			seen[n]++
 			before := strconv.Itoa(seen[n] - 1)
 			if told.New != strconv.Itoa(seen[n]) || seen[n] > 1 && (told.Old == nil || *told.Old != before) {
@@ -156,15 +156,15 @@ func (g Triggers) judge(ctx context.Context, out *TriggersResult, sink *Sink) er
 			return nil
 		}
 		if out.Told > out.Changes || time.Now().After(end) || ctx.Err() != nil {
-			return fmt.Errorf("%d changes, and %d of them are told after %v", out.Changes, out.Told, g.Patience)
+			return fmt.Errorf("%d changes, and %d of them are told after %v", out.Changes, out.Told, t.Patience)
 		}
 		Sleep(ctx, 100*time.Millisecond)
 	}
 }
 
 // judgeFeed holds the feed to the counters.
-func (g Triggers) judgeFeed(ctx context.Context, out *TriggersResult, counts []int) error {
-	reply, err := g.do(ctx, "XRANGE", g.feed(), "-", "+")
+func (t Triggers) judgeFeed(ctx context.Context, out *TriggersResult, counts []int) error {
+	reply, err := t.do(ctx, "XRANGE", t.feed(), "-", "+")
 	if err != nil {
 		return fmt.Errorf("read the feed: %w", err)
 	}
@@ -183,7 +183,7 @@ func (g Triggers) judgeFeed(ctx context.Context, out *TriggersResult, counts []i
 		if _, number, _ := strings.Cut(id, "-"); number != strconv.Itoa(i+1) {
 			return fmt.Errorf("entry %d of the feed is %s", i+1, id)
 		}
-		n, _ := strconv.Atoi(strings.TrimPrefix(fields[3], g.Label+":"))
+		n, _ := strconv.Atoi(strings.TrimPrefix(fields[3], t.Label+":"))
 		if seen[n]++; fields[len(fields)-1] != strconv.Itoa(seen[n]) {
 			return fmt.Errorf("entry %d of the feed, which is change %d of its key, is %s", i+1, seen[n], fields)
 		}
