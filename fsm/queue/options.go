@@ -27,6 +27,7 @@ const (
 	GivenQueue
 	GivenTrace
 	GivenCommit
+	GivenPrecedence
 )
 
 // Options configure a message (docs/messages.md). A field counts only if Given names it; the zero value is that of
@@ -58,6 +59,8 @@ type Options struct {
 	Trace TraceContext
 	// CommitAs is the user of the database with whose rights the commands of an answer run; without one they are ignored.
 	CommitAs string
+	// Precedence says how the message stands among others that wait for the same; nil is that of a publish without such headers.
+	Precedence *Precedence
 }
 
 // Callback is the destination of the outcome of a message, which is a message of its own.
@@ -74,6 +77,8 @@ type FlowControl struct {
 	Parallelism, Rate int
 	// Period is in milliseconds.
 	Period int64
+	// Burst makes the rate a token bucket with so many tokens at most (0 = windows of Period).
+	Burst int
 }
 
 // Redaction says what answers of the API hide. Deliveries are not affected.
@@ -133,6 +138,9 @@ func (o Options) Over(base Options) Options {
 	}
 	if has(GivenCommit) {
 		out.CommitAs = o.CommitAs
+	}
+	if has(GivenPrecedence) {
+		out.Precedence = o.Precedence.over(base.Precedence)
 	}
 	return out
 }
@@ -200,12 +208,15 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	c.Texts(&o.Labels)
 	wire.Optional(c, &o.Redact)
 	c.Text(&o.Queue)
-	if c.More(o.Trace.Parent != "" || o.CommitAs != "") {
+	if c.More(o.Trace.Parent != "" || o.CommitAs != "" || o.Precedence != nil) {
 		c.Text(&o.Trace.Parent)
 		c.Text(&o.Trace.State)
 	}
-	if c.More(o.CommitAs != "") { // from the level env.Files on
+	if c.More(o.CommitAs != "" || o.Precedence != nil) { // from the level env.Files on
 		c.Text(&o.CommitAs)
+	}
+	if c.More(o.Precedence != nil) { // from the level env.Files on
+		wire.Optional(c, &o.Precedence)
 	}
 }
 
@@ -226,6 +237,9 @@ func (fc *FlowControl) Fields(c *wire.Codec) {
 	c.Int(&fc.Parallelism)
 	c.Int(&fc.Rate)
 	c.Varint(&fc.Period)
+	if c.More(fc.Burst != 0) { // from the level env.Files on
+		c.Int(&fc.Burst)
+	}
 }
 
 // Fields codes the value in its wire format.

@@ -139,6 +139,7 @@ func (wo *work) same(o *queue.Options) (same queue.Option) {
 	add(queue.GivenRetryDelay, o.RetryDelay == run.RetryDelay)
 	add(queue.GivenTimeout, o.Timeout == run.Timeout)
 	add(queue.GivenFlow, o.Flow != nil && run.Flow != nil && *o.Flow == *run.Flow)
+	add(queue.GivenPrecedence, o.Precedence != nil && run.Precedence != nil && *o.Precedence == *run.Precedence)
 	add(queue.GivenFailure, o.Failure != nil && run.Failure != nil && o.Failure.URL == run.Failure.URL)
 	return same
 }
@@ -146,7 +147,11 @@ func (wo *work) same(o *queue.Options) (same queue.Option) {
 // start starts a run.
 func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	p := queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options, DedupID: n.DedupID, ContentDedup: n.ContentDedup}
-	if err := q.CheckPublication(&p, e.Now); err != nil {
+	err := q.CheckPublication(&p, e.Now)
+	if err == nil {
+		err = q.CheckShare(&p.Options)
+	}
+	if err != nil {
 		return Receipt{Refused: err}
 	}
 	var parent *Run
