@@ -93,7 +93,7 @@ func (a *advance) step() bool {
 	open = open && opening.At <= now
 	switch {
 	case open && (!ok || opening.At <= at.At):
-		turn, _ := s.next(s.places.waiting, no)
+		turn, _ := s.nextIn(s.places.waiting, no)
 		a.tryClaim(turn.seq)
 	case ok:
 		m, _ := s.messages.Get(at.Seq)

@@ -202,7 +202,7 @@ func (s *Store) explainFlow(m *Message, now int64, x *Explanation) {
 		x.Reason = FlowTurn
 	}
 	if x.Ahead > 0 {
-		if turn, ok := s.next(s.places.waiting, m.flow); ok && turn.seq != m.Seq {
+		if turn, ok := s.nextIn(s.places.waiting, m.flow); ok && turn.seq != m.Seq {
 			x.Behind = s.idOf(turn.seq)
 		}
 	}
@@ -257,7 +257,7 @@ func (s *Store) ExplainQueue(name string, now int64) (Explanation, bool) {
 	seq, ok := first(s.places.slots, q.no)
 	if !ok {
 		var turn inLine
-		turn, ok = s.next(s.places.backlog, q.no)
+		turn, ok = s.nextIn(s.places.backlog, q.no)
 		seq = turn.seq
 	}
 	if !ok {
@@ -276,7 +276,7 @@ func (s *Store) ExplainFlow(key string, now int64) (Explanation, bool) {
 	if f == nil {
 		return Explanation{}, false
 	}
-	turn, ok := s.next(s.places.waiting, f.no)
+	turn, ok := s.nextIn(s.places.waiting, f.no)
 	if !ok {
 		return Explanation{Reason: Done}, true
 	}

@@ -151,7 +151,7 @@ func (s *Store) nextCost(f *FlowKey) int {
 	if f.dear == 0 {
 		return 1
 	}
-	m, ok := s.next(s.places.waiting, f.no)
+	m, ok := s.nextIn(s.places.waiting, f.no)
 	if !ok {
 		return 1
 	}

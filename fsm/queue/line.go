@@ -100,8 +100,8 @@ func (s *Store) created(seq uint64) int64 {
 	return m.envelope().Created
 }
 
-// next is the member of a line whose turn it is: the first of the share that has had least for its weight.
-func (s *Store) next(t *lineTree, of uint64) (inLine, bool) {
+// nextIn is the member of a line whose turn it is: the first of the share that has had least for its weight.
+func (s *Store) nextIn(t *lineTree, of uint64) (inLine, bool) {
 	st := &s.places.shares
 	l, shared := st.lines.Get(of)
 	if !shared {

@@ -41,7 +41,7 @@ func (s *Store) admit(no uint64, now int64) {
 	}
 	free := q.Parallelism - s.places.taken(no)
 	for ; free > 0; free-- {
-		turn, ok := s.next(s.places.backlog, no)
+		turn, ok := s.nextIn(s.places.backlog, no)
 		if !ok {
 			return
 		}

@@ -89,8 +89,8 @@ func (pi *placeIndex) remove(m *Message) {
 // join puts m into a line.
 func (pi *placeIndex) join(t *lineTree, m *Message, of uint64) {
 	at := pi.lineOf(m, of)
-	if pi.shares.lines.Len() > 0 && t != pi.parked {
-		pi.shares.enter(of, at.list>>priorityBits, !waits(t, of))
+	if share := at.list >> priorityBits; share != 0 {
+		pi.shares.enter(share)
 	}
 	if m.marks.priority() > 0 {
 		pi.urgent++
@@ -104,6 +104,9 @@ func (pi *placeIndex) part(t *lineTree, m *Message, of uint64) {
 	t.Delete(at)
 	if share := at.list >> priorityBits; share != 0 {
 		pi.shares.exit(share)
+	}
+	if pi.shares.lines.Len() > 0 && t != pi.parked && !waits(t, of) {
+		pi.shares.even(of)
 	}
 	if m.marks.priority() > 0 {
 		pi.urgent--

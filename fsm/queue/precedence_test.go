@@ -101,7 +101,7 @@ func checkShares(t tb, s *Store) {
 
 func checkNext(t tb, s *Store, tree *lineTree, of uint64, at place) {
 	t.Helper()
-	got, ok := s.next(tree, of)
+	got, ok := s.nextIn(tree, of)
 	want := naiveNext(s, of, at)
 	if (want != nil) != ok {
 		t.Fatalf("line %d: found %v, want %v", of, ok, want != nil)
@@ -447,8 +447,13 @@ func TestCostCounts(t *testing.T) {
 				running, delivered = running[1:], delivered+1
 				continue
 			}
-			if at, ok := w.s.NextByTime(); ok {
-				w.now = max(w.now, min(at, w.now+1_000))
+			w.now += rapid.Int64Range(0, 700).Draw(r, "ms")
+			var refs []AttemptRef
+			for _, a := range running {
+				refs = append(refs, a.Ref())
+			}
+			if _, err := w.s.Renew(w.env(), Renewal{Running: refs}); err != nil {
+				r.Fatal(err)
 			}
 		}
 	})
@@ -472,7 +477,8 @@ func TestBurst(t *testing.T) {
 			w.publish(with(inFlow("k", limit), 0, "", 0, cost))
 			w.settle("k")
 			need := new(big.Rat).SetInt64(int64(min(cost, limit.Burst)))
-			for len(w.advance(1)) == 0 {
+			var list []Attempt
+			for list = w.advance(1); len(list) == 0; list = w.advance(1) {
 				if refill(); tokens.Cmp(need) >= 0 {
 					r.Fatalf("not admitted with %s of %s tokens", tokens.FloatString(3), need.FloatString(3))
 				}
@@ -486,6 +492,7 @@ func TestBurst(t *testing.T) {
 			if refill(); tokens.Cmp(need) < 0 {
 				r.Fatalf("admitted with %s of %s tokens", tokens.FloatString(3), need.FloatString(3))
 			}
+			w.finish(list[0], 200)
 			tokens.Sub(tokens, new(big.Rat).SetInt64(int64(cost)))
 			if rapid.IntRange(0, 9).Draw(r, "restore") == 0 {
 				w.s = restored(r, w.s)

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"cmp"
+	"math"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/cow"
@@ -111,8 +112,7 @@ func (st *shareTable) of(line uint64, tenant string) uint64 {
 
 // fits reports whether a line has a share for a tenant, or room for one.
 func (st *shareTable) fits(line uint64, tenant string) bool {
-	l, _ := st.lines.Get(line)
-	return l.shares < MaxTenants || st.of(line, tenant) != 0
+	return st.size(line) < MaxTenants || st.of(line, tenant) != 0 || count(st.debts, line) > 0
 }
 
 // size is the number of shares of a line.
@@ -177,6 +177,10 @@ func (st *shareTable) add(of uint64, tenant string, no uint64) *share {
 	if !shared {
 		l.no = of
 		st.memory += lineCost
+	}
+	if l.shares >= MaxTenants { // who owes least is forgiven
+		st.forgive(line{no: of, now: math.MaxUint64}, 1)
+		l.shares = st.size(of)
 	}
 	l.shares++
 	st.lines.Set(of, l)
@@ -256,16 +260,19 @@ func (st *shareTable) forgetIdle(now int64, limit int) (done int) {
 	return done
 }
 
-// enter counts a message that has come into a line, of a share. first: nothing else waits there, so that whatever shares have had
-// before does not count any more.
-func (st *shareTable) enter(of, no uint64, first bool) {
-	if l, shared := st.lines.Get(of); shared && first && l.now != l.top {
-		l.now = l.top
-		st.lines.Set(of, l)
-	}
+// enter counts a message of a share that has come into its line.
+func (st *shareTable) enter(no uint64) {
 	if sh := st.get(no); sh != nil {
 		sh.waiting++
 		st.store(sh)
+	}
+}
+
+// even ends what shares of a line owe each other: nothing waits there any more.
+func (st *shareTable) even(of uint64) {
+	if l, shared := st.lines.Get(of); shared && l.now != l.top {
+		l.now = l.top
+		st.lines.Set(of, l)
 	}
 }
 
@@ -301,7 +308,7 @@ func (st *shareTable) charge(of, no uint64, cost int) {
 		st.store(sh)
 	}
 	st.lines.Set(of, l)
-	st.forgive(l)
+	st.forgive(l, 2)
 }
 
 // advancePass returns the pass of a share after a message, with what the division leaves over, and the time of the line.
@@ -313,9 +320,9 @@ func advancePass(pass, rest, now uint64, cost, weight int) (uint64, uint64, uint
 	return pass + n/uint64(weight), n % uint64(weight), pass
 }
 
-// forgive forgets shares of a line without messages, once the line has come to where they were: two for each message.
-func (st *shareTable) forgive(l line) {
-	for range 2 {
+// forgive forgets shares of a line without messages, once the line has come to where they were, at most limit.
+func (st *shareTable) forgive(l line, limit int) {
+	for range limit {
 		var at turn
 		ok := false
 		st.debts.AscendHead(l.no, func(t turn, _ struct{}) bool {

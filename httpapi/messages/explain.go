@@ -35,7 +35,7 @@ type explanation struct {
 	FlowControl *explainedLimit `json:"flowControl,omitempty"`
 	Holders     []string        `json:"holders,omitempty"`
 	// Standing is there where priorities, costs or tenants count.
-	Standing *standing `json:"standing,omitempty"`
+	Standing *lineStanding `json:"standing,omitempty"`
 	// Hint says what to look at, Command what to enter to make it go on.
 	Hint    string `json:"hint,omitempty"`
 	Command string `json:"command,omitempty"`

@@ -98,18 +98,18 @@ func askedFor(values url.Values, name string) (bool, error) {
 	return wanted, nil
 }
 
-// standing says how a message stands among those that wait for the same.
-type standing struct {
+// lineStanding says how a message stands among those that wait for the same.
+type lineStanding struct {
 	Priority int `json:"priority"`
 	// Rank is the time, in unix milliseconds, that orders the messages of the tenant.
 	Rank int64 `json:"rank"`
 	Cost int   `json:"cost"`
 	// Share is there if tenants share the queue or the key.
-	Share *standingShare `json:"share,omitempty"`
+	Share *shareOf `json:"share,omitempty"`
 }
 
-// standingShare is the share of a message's tenant.
-type standingShare struct {
+// shareOf is the share of a message's tenant.
+type shareOf struct {
 	Tenant string `json:"tenant"`
 	Weight int    `json:"weight"`
 	// Weights is the sum of the weights of the tenants that have waiting messages, Tenants their number.
@@ -126,7 +126,7 @@ func (e *explanation) renderStanding(x *queue.Explanation) {
 	if n == nil {
 		return
 	}
-	e.Standing = &standing{Priority: n.Priority, Rank: n.Rank, Cost: n.Cost}
+	e.Standing = &lineStanding{Priority: n.Priority, Rank: n.Rank, Cost: n.Cost}
 	var words []string
 	if n.Priority > 0 {
 		words = append(words, fmt.Sprintf("its priority is %d", n.Priority))
@@ -135,7 +135,7 @@ func (e *explanation) renderStanding(x *queue.Explanation) {
 		words = append(words, fmt.Sprintf("it costs %d", n.Cost))
 	}
 	if n.Weights > 0 {
-		e.Standing.Share = &standingShare{n.Tenant, n.Weight, n.Weights, n.Tenants, n.Waiting, n.OwnAhead}
+		e.Standing.Share = &shareOf{n.Tenant, n.Weight, n.Weights, n.Tenants, n.Waiting, n.OwnAhead}
 		of := "what has no tenant"
 		if n.Tenant != "" {
 			of = "its tenant " + n.Tenant
