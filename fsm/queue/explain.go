@@ -283,6 +283,8 @@ func (s *Store) ExplainFlow(key string, now int64) (Explanation, bool) {
 	m, _ := s.messages.Get(turn.seq)
 	x := Explanation{Since: m.since, Behind: m.ID}
 	x.Reason, x.Next = s.flowReason(f, now)
+	s.explainLine(s.places.waiting, m, f.no, &x)
 	s.nameFlowKey(f, now, &x)
+	x.Ahead = 0
 	return x, true
 }

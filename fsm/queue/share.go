@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/cow"
-	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Tenants share a line (the backlog of a queue, the wait list of a flow-control key) by start-time fair queuing. Each share has a
@@ -128,47 +127,6 @@ func (st *shareTable) first(line uint64) (pass, no uint64, ok bool) {
 		return false
 	})
 	return pass, no, ok
-}
-
-// joinShare counts a new message of a tenant in a line, whose weight becomes that of the message if it names one.
-func (s *Store) joinShare(of uint64, p *Precedence) {
-	st := &s.places.shares
-	sh := st.get(st.of(of, p.Tenant))
-	if sh == nil {
-		sh = st.add(of, p.Tenant, s.next())
-	}
-	if p.Weight > 0 {
-		sh.Weight = min(p.Weight, MaxWeight)
-	}
-	st.unidle(sh)
-	sh.live++
-	st.byNo.Set(sh.no, sh)
-}
-
-// joinShares counts a new message in the shares of its tenant, of its queue and of its flow-control key.
-func (s *Store) joinShares(m *Message, c *Content) {
-	if m.marks&marksTenant == 0 {
-		return
-	}
-	for _, of := range [...]uint64{m.queue, m.flow} {
-		if of != 0 {
-			s.joinShare(of, c.Precedence)
-		}
-	}
-}
-
-// leaveShares takes m, which is done and in no index, out of the shares of its tenant.
-func (s *Store) leaveShares(m *Message, now int64) {
-	if m.marks&marksTenant == 0 {
-		return
-	}
-	tenant := m.envelope().TenantOf()
-	if m.queue != 0 {
-		s.places.shares.leave(m.queue, tenant, !waits(s.places.backlog, m.queue), now)
-	}
-	if m.flow != 0 {
-		s.places.shares.leave(m.flow, tenant, !waits(s.places.waiting, m.flow), now)
-	}
 }
 
 // add makes a share of a line, which has the number no.
@@ -358,65 +316,4 @@ func (st *shareTable) rebase(l line) line {
 	l.Pass, l.top, l.now = since(l.Pass), since(l.top), 0
 	st.lines.Set(l.no, l)
 	return l
-}
-
-// Fields codes the value in its wire format.
-func (sh *share) Fields(c *wire.Codec) {
-	c.String(&sh.Tenant)
-	c.Uvarint(&sh.no)
-	c.Uvarint(&sh.line)
-	c.Int(&sh.Weight)
-	c.Uvarint(&sh.Pass)
-	c.Uvarint(&sh.rest)
-	c.Int(&sh.live)
-	c.Varint(&sh.idle)
-}
-
-// Fields codes the value in its wire format.
-func (l *line) Fields(c *wire.Codec) {
-	c.Uvarint(&l.no)
-	c.Uvarint(&l.now)
-	c.Uvarint(&l.top)
-	c.Uvarint(&l.Pass)
-	c.Uvarint(&l.rest)
-}
-
-// consistent reports whether shares and lines that were loaded belong to each other, and numbers are given once.
-func (st *shareTable) consistent() bool {
-	sum := 0
-	st.lines.All(func(_ uint64, l line) bool {
-		sum += l.shares
-		return l.shares > 0
-	})
-	return sum == st.byNo.Len() && sum == st.byName.Len()
-}
-
-// hasShares reports whether there are the shares that a message takes.
-func (s *Store) hasShares(m *Message) bool {
-	if m.marks&marksTenant == 0 || m.place == placeDone {
-		return true
-	}
-	tenant := m.envelope().TenantOf()
-	return (m.queue == 0 || s.places.shares.of(m.queue, tenant) != 0) && (m.flow == 0 || s.places.shares.of(m.flow, tenant) != 0)
-}
-
-// loadLine takes in a line that was saved. Its shares come after it.
-func (st *shareTable) loadLine(l line) {
-	st.lines.Set(l.no, l)
-	st.memory += lineCost
-}
-
-// load takes in a share that was saved.
-func (st *shareTable) load(sh *share) {
-	sh.Weight = min(max(sh.Weight, 1), MaxWeight)
-	st.byName.Set(shareName{sh.line, sh.Tenant}, sh.no)
-	st.memory += sh.size()
-	l, shared := st.lines.Get(sh.line)
-	if !shared {
-		l.no = sh.line
-		st.memory += lineCost
-	}
-	l.shares++
-	st.lines.Set(l.no, l)
-	st.store(sh)
 }
