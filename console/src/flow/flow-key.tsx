@@ -74,7 +74,11 @@ export function FlowActs({ of: f, again, pin, large }: { of: Flow; again: () => 
 
 export function One({ id }: { id: string }) {
   const [pinning, open] = useState(false);
-  const flow = useLoad((poll) => found<Flow>(`/v2/flowControl/${name(id)}?explain=true&tenants=true&count=100`, poll), [id], 3000);
+  const flow = useLoad(
+    (poll) => found<Flow>(`/v2/flowControl/${name(id)}?explain=true&tenants=true&count=100`, poll),
+    [id],
+    3000,
+  );
   return (
     <Page
       title="Flow-control key"

@@ -42,7 +42,11 @@ export const remove = (q: Queue, done: () => void) =>
 
 export function One({ id }: { id: string }) {
   const [edit, open] = useState(false);
-  const queue = useLoad((poll) => found<Queue>(`/v2/queues/${name(id)}?explain=true&tenants=true&count=100`, poll), [id], 4000);
+  const queue = useLoad(
+    (poll) => found<Queue>(`/v2/queues/${name(id)}?explain=true&tenants=true&count=100`, poll),
+    [id],
+    4000,
+  );
   return (
     <Loaded of={queue} isEmpty={(q) => !q} empty={<None id={id} />}>
       {(q) =>
