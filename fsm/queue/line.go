@@ -55,14 +55,15 @@ func waits(t *lineTree, of uint64) bool {
 	return ok
 }
 
-// heads calls f for the oldest member of each priority of a share, until it returns false.
-func heads(t *lineTree, of, share uint64, f func(inLine) bool) {
+// heads calls f for the oldest member of each priority of a share.
+func heads(t *lineTree, of, share uint64, f func(inLine)) {
 	at := inLine{of: of, list: listOf(share, 0)}
 	for {
 		m, ok := from(t, at)
-		if !ok || m.list>>priorityBits != share || !f(m) {
+		if !ok || m.list>>priorityBits != share {
 			return
 		}
+		f(m)
 		at.list = m.list + 1
 	}
 }
@@ -71,21 +72,21 @@ func heads(t *lineTree, of, share uint64, f func(inLine) bool) {
 func rank(created int64, priority int) int64 { return created - int64(priority)*PriorityStep }
 
 // head is the member of a share that comes first; false if it has none in the line.
-func (s *Store) head(t *lineTree, of, share uint64) (best inLine, ok bool) {
+func (s *Store) head(t *lineTree, of, share uint64) (inLine, bool) {
+	if s.places.urgent > 0 {
+		return s.mostUrgent(t, of, share)
+	}
+	m, ok := from(t, inLine{of: of, list: listOf(share, 0)}) // there is one list
+	return m, ok && m.list>>priorityBits == share
+}
+
+// mostUrgent is the member of a share, of all its lists, that ranks first.
+func (s *Store) mostUrgent(t *lineTree, of, share uint64) (best inLine, ok bool) {
 	var least int64
-	compared := false
-	heads(t, of, share, func(m inLine) bool {
-		if !ok {
-			best, ok = m, true
-			return s.places.urgent > 0 // otherwise there is one list
+	heads(t, of, share, func(m inLine) {
+		if r := s.rankOf(m); !ok || r < least || r == least && m.seq < best.seq {
+			best, least, ok = m, r, true
 		}
-		if !compared {
-			least, compared = s.rankOf(best), true
-		}
-		if r := s.rankOf(m); r < least || r == least && m.seq < best.seq {
-			best, least = m, r
-		}
-		return true
 	})
 	return best, ok
 }

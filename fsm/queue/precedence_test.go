@@ -553,3 +553,52 @@ func TestPrecedenceOfGroups(t *testing.T) {
 		t.Fatal(got)
 	}
 }
+
+// weighed is the message of that number of four tenants, one of them without a name.
+func weighed(i int) Publication {
+	tenant, weight := []string{"", "a", "b", "c"}[i%4], 1+i%3
+	if tenant == "" {
+		weight = 0
+	}
+	return with(inFlow("k", FlowControl{Parallelism: 1}), 0, tenant, weight, 1+i%5)
+}
+
+// TestPassesAreCountedAgain: passes that get too large are counted from the line's time, which changes no order.
+func TestPassesAreCountedAgain(t *testing.T) {
+	order := func(add uint64) (list []string) {
+		w := newWorld(t)
+		for i := range 60 {
+			w.publish(weighed(i))
+		}
+		w.settle("k")
+		for range 10 {
+			a := w.one()
+			w.finish(a, 200)
+			list = append(list, a.ID.String())
+		}
+		no, _ := w.s.flows.byName.Get("k")
+		st := &w.s.places.shares
+		l, _ := st.lines.Get(no)
+		l.now, l.top, l.Pass = l.now+add, l.top+add, l.Pass+add
+		st.lines.Set(no, l)
+		var all []*share
+		st.byNo.All(func(no uint64, _ *share) bool { all = append(all, st.get(no)); return true })
+		for _, sh := range all {
+			st.turns.Delete(turn{sh.line, sh.Pass, sh.no})
+			sh.Pass += add
+			st.store(sh)
+		}
+		for range 50 {
+			a := w.one()
+			w.finish(a, 200)
+			list = append(list, a.ID.String())
+		}
+		if l, ok := st.lines.Get(no); ok && l.top >= maxPass {
+			t.Errorf("a pass of %d is left", l.top)
+		}
+		return list
+	}
+	if plain, moved := order(0), order(maxPass); !slices.Equal(plain, moved) {
+		t.Errorf("%v\n%v", plain, moved)
+	}
+}
