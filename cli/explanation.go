@@ -38,7 +38,7 @@ func (s *session) explanation(doc json.RawMessage) error {
 }
 
 // told are the members of an explanation that have a place of their own on its page.
-var told = strings.Fields("reason text command resume curl hint lastAttempt answer awaits mismatches delivery step error workflowRunId workflowUrl workflowState workflowCreatedAt")
+var told = strings.Fields("reason text command resume curl hint lastAttempt answer awaits mismatches delivery step error workflowRunId workflowUrl workflowState workflowCreatedAt standing")
 
 // explain adds what an explanation says.
 func (sh *sheet) explain(members []member) error {

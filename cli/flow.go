@@ -17,6 +17,7 @@ func flowGroup() *cobra.Command {
 	g.explains(spec{
 		use: "explain KEY", short: "Explain what the oldest message of a key waits for", complete: flowKeys, example: "flow explain billing",
 	}, "/v2/flowControl/")
+	g.tenants("KEY", "/v2/flowControl/", flowKeys, "flow tenants billing")
 	g.pin()
 	g.unpin()
 	for _, one := range []struct{ verb, path, short string }{
@@ -50,7 +51,7 @@ func (s *session) changeFlow(how string, query url.Values) error {
 }
 
 func (g *group) pin() {
-	parallelism, rate, period := 0, 0, ""
+	parallelism, rate, burst, period := 0, 0, 0, ""
 	g.add(spec{
 		use: "pin KEY", short: "Pin limits of a key, so that messages cannot change them", args: cobra.ExactArgs(1), complete: flowKeys,
 		example: "flow pin billing --rate 10 --period 1m\nflow pin billing --parallelism 2",
@@ -58,6 +59,7 @@ func (g *group) pin() {
 			f.IntVar(&parallelism, "parallelism", 0, "maximum `NUMBER` of attempts at once")
 			f.IntVar(&rate, "rate", 0, "maximum `NUMBER` of attempts in a period")
 			f.StringVar(&period, "period", "", "`DURATION` of the rate (default 1s)")
+			f.IntVar(&burst, "burst", 0, "maximum `NUMBER` of attempts that a rate saves up (0 = it is counted in windows)")
 		},
 		run: func(s *session) error {
 			query := url.Values{}
@@ -71,6 +73,9 @@ func (g *group) pin() {
 			}
 			if period != "" {
 				query.Set("period", period)
+			}
+			if burst > 0 {
+				query.Set("burst", strconv.Itoa(burst))
 			}
 			return s.changeFlow("pin", query)
 		},

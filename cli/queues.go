@@ -15,6 +15,7 @@ func queueGroup() *cobra.Command {
 	g.explains(spec{
 		use: "explain NAME", short: "Explain what the oldest message of a queue waits for", complete: queueNames, example: "queues explain orders",
 	}, "/v2/queues/")
+	g.tenants("NAME", "/v2/queues/", queueNames, "queues tenants orders")
 	parallelism, paused := 0, false
 	g.add(spec{
 		use: "upsert NAME", short: "Create a queue, or change its settings", args: cobra.ExactArgs(1), complete: queueNames,

@@ -231,6 +231,16 @@ func recipes() map[string]recipe {
 			}
 			return p
 		}),
+		"publish of many tenants": asks(Publish, nil, func(w *pricing) (p queue.Publications) {
+			for i := range w.n {
+				one := publicationOf("p", 200)
+				one.Queue, one.Flow = "queue", &queue.FlowControl{Key: "key", Parallelism: 1}
+				one.Precedence = &queue.Precedence{Given: queue.PartTenant | queue.PartCost | queue.PartPriority, Priority: i % 10, Tenant: fmt.Sprint("tenant", i), Cost: 1 + i%5}
+				one.Given |= queue.GivenQueue | queue.GivenFlow | queue.GivenPrecedence
+				p.Items = append(p.Items, one)
+			}
+			return p
+		}),
 		"publish with callbacks": asks(Publish, nil, func(w *pricing) (p queue.Publications) {
 			for range w.n {
 				one := publicationOf("p", 200)

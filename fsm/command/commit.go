@@ -123,8 +123,11 @@ func MayActAs(tx *Tx, user string) error {
 
 const onlyThatUser = "only that user, or one that may run ACL SETUSER, may name it"
 
-// commitsAs is MayActAs for the options of a command.
+// commitsAs is MayActAs for the options of a command, which all nodes have to know.
 func commitsAs(tx *Tx, p *queue.Publication) error {
+	if tx.Level < p.Since() {
+		return queue.LevelRule()
+	}
 	if p.CommitAs == "" {
 		return nil
 	}

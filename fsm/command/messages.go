@@ -209,6 +209,13 @@ func msgGet(tx *Tx, a *Args) reply.Value {
 	if c.Flow != nil {
 		text("flowControlKey", c.Flow.Key)
 	}
+	if p := c.PriorityOf(); p > 0 {
+		number("priority", int64(p))
+	}
+	text("tenant", c.TenantOf())
+	if n := c.CostOf(); n > 1 {
+		number("cost", int64(n))
+	}
 	text("label", strings.Join(c.Labels, ","))
 	return reply.Map(fields...)
 }

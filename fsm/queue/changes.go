@@ -49,6 +49,8 @@ type FlowControlChange struct {
 	// in milliseconds.
 	Parallelism, Rate int
 	Period            int64
+	// Burst is pinned with Rate: 0 for windows of Period.
+	Burst int
 }
 
 // Fields codes the value in its wire format. Decoded texts and bytes alias the input.
@@ -58,6 +60,9 @@ func (cc *FlowControlChange) Fields(c *wire.Codec) {
 	c.Int(&cc.Parallelism)
 	c.Int(&cc.Rate)
 	c.Varint(&cc.Period)
+	if c.More(cc.Burst != 0) { // from the level env.Files on
+		c.Int(&cc.Burst)
+	}
 }
 
 // Parallelism is the argument of the operation SetParallelism: the most attempts under way at once, 0 for no limit.

@@ -25,6 +25,8 @@ func indices(s *Store) []string {
 		"waiting " + dump(s.places.waiting), "running " + dump(s.places.running), "parked " + dump(s.places.parked), "leases " + dump(s.places.leases),
 		"queues " + dump(s.queues.byName), "doomed " + dump(s.queues.deleted), "flows " + dump(s.flows.byName), "openings " + dump(s.flows.openings),
 		"idle " + dump(s.flows.idle), "groups " + dump(s.groups.names), "ticks " + dump(s.schedules.ticks), "dedups " + dump(s.dedups.ends),
+		"hurried " + dump(s.places.hurried), "lines " + dump(s.places.shares.lines), "turns " + dump(s.places.shares.turns), "debts " + dump(s.places.shares.debts),
+		"idle shares " + dump(s.places.shares.idle), fmt.Sprint("urgent ", s.places.urgent, s.places.shares.memory),
 		fmt.Sprint("memory ", s.memory.live, s.memory.done, s.memory.dead, s.memory.fixed, s.trimmable),
 	}
 }
@@ -61,7 +63,7 @@ func checkStore(t tb, s *Store) {
 		return true
 	})
 	s.hosts.All(func(name string, h *host) bool {
-		_, parked := first(s.places.parked, h.no)
+		parked := waits(s.places.parked, h.no)
 		if hosts[name] != h.active || h.active == 0 && !parked {
 			t.Fatalf("host %s counts %d attempts, there are %d (parked %v)", name, h.active, hosts[name], parked)
 		}
@@ -79,12 +81,13 @@ func checkStore(t tb, s *Store) {
 	})
 	s.queues.byNo.All(func(no uint64, q *Queue) bool {
 		used := count(s.places.slots, no) + count(s.places.holding, no)
-		if _, waits := first(s.places.backlog, no); waits && !q.Paused && used < q.Parallelism {
+		if waits(s.places.backlog, no) && !q.Paused && used < q.Parallelism {
 			t.Fatalf("queue %s uses %d of %d slots and has messages without one", q.Name, used, q.Parallelism)
 		}
 		return true
 	})
-	s.places.parked.All(func(m member, _ struct{}) bool {
+	checkShares(t, s)
+	s.places.parked.All(func(m inLine, _ struct{}) bool {
 		found := false
 		s.hosts.All(func(_ string, h *host) bool { found = found || h.no == m.of; return !found })
 		if !found {

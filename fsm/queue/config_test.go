@@ -38,7 +38,7 @@ func TestConfig(t *testing.T) {
 		Delay: day + 10*60*minute + 30*minute, NotBefore: 1_700_000_000_000,
 		Callback: &Callback{"https://c/cb", Options{Given: GivenRetries | GivenHeader | GivenMethod, Retries: 2, Header: []Field{{"A", "b"}}, Method: "GET"}},
 		Failure:  &Callback{"http://c/f", Options{Given: GivenHeader | GivenDelay, Header: []Field{{"X", "y"}}, Delay: 5000}},
-		Flow:     &FlowControl{"k", 2, 5, minute}, Labels: []string{"a", "b", "c"},
+		Flow:     &FlowControl{Key: "k", Parallelism: 2, Rate: 5, Period: minute}, Labels: []string{"a", "b", "c"},
 		Redact: &Redaction{Body: true, Names: []string{"Authorization", "X"}}, Queue: "q.1",
 	}}
 	if !reflect.DeepEqual(p, want) {

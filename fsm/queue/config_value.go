@@ -59,7 +59,7 @@ func split(v string) (list []string) {
 	return list
 }
 
-// parseFlow reads the value of a flow-control key: parallelism, rate and period, comma-separated, in any order.
+// parseFlow reads the value of a flow-control key: parallelism, rate, period and burst, comma-separated, in any order.
 func parseFlow(key, value string) (*FlowControl, error) {
 	wrong := invalid("invalid flow control value %q: use parallelism=N, rate=N, period=D with a flow control key", value)
 	if key == "" || value == "" {
@@ -75,6 +75,10 @@ func parseFlow(key, value string) (*FlowControl, error) {
 			f.Parallelism = n
 		case "rate":
 			f.Rate = n
+		case "burst":
+			if f.Burst = n; n > MaxBurst {
+				return nil, wrong
+			}
 		case "period":
 			d, ok := ParseDuration(v)
 			if !ok || d <= 0 || d > MaxPeriod {
@@ -88,7 +92,7 @@ func parseFlow(key, value string) (*FlowControl, error) {
 			return nil, wrong
 		}
 	}
-	if f.Parallelism == 0 && f.Rate == 0 {
+	if f.Parallelism == 0 && f.Rate == 0 || f.Burst > 0 && f.Rate == 0 {
 		return nil, wrong
 	}
 	return f, nil

@@ -10,7 +10,7 @@ const signingPrefix = "sig"
 
 // ChangeFlowControl changes a flow-control key, and returns what it is afterwards.
 func (s *Store) ChangeFlowControl(e *env.Env, n FlowControlChange) (FlowControlInfo, error) {
-	if n.Key == "" || n.Parallelism < 0 || n.Rate < 0 || n.Period < 0 || n.Period > MaxPeriod {
+	if n.Key == "" || n.Parallelism < 0 || n.Rate < 0 || n.Period < 0 || n.Period > MaxPeriod || n.Burst < 0 || n.Burst > MaxBurst {
 		return FlowControlInfo{}, invalid("a flow-control key, and limits of at least 1, are needed; a period has at most 7 days")
 	}
 	f := s.flowKeyNamed(n.Key, n.Act == ActPin || n.Act == ActPause, e.Now)
@@ -27,7 +27,7 @@ func (s *Store) ChangeFlowControl(e *env.Env, n FlowControlChange) (FlowControlI
 		f.PinnedParallelism = f.PinnedParallelism && n.Parallelism == 0
 		f.PinnedRate = f.PinnedRate && n.Rate == 0
 	case ActResetRate, ActReset:
-		f.WindowStart, f.Count = e.Now, 0
+		f.resetRate(e.Now)
 	default:
 		return FlowControlInfo{}, invalid("a flow-control key can't be changed in this way")
 	}
@@ -45,10 +45,11 @@ func (fk *FlowKey) pin(e *env.Env, n FlowControlChange) {
 		if period == 0 {
 			period = DefaultPeriod
 		}
-		if fk.PinnedRate && fk.Rate == n.Rate && fk.Period == period {
+		if fk.PinnedRate && fk.Rate == n.Rate && fk.Period == period && fk.Burst == n.Burst {
 			return
 		}
-		fk.Rate, fk.Period, fk.PinnedRate = n.Rate, period, true
+		fk.setRate(n.Rate, period, n.Burst, e.Now)
+		fk.PinnedRate = true
 		fk.WindowStart, fk.Count = e.Now, 0
 	}
 }

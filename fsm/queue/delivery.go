@@ -84,16 +84,17 @@ func (a *advance) hostIsFull(name string) bool {
 	return a.d.HostShare > 0 && h.active >= a.d.HostShare
 }
 
-// step moves the message, or the flow-control key, whose turn it is: those that have been due for longest come first.
+// step moves the message, or the flow-control key, whose turn it is: those that have been due for longest come first, and a priority
+// counts as PriorityStep for each level.
 func (a *advance) step() bool {
 	s, now := a.s, a.e.Now
-	at, _, ok := s.places.due.Min()
+	at, ok := s.firstDue(now)
 	opening, no, open := s.flows.openings.Min()
-	ok, open = ok && at.At <= now, open && opening.At <= now
+	open = open && opening.At <= now
 	switch {
 	case open && (!ok || opening.At <= at.At):
-		seq, _ := first(s.places.waiting, no)
-		a.tryClaim(seq)
+		turn, _ := s.nextIn(s.places.waiting, no)
+		a.tryClaim(turn.seq)
 	case ok:
 		m, _ := s.messages.Get(at.Seq)
 		until, held := m.heldBack(a.e.Time)
@@ -163,7 +164,7 @@ func (a *advance) claim(m *Message, c *Content, host string) {
 	s.enter(m, placeActive, m.claim.lease, now)
 	s.addHostAttempt(host)
 	if m.flow != 0 {
-		s.countClaim(m.flow, now)
+		s.countClaim(m.flow, c, now)
 	}
 	s.store(m)
 	a.free--
@@ -311,6 +312,7 @@ func withLacks(failure, lacks string) string {
 // finishMessage moves m, which is in no index, to its final state. lacks names the parts that its callback had to leave out.
 func (s *Store) finishMessage(e *env.Env, m *Message, state State, d *Dead, lacks string) {
 	v := Event{State: state}
+	s.leaveShares(m, e.Now)
 	if lacks != "" {
 		v.detail = &eventDetail{failure: lacks}
 	}

@@ -74,7 +74,7 @@ type Explanation struct {
 	Next int64
 	// Behind is the message that has to come first, if there is one.
 	Behind ID
-	// Ahead counts the messages that come first.
+	// Ahead counts the messages that come first: where tenants share the line about as many, if nothing else comes.
 	Ahead int
 	// Last is the event of the last attempt that has ended, nil if there is none, or it is not kept any more.
 	Last *EventInfo
@@ -87,6 +87,10 @@ type Explanation struct {
 	Queue string
 	// Flow is the flow-control key that it waits for, with its limits as they are now, nil if it waits for none.
 	Flow *FlowControl
+	// Tokens is what the bucket of the key holds now.
+	Tokens int
+	// Standing is how the message stands in its line, nil for what has no precedence in a line that nobody shares.
+	Standing *Standing
 	// Holders are messages that hold what it waits for, slots of its queue or of its key: the oldest maxHolders.
 	Holders []ID
 }
@@ -174,8 +178,8 @@ func (s *Store) dueReason() Reason {
 }
 
 func (s *Store) explainQueued(m *Message, x *Explanation) {
-	at, _ := s.places.backlog.Rank(member{m.queue, m.Seq})
-	x.Ahead = at - s.places.backlog.RankHead(m.queue) + count(s.places.slots, m.queue)
+	s.explainLine(s.places.backlog, m, m.queue, x)
+	x.Ahead += count(s.places.slots, m.queue)
 	x.Reason = BehindOthers
 	if q, ok := s.queues.byNo.Get(m.queue); ok && q.Paused {
 		x.Reason = QueuePaused
@@ -190,24 +194,24 @@ func (s *Store) explainQueued(m *Message, x *Explanation) {
 }
 
 func (s *Store) explainFlow(m *Message, now int64, x *Explanation) {
-	at, _ := s.places.waiting.Rank(member{m.flow, m.Seq})
-	x.Ahead = at - s.places.waiting.RankHead(m.flow)
+	s.explainLine(s.places.waiting, m, m.flow, x)
 	f, _ := s.flows.byNo.Get(m.flow)
 	x.Reason, x.Next = s.flowReason(f, now)
-	s.nameFlowKey(f, x)
+	s.nameFlowKey(f, now, x)
 	if x.Reason == SenderBusy && x.Ahead > 0 {
 		x.Reason = FlowTurn
 	}
 	if x.Ahead > 0 {
-		if seq, ok := first(s.places.waiting, m.flow); ok {
-			x.Behind = s.idOf(seq)
+		if turn, ok := s.nextIn(s.places.waiting, m.flow); ok && turn.seq != m.Seq {
+			x.Behind = s.idOf(turn.seq)
 		}
 	}
 }
 
 // nameFlowKey names a key and its limits, and the holders of its slots if x waits for a slot.
-func (s *Store) nameFlowKey(f *FlowKey, x *Explanation) {
-	x.Flow = &FlowControl{Key: f.Key, Parallelism: f.Parallelism, Rate: f.Rate, Period: f.Period}
+func (s *Store) nameFlowKey(f *FlowKey, now int64, x *Explanation) {
+	x.Flow = &FlowControl{Key: f.Key, Parallelism: f.Parallelism, Rate: f.Rate, Period: f.Period, Burst: f.Burst}
+	x.Tokens = f.Tokens(now)
 	if x.Reason == FlowParallelism {
 		x.Holders = s.holders(s.places.running, f.no)
 	}
@@ -218,10 +222,11 @@ func (s *Store) flowReason(f *FlowKey, now int64) (Reason, int64) {
 	switch {
 	case f.Paused:
 		return FlowPaused, 0
-	case f.Parallelism > 0 && count(s.places.running, f.no) >= f.Parallelism:
+	case f.Parallelism > 0 && s.full(f):
 		return FlowParallelism, 0
-	case f.Rate > 0 && f.Count >= f.Rate && f.WindowStart+f.Period > now:
-		return FlowRate, f.WindowStart + f.Period
+	}
+	if at := f.rateAdmits(s.nextCost(f), now); at > now {
+		return FlowRate, at
 	}
 	return s.dueReason(), 0
 }
@@ -251,7 +256,9 @@ func (s *Store) ExplainQueue(name string, now int64) (Explanation, bool) {
 	}
 	seq, ok := first(s.places.slots, q.no)
 	if !ok {
-		seq, ok = first(s.places.backlog, q.no)
+		var turn inLine
+		turn, ok = s.nextIn(s.places.backlog, q.no)
+		seq = turn.seq
 	}
 	if !ok {
 		return Explanation{Reason: Done}, true
@@ -269,13 +276,15 @@ func (s *Store) ExplainFlow(key string, now int64) (Explanation, bool) {
 	if f == nil {
 		return Explanation{}, false
 	}
-	seq, ok := first(s.places.waiting, f.no)
+	turn, ok := s.nextIn(s.places.waiting, f.no)
 	if !ok {
 		return Explanation{Reason: Done}, true
 	}
-	m, _ := s.messages.Get(seq)
+	m, _ := s.messages.Get(turn.seq)
 	x := Explanation{Since: m.since, Behind: m.ID}
 	x.Reason, x.Next = s.flowReason(f, now)
-	s.nameFlowKey(f, &x)
+	s.explainLine(s.places.waiting, m, f.no, &x)
+	s.nameFlowKey(f, now, &x)
+	x.Ahead = 0
 	return x, true
 }

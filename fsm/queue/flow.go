@@ -128,19 +128,35 @@ func (s *Store) storeFlowKey(f *FlowKey, now int64) {
 // opensAt returns the time from which the limits of a key admit its next attempt; false if an end of an attempt,
 // a new message or a resume has to come first. A time that has come does not change any more.
 func (s *Store) opensAt(f *FlowKey, now int64) (at int64, open bool) {
-	if f.Paused || (f.Parallelism > 0 && count(s.places.running, f.no) >= f.Parallelism) {
+	if f.Paused || f.Parallelism > 0 && s.full(f) || !waits(s.places.waiting, f.no) {
 		return 0, false
 	}
-	if _, ok := first(s.places.waiting, f.no); !ok {
-		return 0, false
-	}
-	if end := f.WindowStart + f.Period; f.Rate > 0 && f.Count >= f.Rate && end > now {
-		return end, true
+	if at := f.rateAdmits(s.nextCost(f), now); at > now {
+		return at, true
 	}
 	if f.opening.Seq != 0 && f.opening.At <= now {
 		return f.opening.At, true
 	}
 	return now, true
+}
+
+// full reports whether the parallelism of a key does not admit its next message. One that costs more than that is admitted alone.
+func (s *Store) full(f *FlowKey) bool {
+	used := count(s.places.running, f.no) + f.extra
+	return used >= f.Parallelism || used > 0 && used+s.nextCost(f) > f.Parallelism
+}
+
+// nextCost is the cost of the message of a key whose turn it is; 1 if none waits.
+func (s *Store) nextCost(f *FlowKey) int {
+	if f.dear == 0 {
+		return 1
+	}
+	m, ok := s.nextIn(s.places.waiting, f.no)
+	if !ok {
+		return 1
+	}
+	old, _ := s.messages.Get(m.seq)
+	return old.cost()
 }
 
 // updateOpening computes anew when a key can be claimed from, and reports whether it can be now.
@@ -153,26 +169,30 @@ func (s *Store) updateOpening(no uint64, now int64) bool {
 	return f.opening.Seq != 0 && f.opening.At <= now
 }
 
-// countClaim counts one claim of a key and moves the key behind all others that are open: keys take turns.
-func (s *Store) countClaim(no uint64, now int64) {
+// countClaim counts one claim of a key, of a message with that content, and moves the key behind all others that are open: keys take
+// turns.
+func (s *Store) countClaim(no uint64, c *Content, now int64) {
 	f := s.flows.get(no)
 	if f == nil {
 		return
 	}
+	cost := c.CostOf()
+	s.places.shares.charge(no, s.places.shares.of(no, c.TenantOf()), cost)
 	s.flows.close(f)
-	f.rollWindow(now)
-	f.Count++
+	f.take(cost, now)
+	f.extra += cost - 1
 	f.used = now
 	s.storeFlowKey(f, now)
 }
 
-// rollWindow begins a new window if the old one has passed. Windows follow one another without gaps, however late the
-// first claim in one is.
-func (fk *FlowKey) rollWindow(now int64) {
-	if gone := now - fk.WindowStart; fk.Period > 0 && gone >= fk.Period {
-		fk.WindowStart += gone / fk.Period * fk.Period
-		fk.Count = 0
+// countEnd counts the end of an attempt of m, whose claim is released.
+func (s *Store) countEnd(m *Message, now int64) {
+	f := s.flows.get(m.flow)
+	if f == nil {
+		return
 	}
+	f.extra -= m.cost() - 1
+	s.storeFlowKey(f, now)
 }
 
 // joinFlowKey counts m among the messages of its key, whose settings become those of m unless they are pinned.
@@ -182,13 +202,12 @@ func (s *Store) joinFlowKey(m *Message, c *FlowControl, now int64) {
 		f.Parallelism = c.Parallelism
 	}
 	if !f.PinnedRate {
-		f.rollWindow(now)
-		f.Rate, f.Period = c.Rate, c.Period
-		if f.Period <= 0 {
-			f.Period = DefaultPeriod
-		}
+		f.setRate(c.Rate, c.Period, c.Burst, now)
 	}
 	f.live++
+	if m.marks&marksCost != 0 {
+		f.dear++
+	}
 	f.used = now
 	m.flow = f.no
 	s.storeFlowKey(f, now)
@@ -201,6 +220,9 @@ func (s *Store) leaveFlowKey(m *Message, now int64) {
 		return
 	}
 	f.live--
+	if m.marks&marksCost != 0 {
+		f.dear--
+	}
 	f.used = now
 	s.storeFlowKey(f, now)
 }
@@ -210,7 +232,7 @@ func (fk *FlowKey) forgetAt() int64 {
 	if fk.live > 0 || fk.Paused || fk.PinnedParallelism || fk.PinnedRate {
 		return 0
 	}
-	return roundUp(max(fk.used+flowKept, fk.WindowStart+fk.Period))
+	return roundUp(max(fk.used+flowKept, fk.WindowStart+fk.Period, fk.fullAt()))
 }
 
 // forgetFlowControl forgets keys that have not been used for long.

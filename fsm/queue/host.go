@@ -58,7 +58,7 @@ func (s *Store) removeHostAttempt(name string, now int64) {
 // turns.
 func (s *Store) nextParked(no uint64) (name string, ok bool) {
 	var seq uint64
-	look := func(m member, _ struct{}) bool {
+	look := func(m inLine, _ struct{}) bool {
 		seq, ok = m.seq, m.of != no
 		return false
 	}
@@ -85,15 +85,15 @@ func (s *Store) unpark(name string, now int64) (found bool) {
 	if !ok {
 		return false
 	}
-	seq, found := first(s.places.parked, h.no)
+	first, found := s.head(s.places.parked, h.no, 0)
 	if found {
-		old, _ := s.messages.Get(seq)
+		old, _ := s.messages.Get(first.seq)
 		m := copyOf(old)
 		s.places.remove(m)
 		s.enter(m, placeDue, now, now)
 		s.store(m)
 	}
-	if _, more := first(s.places.parked, h.no); !more && h.active <= 0 {
+	if !waits(s.places.parked, h.no) && h.active <= 0 {
 		s.hosts.Delete(name)
 	}
 	return found

@@ -116,7 +116,7 @@ func (s *Store) releaseClaim(m *Message, now int64) {
 	m.claim, m.place = nil, placeDone
 	s.removeHostAttempt(name, now)
 	if m.flow != 0 {
-		s.updateOpening(m.flow, now)
+		s.countEnd(m, now)
 	}
 }
 

@@ -16,7 +16,7 @@ func (m *memory) used() int64 { return m.live + m.done + m.dead + m.fixed }
 
 // Used is the logical memory of everything about messages, in bytes.
 func (s *Store) Used() int64 {
-	return s.memory.used() + s.events.past.Size() + s.bulk.Used()
+	return s.memory.used() + s.places.shares.memory + s.events.past.Size() + s.bulk.Used()
 }
 
 // Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count.
@@ -51,6 +51,7 @@ func (s *Store) sweep(now int64, limit int) (done int) {
 		done++
 	}
 	done += s.forgetDedups(now, limit-done)
+	done += s.places.shares.forgetIdle(now, limit-done)
 	return done + s.forgetFlowControl(now, limit-done)
 }
 
@@ -177,6 +178,8 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 	soonest(d.at, found)
 	t, _, found := s.flows.idle.Min()
 	soonest(t.At, found)
+	t, _, found = s.places.shares.idle.Min()
+	soonest(t.At, found)
 	soonest(0, s.queues.deleted.Len() > 0)
 	soonest(s.bulk.NextSweep())
 	return unixms, ok
@@ -196,8 +199,7 @@ func (s *Store) NextByTime() (unixms int64, ok bool) {
 	if n := s.settings.GlobalParallelism; n > 0 && s.places.leases.Len() >= n {
 		return unixms, ok
 	}
-	t, _, found = s.places.due.Min()
-	soonest(t.At, found)
+	soonest(s.Overdue())
 	t, _, found = s.flows.openings.Min()
 	soonest(t.At, found)
 	return unixms, ok

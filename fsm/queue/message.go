@@ -66,6 +66,8 @@ type Message struct {
 	isCallback, scheduled bool
 	// run: it belongs to a workflow run, see run_message.go.
 	run bool
+	// marks are those of its Precedence.
+	marks marks
 
 	retries  uint32 // allowed
 	retried  uint32 // so far
@@ -261,5 +263,6 @@ func (m *Message) cacheFlags(c *Content) {
 	if c.kept.reserves {
 		m.calls |= reserves
 	}
+	m.marks = marksOf(&c.Options)
 	m.isCallback, m.scheduled, m.run = !c.Source.ID.IsZero(), c.Schedule != "", len(c.Run) > 0
 }

@@ -33,7 +33,7 @@ func (s *Store) start(m *Message, firstAt, now int64) {
 	s.enter(m, placeDue, max(firstAt, now), now)
 }
 
-// admit gives free slots of a queue to its oldest messages.
+// admit gives free slots of a queue to the messages whose turn it is.
 func (s *Store) admit(no uint64, now int64) {
 	q, ok := s.queues.byNo.Get(no)
 	if !ok || q.Paused {
@@ -41,14 +41,15 @@ func (s *Store) admit(no uint64, now int64) {
 	}
 	free := q.Parallelism - s.places.taken(no)
 	for ; free > 0; free-- {
-		seq, ok := first(s.places.backlog, no)
+		turn, ok := s.nextIn(s.places.backlog, no)
 		if !ok {
 			return
 		}
-		old, _ := s.messages.Get(seq)
+		old, _ := s.messages.Get(turn.seq)
 		m := copyOf(old)
 		s.places.remove(m)
-		s.places.slots.Set(member{no, seq}, struct{}{})
+		s.places.slots.Set(member{no, turn.seq}, struct{}{})
+		s.places.shares.charge(no, turn.list>>priorityBits, m.cost())
 		s.enter(m, placeDue, max(m.at, now), now)
 		s.store(m)
 	}

@@ -27,6 +27,7 @@ const (
 	GivenQueue
 	GivenTrace
 	GivenCommit
+	GivenPrecedence
 )
 
 // Options configure a message (docs/messages.md). A field counts only if Given names it; the zero value is that of
@@ -60,6 +61,8 @@ type Options struct {
 	CommitAs string
 	// Hops is the number of triggers that led to the message; see MaxHops.
 	Hops uint8
+	// Precedence says how the message stands among others that wait for the same; nil is that of a publish without such headers.
+	Precedence *Precedence
 }
 
 // Callback is the destination of the outcome of a message, which is a message of its own.
@@ -76,6 +79,8 @@ type FlowControl struct {
 	Parallelism, Rate int
 	// Period is in milliseconds.
 	Period int64
+	// Burst makes the rate a token bucket with so many tokens at most (0 = windows of Period).
+	Burst int
 }
 
 // Redaction says what answers of the API hide. Deliveries are not affected.
@@ -137,6 +142,9 @@ func (o Options) Over(base Options) Options {
 		out.CommitAs = o.CommitAs
 	}
 	out.Hops = max(o.Hops, base.Hops)
+	if has(GivenPrecedence) {
+		out.Precedence = o.Precedence.over(base.Precedence)
+	}
 	return out
 }
 
@@ -183,6 +191,9 @@ func (o *Options) Fields(c *wire.Codec) { o.fields(c, true) }
 // callbackFields codes the options of a callback, which has no callbacks of its own.
 func (o *Options) callbackFields(c *wire.Codec) { o.fields(c, false) }
 
+// extended reports whether the options say something that the level env.Files has brought.
+func (o *Options) extended() bool { return o.CommitAs != "" || o.Hops != 0 || o.Precedence != nil }
+
 func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	wire.Uint(c, &o.Given)
 	c.Text(&o.Method)
@@ -203,15 +214,14 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	c.Texts(&o.Labels)
 	wire.Optional(c, &o.Redact)
 	c.Text(&o.Queue)
-	if c.More(o.Trace.Parent != "" || o.CommitAs != "" || o.Hops != 0) {
+	if c.More(o.Trace.Parent != "" || o.extended()) {
 		c.Text(&o.Trace.Parent)
 		c.Text(&o.Trace.State)
 	}
-	if c.More(o.CommitAs != "" || o.Hops != 0) { // from the level env.Files on
+	if c.More(o.extended()) { // from the level env.Files on
 		c.Text(&o.CommitAs)
-	}
-	if c.More(o.Hops != 0) {
 		wire.Uint(c, &o.Hops)
+		wire.Optional(c, &o.Precedence)
 	}
 }
 
@@ -232,6 +242,9 @@ func (fc *FlowControl) Fields(c *wire.Codec) {
 	c.Int(&fc.Parallelism)
 	c.Int(&fc.Rate)
 	c.Varint(&fc.Period)
+	if c.More(fc.Burst != 0) { // from the level env.Files on
+		c.Int(&fc.Burst)
+	}
 }
 
 // Fields codes the value in its wire format.

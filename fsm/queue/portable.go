@@ -11,7 +11,7 @@ import (
 var recordNames = [...]string{
 	kindHead: "head", kindQueue: "queue", kindFlow: "flow-control-key", kindHost: "host", kindGroup: "url-group", kindSchedule: "schedule",
 	kindMessage: "message", kindEvent: "event", kindDead: "dead-letter", kindDedup: "deduplication", kindBulk: "bulk-action",
-	kindVolume: "event-history", kindTrigger: "trigger",
+	kindVolume: "event-history", kindTrigger: "trigger", kindLine: "shared-line", kindShare: "tenant",
 }
 
 // SavePortable is Save without the signing keys, which are secrets of a database.
@@ -96,12 +96,12 @@ func (s *Store) Consistent() error {
 		hosts[h.no] = true
 		return true
 	})
-	all, done := true, 0
+	all, done := s.places.shares.consistent(), 0
 	s.messages.All(func(seq uint64, m *Message) bool {
 		if m.place == placeDone {
 			done++
 		}
-		all = seq <= s.serial && s.placeExists(m, hosts)
+		all = all && seq <= s.serial && s.placeExists(m, hosts) && s.hasShares(m)
 		return all
 	})
 	if !all || s.places.len()+done != s.messages.Len() { // a message that came twice has two places

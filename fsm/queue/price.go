@@ -46,6 +46,9 @@ func (o *Options) size() int64 {
 	if o.Flow != nil {
 		n += 24 + textsSize(o.Flow.Key)
 	}
+	if o.Precedence != nil {
+		n += 24 + textsSize(o.Precedence.Tenant)
+	}
 	if o.Redact != nil {
 		n += 48 + textsSize(o.Redact.Names...)
 	}
@@ -145,6 +148,32 @@ func (s *Store) newNames(o *Options) (bytes int64) {
 		if _, known := s.flows.byName.Get(o.Flow.Key); !known {
 			bytes += flowCost(&FlowKey{Key: o.Flow.Key})
 		}
+	}
+	return bytes + s.newShares(o)
+}
+
+// newShares is the growth by the shares of the tenant of options.
+func (s *Store) newShares(o *Options) (bytes int64) {
+	tenant := o.TenantOf()
+	if tenant == "" {
+		return 0
+	}
+	add := func(of uint64) {
+		if s.places.shares.of(of, tenant) != 0 {
+			return
+		}
+		bytes += (&share{Tenant: tenant}).size()
+		if s.places.shares.size(of) == 0 {
+			bytes += lineCost
+		}
+	}
+	if o.Queue != "" {
+		no, _ := s.queues.byName.Get(o.Queue)
+		add(no)
+	}
+	if o.Flow != nil {
+		no, _ := s.flows.byName.Get(o.Flow.Key)
+		add(no)
 	}
 	return bytes
 }
@@ -325,7 +354,7 @@ func (s *Store) ChangeSchedulePrice(*env.Env, *ScheduleChange) env.Price {
 
 // ClaimPrice is the price of an Advance that claims so many attempts: it moves up to maxWork messages.
 func (s *Store) ClaimPrice(e *env.Env, claims int) env.Price {
-	due, _ := s.places.due.Rank(Stamp{At: e.Now + 1})
+	due := s.dueBy(e.Now)
 	open, _ := s.flows.openings.Rank(Stamp{At: e.Now + 1})
 	late, _ := s.places.leases.Rank(Stamp{At: e.Now + 1})
 	claimed := min(claims, MaxClaims, due+s.places.waiting.Len())

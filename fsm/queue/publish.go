@@ -48,7 +48,11 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 			targets = append(targets, target{end.URL, g.Name, end.Name})
 		}
 	}
-	if err := s.check(p, &options, e.Now); err != nil {
+	err := s.check(p, &options, e.Now)
+	if err == nil {
+		err = s.CheckShare(&options)
+	}
+	if err != nil {
 		return Receipt{Refused: err}
 	}
 	out := Receipt{Group: p.Group != "", Messages: make([]Published, 0, len(targets))}
@@ -94,6 +98,8 @@ func (s *Store) check(p *Publication, o *Options, now int64) *Error {
 		return invalid("times must not be negative")
 	case o.Flow != nil && (o.Flow.Key == "" || o.Flow.Parallelism < 0 || o.Flow.Rate < 0 || o.Flow.Period < 0 || o.Flow.Period > MaxPeriod):
 		return invalid("invalid flow control: a key, a parallelism or rate of at least 1, and a period of at most 7 days")
+	case o.Flow != nil && (o.Flow.Burst < 0 || o.Flow.Burst > MaxBurst || o.Flow.Burst > 0 && o.Flow.Rate == 0):
+		return invalid("invalid burst: 1 to %d is wanted, and a rate", MaxBurst)
 	case over(int64(len(p.Body)), n.MaxMessage):
 		return quota("maxMessageSize")
 	case over(int64(o.Retries), int64(n.MaxRetries)):
@@ -104,9 +110,11 @@ func (s *Store) check(p *Publication, o *Options, now int64) *Error {
 		return quota("maxParallelism")
 	}
 	if o.Queue != "" {
-		return s.roomForQueue(o.Queue)
+		if err := s.roomForQueue(o.Queue); err != nil {
+			return err
+		}
 	}
-	return nil
+	return o.Precedence.check()
 }
 
 // create makes a message of c, which lacks nothing but its times, and has the body that several have if it is not nil.
@@ -139,6 +147,7 @@ func (s *Store) create(e *env.Env, c *Content, shared *body) *Message {
 	if c.Flow != nil {
 		s.joinFlowKey(m, c.Flow, e.Now)
 	}
+	s.joinShares(m, c)
 	s.memory.live += m.size() + m.reserved()
 	s.memory.uncounted += m.uncounted()
 	s.record(m, e.Now, Event{State: Created})

@@ -169,8 +169,8 @@ func (s *Store) emptyQueues(e *env.Env, limit int) (done int) {
 			break
 		}
 		done++
-		if seq, found := first(s.places.backlog, no); found {
-			s.cancel(e, seq)
+		if m, found := from(s.places.backlog, inLine{of: no}); found {
+			s.cancel(e, m.seq)
 		} else {
 			s.queues.forget(no)
 		}

@@ -206,6 +206,8 @@ type QueueInfo struct {
 	Queue
 	// Lag is the number of messages that are not done, Active the number of attempts under way.
 	Lag, Active int
+	// Tenants is as that of FlowControlInfo.
+	Tenants int
 }
 
 // Queue is a queue by its name; false if there is none.
@@ -218,7 +220,7 @@ func (s *Store) Queue(name string) (QueueInfo, bool) {
 }
 
 func (s *Store) queueInfo(q *Queue) QueueInfo {
-	n := QueueInfo{Queue: *q, Lag: count(s.places.backlog, q.no) + count(s.places.slots, q.no)}
+	n := QueueInfo{Queue: *q, Lag: count(s.places.backlog, q.no) + count(s.places.slots, q.no), Tenants: s.places.shares.size(q.no)}
 	for _, seq := range s.members(s.places.slots, q.no) {
 		if m, _ := s.messages.Get(seq); m.place == placeActive {
 			n.Active++
@@ -232,17 +234,27 @@ type FlowControlInfo struct {
 	FlowKey
 	// Waiting is the length of the wait list, Active the number of attempts under way.
 	Waiting, Active int
+	// Tenants is the number of tenants that share it, those whose messages are done but that have had more than others too.
+	Tenants int
+	// Left is what the bucket of the key holds, 0 for a key without one.
+	Left int
 }
 
 // Fields codes the value in its wire format.
 func (ci *FlowControlInfo) Fields(c *wire.Codec) {
-	ci.FlowKey.Fields(c)
+	ci.FlowKey.fields(c)
 	c.Int(&ci.Waiting)
 	c.Int(&ci.Active)
+	if c.More(ci.FlowKey.hasMore() || ci.Tenants != 0) { // from the level env.Files on
+		ci.FlowKey.moreFields(c)
+		c.Int(&ci.Tenants)
+		c.Int(&ci.Left)
+	}
 }
 
 func (s *Store) flowControlInfo(f *FlowKey, now int64) FlowControlInfo {
 	n := FlowControlInfo{FlowKey: *f, Waiting: count(s.places.waiting, f.no), Active: count(s.places.running, f.no)}
+	n.Tenants, n.Left = s.places.shares.size(f.no), f.Tokens(now)
 	n.rollWindow(now)
 	return n
 }

@@ -79,8 +79,13 @@ type FlowKey struct {
 	// WindowStart is the start of the window of Rate, in unix milliseconds; Count counts the claims in it.
 	WindowStart int64
 	Count       int
-	// live counts the messages of the key that are not done.
-	live int
+	// Burst is the most tokens of a bucket in the place of windows (0 = windows). credit is what it held at the time filled.
+	Burst          int
+	credit, filled int64
+	// live counts the messages of the key that are not done, dear those of them that cost more than 1.
+	live, dear int
+	// extra is what the attempts under way count for beyond their number.
+	extra int
 	// opening is the key's position in the order of those that may be claimed from; zero if nothing can open it but
 	// an end of an attempt, a new message or a resume.
 	opening Stamp
@@ -92,6 +97,23 @@ type FlowKey struct {
 
 // Fields codes the value in its wire format.
 func (fk *FlowKey) Fields(c *wire.Codec) {
+	fk.fields(c)
+	if c.More(fk.hasMore()) { // from the level env.Files on
+		fk.moreFields(c)
+	}
+}
+
+func (fk *FlowKey) hasMore() bool { return fk.Burst != 0 || fk.dear != 0 || fk.extra != 0 }
+
+func (fk *FlowKey) moreFields(c *wire.Codec) {
+	c.Int(&fk.Burst)
+	c.Varint(&fk.credit)
+	c.Varint(&fk.filled)
+	c.Int(&fk.dear)
+	c.Int(&fk.extra)
+}
+
+func (fk *FlowKey) fields(c *wire.Codec) {
 	c.String(&fk.Key)
 	c.Uvarint(&fk.no)
 	c.Int(&fk.Parallelism)

@@ -30,6 +30,8 @@ const (
 	kindBulk
 	kindVolume
 	kindTrigger
+	kindLine  // before kindMessage
+	kindShare // before kindMessage
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
@@ -64,6 +66,8 @@ func (s *Store) save(out *saving.Saver) error {
 	})
 	saving.Each(out, kindGroup, s.groups.byName, func(_ string, g *Group, w *wire.Writer) { w.Put(g) })
 	saving.Each(out, kindSchedule, s.schedules.byID, func(_ string, c *Schedule, w *wire.Writer) { w.Put(c) })
+	saving.Each(out, kindLine, s.places.shares.lines, func(_ uint64, l line, w *wire.Writer) { w.Put(&l) })
+	saving.Each(out, kindShare, s.places.shares.byNo, func(_ uint64, sh *share, w *wire.Writer) { w.Put(sh) })
 	saved := map[uint64]bool{} // bodies that several messages have
 	saving.Each(out, kindMessage, s.messages, func(_ uint64, m *Message, w *wire.Writer) {
 		if m.body != nil && m.body.no != 0 {
@@ -132,6 +136,14 @@ func (s *Store) LoadReferences(record []byte, refs *wire.References) error {
 		c := &Schedule{}
 		r.Get(c)
 		s.scheduleTick(c)
+	case kindLine:
+		var l line
+		r.Get(&l)
+		s.places.shares.loadLine(l)
+	case kindShare:
+		sh := &share{}
+		r.Get(sh)
+		s.places.shares.load(sh)
 	case kindMessage:
 		return s.loadMessage(r)
 	case kindEvent:
@@ -214,6 +226,7 @@ func (s *Store) loadQueue(r *wire.Reader) {
 func (s *Store) loadFlow(r *wire.Reader) {
 	f := &FlowKey{}
 	r.Get(f)
+	f.keepSane()
 	s.flows.load(f)
 	s.memory.fixed += flowCost(f)
 }

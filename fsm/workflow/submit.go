@@ -138,15 +138,32 @@ func (wo *work) same(o *queue.Options) (same queue.Option) {
 	add(queue.GivenRetries, o.Retries == run.Retries)
 	add(queue.GivenRetryDelay, o.RetryDelay == run.RetryDelay)
 	add(queue.GivenTimeout, o.Timeout == run.Timeout)
-	add(queue.GivenFlow, o.Flow != nil && run.Flow != nil && *o.Flow == *run.Flow)
+	add(queue.GivenFlow, sameFlow(o.Flow, run.Flow))
+	add(queue.GivenPrecedence, o.Precedence != nil && run.Precedence != nil && *o.Precedence == *run.Precedence)
 	add(queue.GivenFailure, o.Failure != nil && run.Failure != nil && o.Failure.URL == run.Failure.URL)
 	return same
+}
+
+// sameFlow reports whether a message repeats the flow control of its run. SDKs know no bursts, and leave them out.
+func sameFlow(own, run *queue.FlowControl) bool {
+	if own == nil || run == nil {
+		return false
+	}
+	n := *own
+	if n.Burst == 0 {
+		n.Burst = run.Burst
+	}
+	return n == *run
 }
 
 // start starts a run.
 func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	p := queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options, DedupID: n.DedupID, ContentDedup: n.ContentDedup}
-	if err := q.CheckPublication(&p, e.Now); err != nil {
+	err := q.CheckPublication(&p, e.Now)
+	if err == nil {
+		err = q.CheckShare(&p.Options)
+	}
+	if err != nil {
 		return Receipt{Refused: err}
 	}
 	var parent *Run
@@ -235,6 +252,12 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	k.r.Config.Invoker = old.Invoker
 	k.r.Config.Options = k.r.InTrace(old.Trace)
 	k.r.Hops = max(k.r.Hops, old.Hops)
+	if k.r.Given&queue.GivenPrecedence == 0 {
+		k.r.Precedence, k.r.Given = old.Precedence, k.r.Given|old.Given&queue.GivenPrecedence
+	}
+	if sameFlow(k.r.Flow, old.Flow) {
+		k.r.Flow = old.Flow
+	}
 	if k.r.CommitAs == "" {
 		k.r.CommitAs, k.r.Given = old.CommitAs, k.r.Given|old.Given&queue.GivenCommit
 	}

@@ -166,7 +166,7 @@ func (wo *work) url(n *Entry) string {
 }
 
 // messageOptions are those of a run that its messages carry; times of the first delivery belong to one message.
-const messageOptions = queue.GivenRetries | queue.GivenRetryDelay | queue.GivenTimeout | queue.GivenFlow
+const messageOptions = queue.GivenRetries | queue.GivenRetryDelay | queue.GivenTimeout | queue.GivenFlow | queue.GivenPrecedence
 
 // settings are the options of an entry's message: its own before those of the run. A call has none of the run.
 func (wo *work) settings(n *Entry) queue.Options {

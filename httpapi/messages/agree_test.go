@@ -19,7 +19,9 @@ var settings = map[string][]string{
 	"retry-delay": {"1000*(1+retried)", "7", "retries", "1+"}, "delay": {"1d10h30m", "0", "5w", "365250d", "365251d"},
 	"not-before": {"1763730000", "x", "-1", "4398046511104", "4398046511105"},
 	"label":      {"a, b,,c", "", ","}, "redact-fields": {"body, header[x-key]", "headers", "url", "header[]", "Headers[a],BODY"}, "queue-name": {"q.1", "a b"},
-	"flow-control-key": {"k", ""}, "flow-control-value": {"rate=10, parallelism = 2 ,period=1m", "parallelism=3,", "period=5", "rate=0", "speed=1", ""},
+	"flow-control-key": {"k", ""}, "flow-control-value": {"rate=10, parallelism = 2 ,period=1m", "parallelism=3,", "period=5", "rate=0", "speed=1", "", "rate=5,burst=3", "burst=3", "rate=1,burst=1000000001"},
+	"priority": {"0", "9", "10", "-1", "high"}, "tenant": {"acme", "", strings.Repeat("x", 257)}, "weight": {"1", "1000", "1001", "0"},
+	"cost":             {"1", "1000000", "1000001", "x"},
 	"deduplication-id": {"d", "a:b"}, "content-based-deduplication": {"True", "false", "x", "1", "0", "t"}, "header-forward": {"true", "FALSE", "2"},
 	"cron": {"* * * * *"}, "schedule-id": {"s"}, "misfire": {"ALL", "some"}, "content-type": {"text/plain"},
 	"traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4BF9"}, "tracestate": {"a=1,b@c=2", "a"},
@@ -29,7 +31,8 @@ var settings = map[string][]string{
 }
 
 // ofCallback are settings that callbacks have too.
-var ofCallback = []string{"method", "timeout", "retries", "retry-delay", "delay", "label", "redact-fields", "forward-x-one", "flow-control-key", "flow-control-value"}
+var ofCallback = []string{"method", "timeout", "retries", "retry-delay", "delay", "label", "redact-fields", "forward-x-one", "flow-control-key", "flow-control-value",
+	"priority", "tenant", "weight", "cost"}
 
 // TestBothReadersAgree: the headers of the HTTP API and the options of MSG commands of
 // the same names mean the same, or are both refused.

@@ -59,10 +59,12 @@ type API struct {
 	Options
 	runs Runs
 	db   string // the database, empty for default
+	// level is that of the cluster, as far as requests had to know it.
+	level *levelKnown
 }
 
 // New makes an API.
-func New(o Options) *API { return &API{Options: o} }
+func New(o Options) *API { return &API{Options: o, level: &levelKnown{}} }
 
 // request is a request under way.
 type request struct {

@@ -40,7 +40,7 @@ func (a *API) commits(r *http.Request, query string, f fields, o *queue.Options,
 		}
 	}
 	if user == "" {
-		return nil
+		return a.Known(r.Context(), o)
 	}
 	var c queue.Config
 	if err := c.Set(commitAs, user); err != nil {

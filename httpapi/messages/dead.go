@@ -122,6 +122,9 @@ func (re *request) overrides() (o queue.Options, query string, err error) {
 	if err != nil {
 		return o, query, err
 	}
+	if err = re.Known(re.r.Context(), &o); err != nil {
+		return o, query, err
+	}
 	return o, query, re.Parser.checkCallbacks(&queue.Publication{Options: o})
 }
 

@@ -3,7 +3,6 @@ package messages
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -35,6 +34,8 @@ type explanation struct {
 	Queue       string          `json:"queueName,omitempty"`
 	FlowControl *explainedLimit `json:"flowControl,omitempty"`
 	Holders     []string        `json:"holders,omitempty"`
+	// Standing is there where priorities, costs or tenants count.
+	Standing *lineStanding `json:"standing,omitempty"`
 	// Hint says what to look at, Command what to enter to make it go on.
 	Hint    string `json:"hint,omitempty"`
 	Command string `json:"command,omitempty"`
@@ -46,6 +47,9 @@ type explainedLimit struct {
 	Parallelism int    `json:"parallelism,omitempty"`
 	Rate        int    `json:"rate,omitempty"`
 	Period      int64  `json:"period,omitempty"` // in seconds
+	// Burst is the most tokens of the key's bucket, Tokens what it holds now, less than 0 if it owes some.
+	Burst  int  `json:"burst,omitempty"`
+	Tokens *int `json:"tokens,omitempty"`
 }
 
 // maxExplained is the most bytes of an answer that an explanation shows.
@@ -69,9 +73,13 @@ func (re *request) renderExplanation(x *queue.Explanation, id string) *explanati
 		if f.Rate > 0 {
 			n.FlowControl.Period = max(f.Period/1000, 1)
 		}
+		if f.Burst > 0 {
+			n.FlowControl.Burst, n.FlowControl.Tokens = f.Burst, &x.Tokens
+		}
 	}
 	n.lastAnswer(x)
 	n.advise(x, id)
+	n.renderStanding(x)
 	return n
 }
 
@@ -160,10 +168,9 @@ func (re *request) explainer(id string) (explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := values.Get("explain")
-	wanted, err := strconv.ParseBool(text)
-	if text != "" && err != nil {
-		return nil, Invalid("invalid explain %q: true or false is wanted", text)
+	wanted, err := askedFor(values, "explain")
+	if err != nil {
+		return nil, err
 	}
 	return func(v *fsm.View, find func() (queue.Explanation, bool)) *explanation {
 		if !wanted || !v.OnFork() {

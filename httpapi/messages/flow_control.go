@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -25,15 +26,25 @@ type flowControl struct {
 	IsPinnedParallelism bool   `json:"isPinnedParallelism"`
 	IsPinnedRate        bool   `json:"isPinnedRate"`
 
+	// Burst and Tokens are there if the rate is a token bucket, TenantCount if tenants share the key. They are Trireme extensions.
+	Burst       int  `json:"burst,omitempty"`
+	Tokens      *int `json:"tokens,omitempty"`
+	TenantCount int  `json:"tenantCount,omitempty"`
+	tenantPage
+
 	Explain *explanation `json:"explain,omitempty"`
 }
 
 func renderFlowControl(n *queue.FlowControlInfo) *flowControl {
-	return &flowControl{
+	f := &flowControl{
 		FlowControlKey: n.Key, WaitListSize: n.Waiting, ParallelismMax: n.Parallelism, ParallelismCount: n.Active,
 		RateMax: n.Rate, RateCount: n.Count, RatePeriod: max(n.Period/1000, 1), RatePeriodStart: n.WindowStart / 1000,
-		IsPaused: n.Paused, IsPinnedParallelism: n.PinnedParallelism, IsPinnedRate: n.PinnedRate,
+		IsPaused: n.Paused, IsPinnedParallelism: n.PinnedParallelism, IsPinnedRate: n.PinnedRate, TenantCount: n.Tenants,
 	}
+	if n.Burst > 0 {
+		f.Burst, f.Tokens = n.Burst, &n.Left
+	}
+	return f
 }
 
 // flowControlActs maps the last segment of a path to the act on a key.
@@ -89,12 +100,17 @@ func (re *request) getFlowControl() error {
 	if err != nil {
 		return err
 	}
+	tenants, err := re.tenants()
+	if err != nil {
+		return err
+	}
 	return answerOne(re, NotFound("flowControl", key), func(v *fsm.View) *flowControl {
 		info, ok := v.Messages().FlowControlKey(key, v.Now())
 		if !ok {
 			return nil
 		}
 		n := renderFlowControl(&info)
+		n.tenantPage = tenants(func(p queue.NamePage) queue.NameList[queue.TenantInfo] { return v.Messages().FlowTenants(key, p) })
 		n.Explain = explain(v, func() (queue.Explanation, bool) { return v.Messages().ExplainFlow(key, v.Now()) })
 		return n
 	})
@@ -115,6 +131,11 @@ func (re *request) changeFlowControl(key string, act queue.Act) error {
 	if err != nil {
 		return err
 	}
+	if n.Burst > 0 {
+		if err := re.atLevel(re.r.Context(), env.Files); err != nil {
+			return err
+		}
+	}
 	out, err := fsm.Do(re.r.Context(), re.Engine, fsm.ChangeFlowControl, n)
 	if err != nil {
 		return err
@@ -125,11 +146,11 @@ func (re *request) changeFlowControl(key string, act queue.Act) error {
 
 // readPin reads what is to be pinned.
 func (re *request) readPin(n *queue.FlowControlChange) error {
-	values, err := re.named("parallelism", "rate", "period")
+	values, err := re.named("parallelism", "rate", "period", "burst")
 	if err != nil {
 		return err
 	}
-	for name, to := range map[string]*int{"parallelism": &n.Parallelism, "rate": &n.Rate} {
+	for name, to := range map[string]*int{"parallelism": &n.Parallelism, "rate": &n.Rate, "burst": &n.Burst} {
 		if text := values.Get(name); text != "" {
 			if *to, err = strconv.Atoi(text); err != nil || *to < 1 {
 				return Invalid("invalid %s %q: 1 or more is wanted", name, text)
@@ -148,6 +169,8 @@ func (re *request) readPin(n *queue.FlowControlChange) error {
 		return Invalid("parallelism or rate is wanted")
 	case n.Period > 0 && n.Rate == 0:
 		return Invalid("invalid period: it needs a rate")
+	case n.Burst > 0 && n.Rate == 0 || n.Burst > queue.MaxBurst:
+		return Invalid("invalid burst: it needs a rate, and is at most %d", queue.MaxBurst)
 	}
 	return nil
 }

@@ -57,6 +57,9 @@ func (p *Publishing) read(queueName, destination string, state bool) error {
 	if p.message, p.fields, err = q.Parser.publication(c); err != nil {
 		return err
 	}
+	if !state && !q.knows(&p.message.Options) {
+		return errNeedsState
+	}
 	return q.commits(p.fields, &p.message.Options)
 }
 

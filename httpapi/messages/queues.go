@@ -18,11 +18,15 @@ type queueView struct {
 	Lag         int    `json:"lag"`
 	Paused      bool   `json:"paused"`
 
+	// TenantCount is there if tenants share the queue. It and the page of tenants are Trireme extensions.
+	TenantCount int `json:"tenantCount,omitempty"`
+	tenantPage
+
 	Explain *explanation `json:"explain,omitempty"`
 }
 
 func renderQueue(n *queue.QueueInfo) *queueView {
-	return &queueView{n.Name, n.Parallelism, n.Created, n.Updated, n.Lag, n.Paused, nil}
+	return &queueView{Name: n.Name, Parallelism: n.Parallelism, CreatedAt: n.Created, UpdatedAt: n.Updated, Lag: n.Lag, Paused: n.Paused, TenantCount: n.Tenants}
 }
 
 // putQueue makes a queue, or gives one that exists the settings of the request.
@@ -66,12 +70,17 @@ func (re *request) getQueue(name string) error {
 	if err != nil {
 		return err
 	}
+	tenants, err := re.tenants()
+	if err != nil {
+		return err
+	}
 	return answerOne(re, NotFound("queue", name), func(v *fsm.View) *queueView {
 		info, ok := v.Messages().Queue(name)
 		if !ok {
 			return nil
 		}
 		n := renderQueue(&info)
+		n.tenantPage = tenants(func(p queue.NamePage) queue.NameList[queue.TenantInfo] { return v.Messages().QueueTenants(name, p) })
 		n.Explain = explain(v, func() (queue.Explanation, bool) { return v.Messages().ExplainQueue(name, v.Now()) })
 		return n
 	})

@@ -100,6 +100,9 @@ func (re *request) setTopicHeaders(name string) error {
 	if err := re.Parser.checkCallbacks(&queue.Publication{Options: n.Options}); err != nil {
 		return err
 	}
+	if err := re.Known(re.r.Context(), &n.Options); err != nil {
+		return err
+	}
 	for _, name := range fields(header).names() {
 		for _, v := range header[name] {
 			n.Header = append(n.Header, queue.Field{Name: name, Value: v})

@@ -24,6 +24,11 @@ type Options struct {
 	Period               int64               `json:"period,omitempty"` // in seconds
 	CallerIP             string              `json:"callerIP,omitempty"`
 	CommitAs             string              `json:"commitAs,omitempty"`
+	Burst                int                 `json:"burst,omitempty"`
+	Priority             int                 `json:"priority,omitempty"`
+	Tenant               string              `json:"tenant,omitempty"`
+	Weight               int                 `json:"weight,omitempty"`
+	Cost                 int                 `json:"cost,omitempty"`
 }
 
 // CallbackHeaders are the headers of callbacks; events have other names for them.
@@ -46,7 +51,10 @@ func NewOptions(o *queue.Options, callerIP string) (n Options, h CallbackHeaders
 		n.FailureCallback, h.FailureCallbackHeader = c.URL, show.Header(c.Options.Header)
 	}
 	if f := o.Flow; f != nil {
-		n.FlowControlKey, n.Parallelism, n.Rate, n.Period = f.Key, f.Parallelism, f.Rate, max(f.Period/1000, 1)
+		n.FlowControlKey, n.Parallelism, n.Rate, n.Period, n.Burst = f.Key, f.Parallelism, f.Rate, max(f.Period/1000, 1), f.Burst
+	}
+	if p := o.Precedence; p != nil {
+		n.Priority, n.Tenant, n.Weight, n.Cost = p.Priority, p.Tenant, p.Weight, p.Cost
 	}
 	return n, h
 }

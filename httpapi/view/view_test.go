@@ -133,16 +133,17 @@ func TestOptionsShowWhatIsSet(t *testing.T) {
 	hide := &queue.Redaction{Names: []string{"Authorization"}, Salt: salt}
 	o := &queue.Options{
 		Method: "PUT", Queue: "orders", CommitAs: "shop", RetryDelay: "1000", Labels: []string{"first", "second"}, Redact: hide,
-		Header:   []queue.Field{{Name: "Authorization", Value: "Bearer x"}, {Name: "X-A", Value: "1"}},
-		Flow:     &queue.FlowControl{Key: "k", Parallelism: 2, Rate: 3, Period: 60_000},
-		Callback: &queue.Callback{URL: "https://a.example", Options: queue.Options{Header: []queue.Field{{Name: "authorization", Value: "Bearer y"}}}},
-		Failure:  &queue.Callback{URL: "https://b.example"},
+		Header:     []queue.Field{{Name: "Authorization", Value: "Bearer x"}, {Name: "X-A", Value: "1"}},
+		Flow:       &queue.FlowControl{Key: "k", Parallelism: 2, Rate: 3, Period: 60_000, Burst: 4},
+		Precedence: &queue.Precedence{Priority: 7, Tenant: "acme", Weight: 3, Cost: 5},
+		Callback:   &queue.Callback{URL: "https://a.example", Options: queue.Options{Header: []queue.Field{{Name: "authorization", Value: "Bearer y"}}}},
+		Failure:    &queue.Callback{URL: "https://b.example"},
 	}
 	n, h = view.NewOptions(o, "10.0.0.9")
 	want := view.Options{
 		Method: "PUT", QueueName: "orders", RetryDelayExpression: "1000", Label: "first", Labels: o.Labels, CallerIP: "10.0.0.9", CommitAs: "shop",
 		Header:         map[string][]string{"Authorization": {hide.Redacted("Bearer x")}, "X-A": {"1"}},
-		FlowControlKey: "k", Parallelism: 2, Rate: 3, Period: 60, Callback: "https://a.example", FailureCallback: "https://b.example",
+		FlowControlKey: "k", Parallelism: 2, Rate: 3, Period: 60, Burst: 4, Priority: 7, Tenant: "acme", Weight: 3, Cost: 5, Callback: "https://a.example", FailureCallback: "https://b.example",
 	}
 	if !reflect.DeepEqual(n, want) {
 		t.Errorf("got %+v, want %+v", n, want)

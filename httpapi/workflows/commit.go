@@ -36,10 +36,10 @@ func commitOf(body []byte) []byte {
 	return result.Commit
 }
 
-// keepKnown drops the commands of steps below the level env.Files, where no run can have asked for them, and where there may be nodes
-// that can't read them.
+// keepKnown drops the commands of steps, and options that are new, below the level env.Files, where no run can have asked for them, and
+// where there may be nodes that can't read them.
 func (a *API) keepKnown(ctx context.Context, items []workflow.Submission) error {
-	if !slices.ContainsFunc(items, func(n workflow.Submission) bool { return len(n.Commit) > 0 }) {
+	if !slices.ContainsFunc(items, func(n workflow.Submission) bool { return len(n.Commit) > 0 || n.Options.Since() > env.Base }) {
 		return nil
 	}
 	var level env.Level
@@ -49,6 +49,7 @@ func (a *API) keepKnown(ctx context.Context, items []workflow.Submission) error 
 	for i := range items {
 		if level < env.Files {
 			items[i].Commit = nil
+			items[i].Options.DropNew()
 		}
 	}
 	return nil

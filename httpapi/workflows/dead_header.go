@@ -51,6 +51,20 @@ func configure(before string, o *queue.Options, add func(name, value string)) {
 	if len(o.Labels) > 0 {
 		add(before+"Label", strings.Join(o.Labels, ","))
 	}
+	if p := o.Precedence; p != nil {
+		for _, part := range []struct {
+			given queue.Part
+			name  string
+			value string
+		}{
+			{queue.PartPriority, "Priority", strconv.Itoa(p.Priority)}, {queue.PartTenant, "Tenant", p.Tenant},
+			{queue.PartWeight, "Weight", strconv.Itoa(p.Weight)}, {queue.PartCost, "Cost", strconv.Itoa(p.Cost)},
+		} {
+			if p.Given&part.given != 0 {
+				add(before+part.name, part.value)
+			}
+		}
+	}
 	if o.CommitAs != "" {
 		add(before+"Commit-As", o.CommitAs)
 	}
@@ -64,6 +78,9 @@ func flowValue(f *queue.FlowControl) string {
 	}
 	if f.Rate > 0 {
 		parts = append(parts, fmt.Sprintf("rate=%d, period=%ds", f.Rate, max(f.Period/1000, 1)))
+	}
+	if f.Burst > 0 {
+		parts = append(parts, fmt.Sprintf("burst=%d", f.Burst))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { found, json, plain } from "../api";
 import { count, figure, inMs } from "../format";
 import { mayWrite } from "../messages/event";
+import { Tenants } from "../messages/tenants";
 import { Traffic } from "../messages/traffic";
 import { B, name, Waits } from "../messages/why";
 import type { Messages } from "../schemas";
@@ -73,7 +74,11 @@ export function FlowActs({ of: f, again, pin, large }: { of: Flow; again: () => 
 
 export function One({ id }: { id: string }) {
   const [pinning, open] = useState(false);
-  const flow = useLoad((poll) => found<Flow>(`/v2/flowControl/${name(id)}?explain=true`, poll), [id], 3000);
+  const flow = useLoad(
+    (poll) => found<Flow>(`/v2/flowControl/${name(id)}?explain=true&tenants=true&count=100`, poll),
+    [id],
+    3000,
+  );
   return (
     <Page
       title="Flow-control key"
@@ -87,6 +92,7 @@ export function One({ id }: { id: string }) {
       <Loaded of={flow} isEmpty={(f) => !f} empty={<None id={id} />}>
         {(f) => f && <Limits of={f} />}
       </Loaded>
+      {flow.data?.tenants && <Tenants of={flow.data.tenants} total={flow.data.tenantCount ?? 0} />}
       <Traffic of={{ flowControlKey: id }} />
       {pinning && flow.data && <Pin f={flow.data} close={() => open(false)} done={flow.again} />}
     </Page>
@@ -112,6 +118,7 @@ const Limits = ({ of: f }: { of: Flow }) => (
           ["Running", `${count(f.parallelismCount)} of ${f.parallelismMax || "∞"}`],
           ["In this window", inWindow(f)],
           ["Window began", <Window of={f} />],
+          ["Tokens left", f.burst && `${count(f.tokens ?? 0)} of ${count(f.burst)}`],
           ["Limits", isPinned(f) ? "pinned" : "those of its latest message"],
         ]}
       />

@@ -9,7 +9,8 @@ import type { Flow } from "./flow-key";
 export function Pin({ f, close, done }: { f: Flow; close: () => void; done: () => void }) {
   const [p, setP] = useState(String(f.parallelismMax || "")),
     [r, setR] = useState(String(f.rateMax || "")),
-    [t, setT] = useState(String(f.ratePeriod || 1));
+    [t, setT] = useState(String(f.ratePeriod || 1)),
+    [b, setB] = useState(String(f.burst || ""));
   return (
     <FormDialog
       title={`Pin ${plain(f.flowControlKey)}`}
@@ -22,6 +23,7 @@ export function Pin({ f, close, done }: { f: Flow; close: () => void; done: () =
         if (r) {
           q.set("rate", r);
           q.set("period", t);
+          if (b) q.set("burst", b);
         }
         return (() => json(`/v2/flowControl/${name(f.flowControlKey)}/pin?${q}`, { method: "POST" }))();
       }}
@@ -38,6 +40,9 @@ export function Pin({ f, close, done }: { f: Flow; close: () => void; done: () =
         </Field>
         <Field label="Period in seconds">
           <Text type="number" min="1" value={t} onText={setT} />
+        </Field>
+        <Field label="Burst, without windows">
+          <Text type="number" min="1" value={b} onText={setB} />
         </Field>
       </div>
     </FormDialog>

@@ -1,6 +1,6 @@
 // What a message is, in facts.
 import { plain } from "../api";
-import { figure } from "../format";
+import { count, figure } from "../format";
 import { A, Badge, Card, Facts } from "../ui/layout";
 import { Url } from "../ui/text";
 import { type Event, tone } from "./event";
@@ -31,6 +31,9 @@ export const About = ({ of: e, state }: { of: Event; state: string }) => (
             </A>
           ),
         ],
+        ["Priority", e.priority && String(e.priority)],
+        ["Tenant", e.tenant && <bdi>{plain(e.tenant)}</bdi>],
+        ["Cost", e.cost && count(e.cost)],
         ["Retries", String(e.maxRetries)],
         ["Timeout", e.timeout ? figure("/v2/events", "timeout", e.timeout) : ""],
         ["Callback", e.callback && <Url of={e.callback} />],

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { found, json, plain } from "../api";
 import { count, things } from "../format";
 import { mayWrite } from "../messages/event";
+import { Tenants } from "../messages/tenants";
 import { Traffic } from "../messages/traffic";
 import { B, name, Waits } from "../messages/why";
 import { go } from "../router";
@@ -41,7 +42,11 @@ export const remove = (q: Queue, done: () => void) =>
 
 export function One({ id }: { id: string }) {
   const [edit, open] = useState(false);
-  const queue = useLoad((poll) => found<Queue>(`/v2/queues/${name(id)}?explain=true`, poll), [id], 4000);
+  const queue = useLoad(
+    (poll) => found<Queue>(`/v2/queues/${name(id)}?explain=true&tenants=true&count=100`, poll),
+    [id],
+    4000,
+  );
   return (
     <Loaded of={queue} isEmpty={(q) => !q} empty={<None id={id} />}>
       {(q) =>
@@ -77,6 +82,7 @@ export function One({ id }: { id: string }) {
                 ]}
               />
             </Card>
+            {q.tenants && <Tenants of={q.tenants} total={q.tenantCount ?? 0} />}
             <Traffic of={{ queueName: q.name }} open={q.lag} />
             {edit && <QueueForm q={q} close={() => open(false)} done={queue.again} />}
           </Page>
