@@ -101,6 +101,7 @@ func (s *Store) callbackFinished(callback *Message, from Source, now int64) {
 	s.store(m)
 	if m.open == 0 && s.places.holding.Delete(member{m.queue, m.Seq}) {
 		s.admit(m.queue, now)
+		s.leaveSingleton(m)
 	}
 	s.discard(m)
 }

@@ -25,6 +25,7 @@ func indices(s *Store) []string {
 		"waiting " + dump(s.places.waiting), "running " + dump(s.places.running), "parked " + dump(s.places.parked), "leases " + dump(s.places.leases),
 		"queues " + dump(s.queues.byName), "doomed " + dump(s.queues.deleted), "flows " + dump(s.flows.byName), "openings " + dump(s.flows.openings),
 		"idle " + dump(s.flows.idle), "groups " + dump(s.groups.names), "ticks " + dump(s.schedules.ticks), "dedups " + dump(s.dedups.ends),
+		"keys " + dump(s.gathered.keys), "members " + dump(s.gathered.members),
 		fmt.Sprint("memory ", s.memory.live, s.memory.done, s.memory.dead, s.memory.fixed, s.trimmable),
 	}
 }

@@ -44,6 +44,9 @@ func (s *Store) Advance(e *env.Env, d Demand) []Attempt {
 	return a.claimed
 }
 
+// partsPerMove is the number of publications of a batch that are put together with the work of moving a message.
+const partsPerMove = 16
+
 // advance is one Advance under way.
 type advance struct {
 	s          *Store
@@ -155,6 +158,11 @@ func (a *advance) tryClaim(seq uint64) {
 // claim claims the next attempt of m, which is in no index: it numbers it and gives it a lease.
 func (a *advance) claim(m *Message, c *Content, host string) {
 	s, now := a.s, a.e.Now
+	if m.attempts == 0 && m.calls&gathers != 0 {
+		publications := 0
+		c, publications = s.beginGathered(m, c)
+		a.work -= publications / partsPerMove
+	}
 	m.attempts++
 	m.claim = &claim{
 		Sender: Sender{a.d.Epoch, a.d.Term, a.e.Session}, started: now, lease: now + Lease, exclusive: s.exclusive(m), host: host,
@@ -315,6 +323,9 @@ func (s *Store) finishMessage(e *env.Env, m *Message, state State, d *Dead, lack
 	}
 	s.record(m, e.Now, v)
 	m.place, m.at, m.since = placeDone, e.Now, e.Now
+	if m.calls&gathers != 0 {
+		s.stopGathering(m)
+	}
 	s.memory.live -= m.size() + m.reserved()
 	switch {
 	case m.run:
@@ -337,6 +348,7 @@ func (s *Store) finishMessage(e *env.Env, m *Message, state State, d *Dead, lack
 			s.places.holding.Set(member{m.queue, m.Seq}, struct{}{})
 		}
 		s.admit(m.queue, e.Now)
+		s.leaveSingleton(m)
 	}
 	s.notifyDependents(e, m)
 }

@@ -27,6 +27,8 @@ const (
 	// OfDelivery: how the message is delivered. Callbacks take those too, behind Callback- and Failure-Callback-, but for
 	// a queue.
 	OfDelivery Scope = iota
+	// OfMessage: what the message is to others, and at the end of its retries. Callbacks take none of those.
+	OfMessage
 	// OfPublication: how the request is read.
 	OfPublication
 	// OfSchedule: when a schedule publishes. MSG commands refuse Cron.
@@ -51,6 +53,9 @@ var Directives = []Directive{
 	{"label", "labels, separated by commas", OfDelivery, (*Config).label},
 	{"redact-fields", "body, header and header[Name], separated by commas: what answers of the API hide", OfDelivery, (*Config).redact},
 	{"queue-name", "the queue, of letters, digits, hyphens, underscores and dots", OfDelivery, (*Config).queueName},
+	{"debounce", "key=K, delay=D and max-wait=D: the last publication within the delay counts: see [extensions](extensions.md#debounce)", OfMessage, (*Config).debounce},
+	{"batch", "key=K, size=N, wait=D and bytes=N: one delivery of many publications: see [extensions](extensions.md#batches)", OfMessage, (*Config).batch},
+	{"singleton", "key=K and mode=skip, attach, cancel or queue: one live message of the key: see [extensions](extensions.md#singletons)", OfMessage, (*Config).singleton},
 	{"commit-as", "the user with whose rights the commands of an answer run: see [extensions](extensions.md#commands-of-an-answer)", OfRights, (*Config).commitAs},
 	{"header-forward", "true or false: whether all headers of the request go to the destination", OfPublication, func(c *Config, v string) string { return boolean(&c.forward, v) }},
 	{"deduplication-id", "one message of that id in the window; no colon", OfPublication, (*Config).dedupID},

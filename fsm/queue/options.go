@@ -27,6 +27,7 @@ const (
 	GivenQueue
 	GivenTrace
 	GivenCommit
+	GivenGather
 )
 
 // Options configure a message (docs/messages.md). A field counts only if Given names it; the zero value is that of
@@ -58,6 +59,8 @@ type Options struct {
 	Trace TraceContext
 	// CommitAs is the user of the database with whose rights the commands of an answer run; without one they are ignored.
 	CommitAs string
+	// Gather says what becomes of the message where there is another of its key; nil if it is on its own.
+	Gather *Gather
 }
 
 // Callback is the destination of the outcome of a message, which is a message of its own.
@@ -134,6 +137,9 @@ func (o Options) Over(base Options) Options {
 	if has(GivenCommit) {
 		out.CommitAs = o.CommitAs
 	}
+	if has(GivenGather) {
+		out.Gather = o.Gather
+	}
 	return out
 }
 
@@ -200,12 +206,15 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	c.Texts(&o.Labels)
 	wire.Optional(c, &o.Redact)
 	c.Text(&o.Queue)
-	if c.More(o.Trace.Parent != "" || o.CommitAs != "") {
+	if c.More(o.Trace.Parent != "" || o.CommitAs != "" || o.Gather != nil) {
 		c.Text(&o.Trace.Parent)
 		c.Text(&o.Trace.State)
 	}
-	if c.More(o.CommitAs != "") { // from the level env.Files on
+	if c.More(o.CommitAs != "" || o.Gather != nil) { // from the level env.Files on
 		c.Text(&o.CommitAs)
+	}
+	if c.More(o.Gather != nil) {
+		wire.Optional(c, &o.Gather)
 	}
 }
 
@@ -213,7 +222,7 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 func (ca *Callback) Fields(c *wire.Codec) {
 	c.Text(&ca.URL)
 	inner := ca.Options
-	inner.Callback, inner.Failure, inner.Queue, inner.CommitAs = nil, nil, "", ""
+	inner.Callback, inner.Failure, inner.Queue, inner.CommitAs, inner.Gather = nil, nil, "", "", nil
 	c.Record(inner.callbackFields)
 	if c.Reading() {
 		ca.Options = inner

@@ -21,7 +21,7 @@ type MessageInfo struct {
 
 // Message is a message that waits, runs, or was done a short time ago (Settings.Grace); false if there is none.
 func (s *Store) Message(id ID, now int64) (MessageInfo, bool) {
-	m := s.find(id)
+	m := s.whole(id)
 	if m == nil || m.place == placeDone && m.at+s.settings.Grace <= now {
 		return MessageInfo{}, false
 	}
@@ -29,7 +29,7 @@ func (s *Store) Message(id ID, now int64) (MessageInfo, bool) {
 }
 
 // Live reports whether the message of an id is in the trees: nothing of it has to be looked for in volumes then, but its events.
-func (s *Store) Live(id ID) bool { return s.find(id) != nil }
+func (s *Store) Live(id ID) bool { return s.whole(id) != nil }
 
 func (m *Message) info() MessageInfo {
 	n := MessageInfo{ID: m.ID, Content: m.Content(), State: m.state, Retried: int(m.retried), Attempts: uint64(m.attempts)}
@@ -82,6 +82,7 @@ func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more 
 				}
 				if p.Last {
 					n.Course = r.course(v, of.tries())
+					n.standsForAll()
 				}
 				list = append(list, n.load(p))
 			}
@@ -99,9 +100,10 @@ func (s *Store) eventsOf(f *Filter, p Page) (list []EventInfo, cursor Stamp, mor
 		events, who := r.of(id)
 		for i, v := range events {
 			if c.matchEvent(v) && (!p.Last || i == len(events)-1) {
-				if n := who.tell(r, v); c.match(n.ID, n.Content) {
+				if n := who.tell(r, v); n.concerns(id) && c.match(id, n.Content) {
 					if p.Last {
 						n.Course = r.course(v, who.tries())
+						n.standsForAll()
 					}
 					found.Set(v.Seq, n)
 				}

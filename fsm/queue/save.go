@@ -29,6 +29,8 @@ const (
 	kindDedup
 	kindBulk
 	kindVolume
+	kindGathering
+	kindPart
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
@@ -86,6 +88,15 @@ func (s *Store) save(out *saving.Saver) error {
 	saving.Each(out, kindBulk, s.bulk.Records(), func(_ uint64, b *BulkAction, w *wire.Writer) { w.Put(b) })
 	s.events.past.Ascend(0, func(v *sealed.Volume) bool {
 		return saving.Put(out, kindVolume, func(w *wire.Writer) { w.Put(v) })
+	})
+	saving.Each(out, kindGathering, s.gathered.open, func(seq uint64, n *gathering, w *wire.Writer) {
+		w.Uvarint(seq)
+		w.Put(n)
+	})
+	saving.Each(out, kindPart, s.gathered.parts, func(seq uint64, p *part, w *wire.Writer) {
+		w.Put(&ID{seq, p.salt})
+		w.Uvarint(p.batch)
+		w.Bytes(p.line)
 	})
 	return out.Err
 }
@@ -149,6 +160,10 @@ func (s *Store) LoadReferences(record []byte, refs *wire.References) error {
 		s.bulk.Put(b)
 	case kindVolume:
 		return s.loadVolume(r)
+	case kindGathering:
+		return s.loadGathering(r)
+	case kindPart:
+		return s.loadPart(r)
 	default:
 		return errRecord
 	}
@@ -195,8 +210,10 @@ func (s *Store) loadQueue(r *wire.Reader) {
 	if r.Bool() {
 		s.queues.deleted.Set(q.no, struct{}{})
 	}
-	if !q.deleted {
+	if !q.deleted && !q.isSingletons() {
 		s.queues.byName.Set(q.Name, q.no)
+	}
+	if !q.deleted {
 		s.memory.fixed += queueCost(q)
 	}
 }
@@ -229,6 +246,9 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 	}
 	if holds {
 		s.places.holding.Set(member{m.queue, m.Seq}, struct{}{})
+	}
+	if m.calls&isSingleton != 0 && (m.place != placeDone || holds) {
+		s.gathered.keys.Set(m.envelope().gatherKey(), m.queue)
 	}
 	if m.place == placeDone {
 		s.memory.done += m.size() // unless its dead letter comes

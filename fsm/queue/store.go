@@ -30,7 +30,9 @@ type Store struct {
 	events eventLog
 	dead   *cow.BTree[Stamp, *Dead]
 	dedups dedupTable
-	bulk   BulkTable
+	// gathered is what takes in other publications.
+	gathered gatherTable
+	bulk     BulkTable
 
 	memory    memory
 	trimmable int // how many records the next trim may remove
@@ -47,7 +49,7 @@ func New() *Store {
 		settings: formerSettings(),
 		messages: byNumber[*Message](), places: newPlaceIndex(), shared: byNumber[sharedBody](), hosts: byName[*host](),
 		queues: newQueueTable(), flows: newFlowTable(), groups: newGroupTable(), schedules: newScheduleTable(),
-		events: eventLog{byNo: byNumber[*Event]()}, dead: byStamp[*Dead](), dedups: newDedupTable(), bulk: NewBulkTable(),
+		events: eventLog{byNo: byNumber[*Event]()}, dead: byStamp[*Dead](), dedups: newDedupTable(), gathered: newGatherTable(), bulk: NewBulkTable(),
 		memory: memory{most: math.MaxInt64},
 	}
 }
@@ -61,6 +63,7 @@ func (s *Store) Fork() *Store {
 	f.messages, f.places, f.shared, f.hosts = s.messages.Snapshot(), s.places.fork(), s.shared.Snapshot(), s.hosts.Snapshot()
 	f.queues, f.flows, f.groups, f.schedules = s.queues.fork(), s.flows.fork(), s.groups.fork(), s.schedules.fork()
 	f.events, f.dead, f.dedups, f.bulk = s.events.fork(), s.dead.Snapshot(), s.dedups.fork(), s.bulk.Fork()
+	f.gathered = s.gathered.fork()
 	return &f
 }
 

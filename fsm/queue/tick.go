@@ -191,7 +191,13 @@ func (s *Store) fire(e *env.Env, c *Schedule, nominal int64) Receipt {
 	c.Error, c.Fired = "", nominal
 	c.Messages = make([]Produced, 0, len(out.Messages))
 	for _, m := range out.Messages[:min(len(out.Messages), maxProduced)] {
-		c.Messages = append(c.Messages, Produced{ID: m.ID})
+		switch {
+		case m.Deduplicated, m.Attached: // another one's
+		case !m.Batch.IsZero():
+			c.Messages = append(c.Messages, Produced{ID: m.Batch})
+		default:
+			c.Messages = append(c.Messages, Produced{ID: m.ID})
+		}
 	}
 	return out
 }

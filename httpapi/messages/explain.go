@@ -9,6 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/view"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // explanation says why a message, a queue or a flow-control key is in its state.
@@ -35,6 +36,8 @@ type explanation struct {
 	Queue       string          `json:"queueName,omitempty"`
 	FlowControl *explainedLimit `json:"flowControl,omitempty"`
 	Holders     []string        `json:"holders,omitempty"`
+	// Gather says with what the message is gathered.
+	Gather *explainedGather `json:"gather,omitempty"`
 	// Hint says what to look at, Command what to enter to make it go on.
 	Hint    string `json:"hint,omitempty"`
 	Command string `json:"command,omitempty"`
@@ -46,6 +49,15 @@ type explainedLimit struct {
 	Parallelism int    `json:"parallelism,omitempty"`
 	Rate        int    `json:"rate,omitempty"`
 	Period      int64  `json:"period,omitempty"` // in seconds
+}
+
+// explainedGather is the key by which a message takes in publications, or by which one at a time is live.
+type explainedGather struct {
+	Mode string `json:"mode"`
+	Key  string `json:"key"`
+	// Publications counts those taken in so far, while others may come; Size is the most of a batch.
+	Publications int `json:"publications,omitempty"`
+	Size         int `json:"size,omitempty"`
 }
 
 // maxExplained is the most bytes of an answer that an explanation shows.
@@ -69,6 +81,9 @@ func (re *request) renderExplanation(x *queue.Explanation, id string) *explanati
 		if f.Rate > 0 {
 			n.FlowControl.Period = max(f.Period/1000, 1)
 		}
+	}
+	if g := x.Gather; g != nil {
+		n.Gather = &explainedGather{Mode: g.Mode.String(), Key: g.Key, Publications: x.Gathered, Size: g.Size}
 	}
 	n.lastAnswer(x)
 	n.advise(x, id)
@@ -127,6 +142,14 @@ func (e *explanation) advise(x *queue.Explanation, id string) {
 	case x.Reason == queue.FlowPaused:
 		e.Text = fmt.Sprintf("the flow-control key %s is paused", x.Flow.Key)
 		e.Command = "trireme flow resume " + shellWord(x.Flow.Key)
+	case x.Reason == queue.Debounced:
+		e.Text = fmt.Sprintf("it is debounced: the last of %s of its key counts so far", plural.Of(x.Gathered, "publication"))
+		e.Command = "trireme messages run " + id
+	case x.Reason == queue.Gathering:
+		e.Text = fmt.Sprintf("it gathers publications of its key: %d of %d", x.Gathered, x.Gather.Size)
+		e.Command = "trireme messages run " + id
+	case x.Reason == queue.BehindSingleton:
+		e.Text = "another message of the singleton " + x.Gather.Key + " comes first"
 	case x.Reason == queue.Delay && x.Queue == "", x.Reason == queue.Backoff && x.Queue == "":
 		if id != "" {
 			e.Command = "trireme messages run " + id

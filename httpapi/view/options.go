@@ -24,6 +24,10 @@ type Options struct {
 	Period               int64               `json:"period,omitempty"` // in seconds
 	CallerIP             string              `json:"callerIP,omitempty"`
 	CommitAs             string              `json:"commitAs,omitempty"`
+	// Of these at most one is there, as its header gives it.
+	Debounce  string `json:"debounce,omitempty"`
+	Batch     string `json:"batch,omitempty"`
+	Singleton string `json:"singleton,omitempty"`
 }
 
 // CallbackHeaders are the headers of callbacks; events have other names for them.
@@ -39,6 +43,7 @@ func NewOptions(o *queue.Options, callerIP string) (n Options, h CallbackHeaders
 		Method: cmp.Or(o.Method, http.MethodPost), Header: show.Header(o.Header), QueueName: o.Queue, CallerIP: callerIP,
 		RetryDelayExpression: o.RetryDelay, Label: First(o.Labels), Labels: o.Labels, CommitAs: o.CommitAs,
 	}
+	n.Debounce, n.Batch, n.Singleton = Gathers(o)
 	if c := o.Callback; c != nil {
 		n.Callback, h.CallbackHeader = c.URL, show.Header(c.Options.Header)
 	}
@@ -49,4 +54,19 @@ func NewOptions(o *queue.Options, callerIP string) (n Options, h CallbackHeaders
 		n.FlowControlKey, n.Parallelism, n.Rate, n.Period = f.Key, f.Parallelism, f.Rate, max(f.Period/1000, 1)
 	}
 	return n, h
+}
+
+// Gathers returns what options say of other messages, as headers give it: at most one of the three.
+func Gathers(o *queue.Options) (debounce, batch, singleton string) {
+	if o.Gather == nil {
+		return
+	}
+	switch name, value := o.Gather.Directive(); name {
+	case "debounce":
+		return value, "", ""
+	case "batch":
+		return "", value, ""
+	default:
+		return "", "", value
+	}
 }
