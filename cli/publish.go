@@ -30,6 +30,7 @@ var messageOptions = []option{
 	{"debounce", "Debounce", "`RULE` by which the last publication counts, such as key=user-7,delay=5s,max-wait=1m"},
 	{"batch", "Batch", "`RULE` of one delivery of many, such as key=orders,size=100,wait=5s"},
 	{"singleton", "Singleton", "`RULE` of one live message, such as key=report,mode=skip (or attach, cancel, queue)"},
+	{"on-failure", "On-Failure", "`WHAT` happens at the end of the retries: dead-letter or pause"},
 	{"commit-as", "Commit-As", "`USER` with whose rights the commands of an answer run"},
 }
 

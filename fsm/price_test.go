@@ -390,6 +390,36 @@ func recipes() map[string]recipe {
 			return workflow.BulkCancellation{Filter: workflow.Filter{URLs: append(w.texts("http://none/"), flowURL)}}
 		}).thatFrees(),
 		"revive a run": asks(Revive, func(w *pricing) { w.steps(); w.deadRuns() }, func(*pricing) workflow.Revival { return workflow.Revival{} }),
+		"resume a run": asks(ResumeRun, func(w *pricing) {
+			with(w, SetLevel, LevelChange{Level: MaxLevel})
+			n := w.run("paused")
+			n.OnFailure, n.Retries, n.Given = queue.Pause, 0, n.Given|queue.GivenOnFailure|queue.GivenRetries
+			with(w, Submit, workflow.Submissions{Items: []workflow.Submission{n}})
+			with(w, Finish, w.results(500))
+			for i := range w.n {
+				with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.stepOf("paused", uint32(i+1))}})
+			}
+		}, func(*pricing) workflow.RunChange { return workflow.RunChange{RunID: "paused"} }),
+		"publish into batches": asks(Publish, func(w *pricing) { with(w, SetLevel, LevelChange{Level: MaxLevel}) }, func(w *pricing) (all queue.Publications) {
+			for range w.n {
+				p := publicationOf("p", 10)
+				p.Gather, p.Given = &queue.Gather{Mode: queue.Batched, Key: "k", Wait: 1000, Size: 1000, Bytes: 1 << 20}, p.Given|queue.GivenGather
+				all.Items = append(all.Items, p)
+			}
+			return all
+		}),
+		"publish one that is debounced": asks(Publish, func(w *pricing) { with(w, SetLevel, LevelChange{Level: MaxLevel}) }, func(w *pricing) (all queue.Publications) {
+			for range w.n {
+				p := publicationOf("p", 10)
+				p.Gather, p.Given = &queue.Gather{Mode: queue.Debounce, Key: "k", Wait: 1000}, p.Given|queue.GivenGather
+				all.Items = append(all.Items, p)
+			}
+			return all
+		}),
+		"publish in the place of a singleton": asks(Publish, func(w *pricing) {
+			with(w, SetLevel, LevelChange{Level: MaxLevel})
+			w.singletons(queue.SingletonQueue, w.n)
+		}, func(w *pricing) queue.Publications { return w.singleton(queue.SingletonCancel, 1) }),
 		"delete dead runs": asks(DeleteDeadRuns, func(w *pricing) { w.runs(); w.deadRuns() }, func(*pricing) workflow.DeadSelection {
 			return workflow.DeadSelection{}
 		}),
@@ -534,3 +564,15 @@ func TestCommandWakesAllWaiters(t *testing.T) {
 		t.Errorf("%d of %d runs still wait, want none", left, runs-1)
 	}
 }
+
+// singleton publishes messages of one singleton.
+func (w *pricing) singleton(mode queue.GatherMode, n int) (all queue.Publications) {
+	for range n {
+		p := publicationOf("p", 10)
+		p.Gather, p.Given = &queue.Gather{Mode: mode, Key: "k"}, p.Given|queue.GivenGather
+		all.Items = append(all.Items, p)
+	}
+	return all
+}
+
+func (w *pricing) singletons(mode queue.GatherMode, n int) { with(w, Publish, w.singleton(mode, n)) }

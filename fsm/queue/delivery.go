@@ -247,10 +247,17 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 	told := &eventDetail{response: s.answer(&n.Response), failure: string([]byte(n.Error))}
 	ends := n.Response.final() || m.retried >= m.retries
 	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, detail: told})
-	_, lacks := s.publishCallback(e, m, n, nil, m.stopping || ends)
+	var q *Queue
+	var f *FlowKey
+	if ends {
+		q, f = s.pausable(m)
+	}
+	_, lacks := s.publishCallback(e, m, n, nil, m.stopping || ends && q == nil && f == nil)
 	switch {
 	case m.stopping:
 		s.finishMessage(e, m, Canceled, nil, lacks)
+	case q != nil || f != nil:
+		s.pause(e, m, n, q, f, lacks)
 	case ends && m.run:
 		s.finishMessage(e, m, Failed, nil, "")
 		s.reportToRun(m, old, Failed, &n.Response, n.Error)

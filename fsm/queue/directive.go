@@ -56,6 +56,7 @@ var Directives = []Directive{
 	{"debounce", "key=K, delay=D and max-wait=D: the last publication within the delay counts: see [extensions](extensions.md#debounce)", OfMessage, (*Config).debounce},
 	{"batch", "key=K, size=N, wait=D and bytes=N: one delivery of many publications: see [extensions](extensions.md#batches)", OfMessage, (*Config).batch},
 	{"singleton", "key=K and mode=skip, attach, cancel or queue: one live message of the key: see [extensions](extensions.md#singletons)", OfMessage, (*Config).singleton},
+	{"on-failure", "dead-letter or pause: what happens at the end of the retries: see [extensions](extensions.md#at-the-end-of-the-retries)", OfMessage, (*Config).onFailure},
 	{"commit-as", "the user with whose rights the commands of an answer run: see [extensions](extensions.md#commands-of-an-answer)", OfRights, (*Config).commitAs},
 	{"header-forward", "true or false: whether all headers of the request go to the destination", OfPublication, func(c *Config, v string) string { return boolean(&c.forward, v) }},
 	{"deduplication-id", "one message of that id in the window; no colon", OfPublication, (*Config).dedupID},

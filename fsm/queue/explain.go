@@ -44,6 +44,8 @@ const (
 	Gathering
 	// BehindSingleton: others of its singleton's key come first.
 	BehindSingleton
+	// Stopped: its attempts are used up, and it has paused its queue or its flow-control key.
+	Stopped
 	reasons
 )
 
@@ -66,6 +68,7 @@ var reasonWords = [reasons][2]string{
 	{"debounced", "it waits for other publications of its key, of which the last counts"},
 	{"gathering", "it is a batch, and takes in publications of its key"},
 	{"behind-singleton", "another message of its singleton's key comes first"},
+	{"paused-at-end", "its attempts are used up, and what it belongs to is paused"},
 }
 
 // String is the reason as a word.
@@ -216,6 +219,7 @@ func (s *Store) explainQueued(m *Message, x *Explanation) {
 	}
 	if q, ok := s.queues.byNo.Get(m.queue); ok && q.Paused {
 		x.Reason = QueuePaused
+		s.explainStop(q.no, m, x)
 		return
 	}
 	x.Holders = s.holders(s.places.slots, m.queue)
@@ -232,6 +236,9 @@ func (s *Store) explainFlow(m *Message, now int64, x *Explanation) {
 	f, _ := s.flows.byNo.Get(m.flow)
 	x.Reason, x.Next = s.flowReason(f, now)
 	s.nameFlowKey(f, x)
+	if x.Reason == FlowPaused && s.explainStop(f.no, m, x) {
+		return
+	}
 	if x.Reason == SenderBusy && x.Ahead > 0 {
 		x.Reason = FlowTurn
 	}
@@ -240,6 +247,19 @@ func (s *Store) explainFlow(m *Message, now int64, x *Explanation) {
 			x.Behind = s.idOf(seq)
 		}
 	}
+}
+
+// explainStop names the message that has paused what m belongs to, and reports whether one has.
+func (s *Store) explainStop(no uint64, m *Message, x *Explanation) bool {
+	by, stopped := s.stopped.Get(no)
+	switch {
+	case !stopped:
+	case by == m.ID:
+		x.Reason = Stopped
+	default:
+		x.Behind = by
+	}
+	return stopped
 }
 
 // nameFlowKey names a key and its limits, and the holders of its slots if x waits for a slot.

@@ -221,10 +221,10 @@ func (s *Store) checkGather(o *Options) *Error {
 // roomToGather refuses a publication that its level does not know, or that would be one too many behind a singleton.
 func (s *Store) roomToGather(e *env.Env, p *Publication, o *Options, targets []target) *Error {
 	switch {
+	case e.Level < env.Files && (o.Gather != nil || o.OnFailure != DeadLetter):
+		return invalid("debounce, batch, singleton and on-failure need feature level %d: upgrade all nodes", env.Files)
 	case o.Gather == nil:
 		return nil
-	case e.Level < env.Files:
-		return invalid("debounce, batch and singleton need feature level %d: upgrade all nodes", env.Files)
 	case o.Gather.Mode != SingletonQueue:
 		return nil
 	}

@@ -236,3 +236,99 @@ func TestSingletonModes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// pausing is a publication that pauses what it belongs to.
+func pausing(queue, key string) Publication {
+	p := url("x")
+	p.OnFailure, p.Retries, p.Given = Pause, 1, GivenOnFailure|GivenRetries
+	if queue != "" {
+		p.Queue, p.Given = queue, p.Given|GivenQueue
+	}
+	if key != "" {
+		p.Flow, p.Given = &FlowControl{Key: key, Parallelism: 1}, p.Given|GivenFlow
+	}
+	return p
+}
+
+// TestPauseAtTheEnd: the queue or the key stops, the message stays its first with all its retries, and what is resumed goes on with it.
+func TestPauseAtTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		queue, key string
+		resume     func(w *world) error
+	}{
+		{"q", "", func(w *world) error {
+			_, err := w.s.ChangeQueue(w.env(), QueueChange{Name: "q", Act: ActResume})
+			return err
+		}},
+		{"q", "k", func(w *world) error {
+			_, err := w.s.ChangeQueue(w.env(), QueueChange{Name: "q", Act: ActResume})
+			return err
+		}},
+		{"", "k", func(w *world) error {
+			_, err := w.s.ChangeFlowControl(w.env(), FlowControlChange{Key: "k", Act: ActResume})
+			return err
+		}},
+	} {
+		w := newWorld(t)
+		p := pausing(c.queue, c.key)
+		p.Callback = &Callback{URL: "http://c.example/each"}
+		p.Failure, p.Given = &Callback{URL: "http://c.example/failed"}, p.Given|GivenFailure|GivenCallback
+		first := w.publish(p)[0].ID
+		for round := range 2 {
+			for range 2 {
+				w.now += 1000
+				for _, a := range w.advance(10) {
+					if a.ID != first {
+						w.finish(a, 200) // a callback
+					} else if f := w.finish(a, 500); f.State != Retry {
+						t.Fatalf("round %d: %+v", round, f)
+					}
+				}
+			}
+			second := w.publish(pausing(c.queue, c.key))[0].ID
+			failures := 0
+			for _, a := range w.advance(10) {
+				if a.Content.URL == "http://c.example/failed" {
+					failures++
+					if !strings.Contains(string(a.Content.Body), `"paused":"2 attempts have failed`) || strings.Contains(string(a.Content.Body), "dlqId") {
+						t.Errorf("the failure callback says %s", a.Content.Body)
+					}
+				}
+				w.finish(a, 200)
+			}
+			if failures != 1 || w.s.Stopped() != 1 {
+				t.Errorf("%+v, round %d: %d failure callbacks, %d stopped", c, round, failures, w.s.Stopped())
+			}
+			w.now += day
+			w.none()
+			if x, _ := w.s.Explain(first, w.now); x.Reason != Stopped {
+				t.Errorf("the first is %s", x.Reason)
+			}
+			if x, _ := w.s.Explain(second, w.now); x.Reason != QueuePaused && x.Reason != FlowPaused || x.Behind != first {
+				t.Errorf("the second is %s behind %s", x.Reason, x.Behind)
+			}
+			w.s = restored(t, w.s)
+			if out, err := w.s.Cancel(w.env(), Cancellation{IDs: []ID{second}}); err != nil || out.Count != 1 {
+				t.Fatal(out, err)
+			}
+			if err := c.resume(w); err != nil || w.s.Stopped() != 0 {
+				t.Fatalf("resumed: %v, %d stopped", err, w.s.Stopped())
+			}
+		}
+		a := w.one()
+		if a.ID != first || a.Retried != 0 {
+			t.Fatalf("goes on with %s, retried %d", a.ID, a.Retried)
+		}
+		w.finish(a, 200)
+		for _, a := range w.advance(10) {
+			w.finish(a, 200)
+		}
+		if m, _ := w.s.Message(first, w.now); m.State != Delivered {
+			t.Errorf("the first is %s", m.State)
+		}
+	}
+	w := newWorld(t)
+	if err := w.refused(pausing("", "")); !errors.Is(err, ErrInvalid) {
+		t.Error(err)
+	}
+}

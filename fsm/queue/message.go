@@ -250,6 +250,8 @@ const (
 	// gathers: it delivers what publications of its key bring until its first attempt; isSingleton: it is the only live one of its key.
 	gathers
 	isSingleton
+	// pausesAtEnd: it pauses its queue or its flow-control key when its attempts are used up.
+	pausesAtEnd
 )
 
 // cacheFlags keeps what is asked of a content most often, so that it need not be decoded for it.
@@ -269,6 +271,9 @@ func (m *Message) cacheFlags(c *Content) {
 	}
 	if c.Gather.isSingleton() {
 		m.calls |= isSingleton
+	}
+	if c.OnFailure == Pause {
+		m.calls |= pausesAtEnd
 	}
 	m.isCallback, m.scheduled, m.run = !c.Source.ID.IsZero(), c.Schedule != "", len(c.Run) > 0
 }

@@ -28,6 +28,7 @@ const (
 	GivenTrace
 	GivenCommit
 	GivenGather
+	GivenOnFailure
 )
 
 // Options configure a message (docs/messages.md). A field counts only if Given names it; the zero value is that of
@@ -61,6 +62,8 @@ type Options struct {
 	CommitAs string
 	// Gather says what becomes of the message where there is another of its key; nil if it is on its own.
 	Gather *Gather
+	// OnFailure says what happens when the retries are used up.
+	OnFailure OnFailure
 }
 
 // Callback is the destination of the outcome of a message, which is a message of its own.
@@ -140,6 +143,9 @@ func (o Options) Over(base Options) Options {
 	if has(GivenGather) {
 		out.Gather = o.Gather
 	}
+	if has(GivenOnFailure) {
+		out.OnFailure = o.OnFailure
+	}
 	return out
 }
 
@@ -206,15 +212,17 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	c.Texts(&o.Labels)
 	wire.Optional(c, &o.Redact)
 	c.Text(&o.Queue)
-	if c.More(o.Trace.Parent != "" || o.CommitAs != "" || o.Gather != nil) {
+	gathers, pauses := o.Gather != nil, o.OnFailure != DeadLetter
+	if c.More(o.Trace.Parent != "" || o.CommitAs != "" || gathers || pauses) {
 		c.Text(&o.Trace.Parent)
 		c.Text(&o.Trace.State)
 	}
-	if c.More(o.CommitAs != "" || o.Gather != nil) { // from the level env.Files on
+	if c.More(o.CommitAs != "" || gathers || pauses) { // from the level env.Files on
 		c.Text(&o.CommitAs)
 	}
-	if c.More(o.Gather != nil) {
+	if c.More(gathers || pauses) {
 		wire.Optional(c, &o.Gather)
+		wire.Enum(c, &o.OnFailure, onFailures)
 	}
 }
 
@@ -222,7 +230,7 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 func (ca *Callback) Fields(c *wire.Codec) {
 	c.Text(&ca.URL)
 	inner := ca.Options
-	inner.Callback, inner.Failure, inner.Queue, inner.CommitAs, inner.Gather = nil, nil, "", "", nil
+	inner.Callback, inner.Failure, inner.Queue, inner.CommitAs, inner.Gather, inner.OnFailure = nil, nil, "", "", nil, DeadLetter
 	c.Record(inner.callbackFields)
 	if c.Reading() {
 		ca.Options = inner

@@ -12,6 +12,7 @@ var recordNames = [...]string{
 	kindHead: "head", kindQueue: "queue", kindFlow: "flow-control-key", kindHost: "host", kindGroup: "url-group", kindSchedule: "schedule",
 	kindMessage: "message", kindEvent: "event", kindDead: "dead-letter", kindDedup: "deduplication", kindBulk: "bulk-action",
 	kindVolume: "event-history", kindGathering: "gathering", kindPart: "batch-part",
+	kindStopped: "stopped",
 }
 
 // SavePortable is Save without the signing keys, which are secrets of a database.

@@ -51,6 +51,9 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 	if err := s.check(p, &options, e.Now); err != nil {
 		return Receipt{Refused: err}
 	}
+	if err := options.checkPause(); err != nil {
+		return Receipt{Refused: err}
+	}
 	if err := s.roomToGather(e, p, &options, targets); err != nil {
 		return Receipt{Refused: err}
 	}

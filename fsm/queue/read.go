@@ -294,18 +294,26 @@ func (s *Store) Keys() Keys { return s.keys }
 func (s *Store) Settings() Settings { return s.settings }
 
 // Counts are the sizes of the store.
-type Counts struct{ Messages, Active, Dead, Events, Queues, Schedules, Groups, FlowKeys int }
+type Counts struct {
+	Messages, Active, Dead, Events, Queues, Schedules, Groups, FlowKeys int
+	// Stopped are queues and flow-control keys that a message has paused at the end of its retries.
+	Stopped int
+}
 
 // Fields codes the value in its wire format.
 func (co *Counts) Fields(c *wire.Codec) {
 	for _, v := range [...]*int{&co.Messages, &co.Active, &co.Dead, &co.Events, &co.Queues, &co.Schedules, &co.Groups, &co.FlowKeys} {
 		wire.Uint(c, v)
 	}
+	if c.More(co.Stopped > 0) { // from the level env.Files on
+		wire.Uint(c, &co.Stopped)
+	}
 }
 
 // Add adds the counts of another store.
 func (co *Counts) Add(m Counts) {
 	co.Messages, co.Active, co.Dead, co.Events = co.Messages+m.Messages, co.Active+m.Active, co.Dead+m.Dead, co.Events+m.Events
+	co.Stopped += m.Stopped
 	co.Queues, co.Schedules, co.Groups, co.FlowKeys = co.Queues+m.Queues, co.Schedules+m.Schedules, co.Groups+m.Groups, co.FlowKeys+m.FlowKeys
 }
 
@@ -313,6 +321,6 @@ func (co *Counts) Add(m Counts) {
 func (s *Store) Counts() Counts {
 	return Counts{
 		Messages: s.messages.Len(), Active: s.places.leases.Len(), Dead: s.dead.Len(), Events: s.events.byNo.Len() + s.events.past.Records(), Queues: s.queues.byName.Len(),
-		Schedules: s.schedules.byID.Len(), Groups: s.groups.byName.Len(), FlowKeys: s.flows.byNo.Len(),
+		Schedules: s.schedules.byID.Len(), Groups: s.groups.byName.Len(), FlowKeys: s.flows.byNo.Len(), Stopped: s.stopped.Len(),
 	}
 }

@@ -31,6 +31,7 @@ const (
 	kindVolume
 	kindGathering
 	kindPart
+	kindStopped
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
@@ -98,6 +99,10 @@ func (s *Store) save(out *saving.Saver) error {
 		w.Uvarint(p.batch)
 		w.Bytes(p.line)
 	})
+	saving.Each(out, kindStopped, s.stopped, func(no uint64, by ID, w *wire.Writer) {
+		w.Uvarint(no)
+		w.Put(&by)
+	})
 	return out.Err
 }
 
@@ -164,6 +169,11 @@ func (s *Store) LoadReferences(record []byte, refs *wire.References) error {
 		return s.loadGathering(r)
 	case kindPart:
 		return s.loadPart(r)
+	case kindStopped:
+		var by ID
+		no := r.Uvarint()
+		r.Get(&by)
+		s.stop(no, by)
 	default:
 		return errRecord
 	}

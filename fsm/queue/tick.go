@@ -26,6 +26,9 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 	if err := s.check(&p.Publish, &options, e.Now); err != nil {
 		return ScheduleRef{}, err
 	}
+	if err := options.checkPause(); err != nil && p.Publish.Group == "" {
+		return ScheduleRef{}, err
+	}
 	if p.Publish.Group != "" && s.groups.find(p.Publish.Group) == nil {
 		return ScheduleRef{}, notFound("topic %s not found", p.Publish.Group)
 	}

@@ -62,7 +62,6 @@ func (s *Store) enterKey(r *Run) {
 func (wo *work) leaveKey() {
 	s := wo.s
 	wo.r.Hold = NotHeld
-	s.paused.Delete(wo.r.No)
 	if wo.r.Gather == nil {
 		return
 	}
@@ -78,7 +77,6 @@ func (wo *work) leaveKey() {
 // release has a run go on that was held: what was held is delivered, with all its retries.
 func (wo *work) release() {
 	wo.r.Hold = NotHeld
-	wo.s.paused.Delete(wo.r.No)
 	var list []place
 	wo.s.open.AscendHead(wo.r.No, func(p place, _ struct{}) bool {
 		if p.run == wo.r.No {

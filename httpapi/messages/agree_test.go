@@ -26,6 +26,7 @@ var settings = map[string][]string{
 	"debounce":      {"key=k, delay=5s", "key=k,delay=5s,max-wait=1m", "key=k", "delay"},
 	"batch":         {"key=k", "key=k,size=0"},
 	"singleton":     {"key=k,mode=skip", "key=k,mode=all"},
+	"on-failure":    {"pause", "Dead-Letter", "stop"},
 	"commit-as":     {"shop", strings.Repeat("x", 257)},
 	"forward-x-one": {"1", "\x01"}, "forward-host": {"h"}, "forward-upstash-workflow-runid": {"r"},
 	"callback": {"https://cb.example/x", "nowhere"}, "failure-callback": {"http://cb.example"}, "unknown": {"x"},

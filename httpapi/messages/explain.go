@@ -136,11 +136,17 @@ func (e *explanation) advise(x *queue.Explanation, id string) {
 		e.Reason = failedReason
 		e.Text = deadText(x)
 		e.Command = "trireme dlq retry " + e.DlqID
+	case x.Reason == queue.Stopped && x.Queue != "":
+		e.Text = fmt.Sprintf("its attempts are used up, and the queue %s is paused; it goes on with all its retries when that is resumed", x.Queue)
+		e.Command = "trireme queues resume " + shellWord(x.Queue)
+	case x.Reason == queue.Stopped:
+		e.Text = fmt.Sprintf("its attempts are used up, and the flow-control key %s is paused; it goes on with all its retries when that is resumed", x.Flow.Key)
+		e.Command = "trireme flow resume " + shellWord(x.Flow.Key)
 	case x.Reason == queue.QueuePaused:
-		e.Text = fmt.Sprintf("the queue %s is paused", x.Queue)
+		e.Text = fmt.Sprintf("the queue %s is paused", x.Queue) + e.since()
 		e.Command = "trireme queues resume " + shellWord(x.Queue)
 	case x.Reason == queue.FlowPaused:
-		e.Text = fmt.Sprintf("the flow-control key %s is paused", x.Flow.Key)
+		e.Text = fmt.Sprintf("the flow-control key %s is paused", x.Flow.Key) + e.since()
 		e.Command = "trireme flow resume " + shellWord(x.Flow.Key)
 	case x.Reason == queue.Debounced:
 		e.Text = fmt.Sprintf("it is debounced: the last of %s of its key counts so far", plural.Of(x.Gathered, "publication"))
@@ -155,6 +161,14 @@ func (e *explanation) advise(x *queue.Explanation, id string) {
 			e.Command = "trireme messages run " + id
 		}
 	}
+}
+
+// since names the message that has paused what is waited for at the end of its retries.
+func (e *explanation) since() string {
+	if e.Behind == "" {
+		return ""
+	}
+	return ": the attempts of " + e.Behind + " are used up"
 }
 
 // addressRefused is in the error of a delivery whose address scheduler/egress refused.

@@ -25,7 +25,9 @@ type flowControl struct {
 	IsPinnedParallelism bool   `json:"isPinnedParallelism"`
 	IsPinnedRate        bool   `json:"isPinnedRate"`
 
-	Explain *explanation `json:"explain,omitempty"`
+	// Of Trireme: PausedBy is the message that has paused it at the end of its retries.
+	PausedBy string       `json:"pausedBy,omitempty"`
+	Explain  *explanation `json:"explain,omitempty"`
 }
 
 func renderFlowControl(n *queue.FlowControlInfo) *flowControl {
@@ -62,7 +64,11 @@ func (re *request) listFlowControl() error {
 	}
 	return answerAll(re, values, func(v *fsm.View, p queue.NamePage) queue.NameList[queue.FlowControlInfo] {
 		return v.Messages().FlowControlKeys(values.Get("search"), v.Now(), p)
-	}, func(_ *fsm.View, info *queue.FlowControlInfo) *flowControl { return renderFlowControl(info) })
+	}, func(v *fsm.View, info *queue.FlowControlInfo) *flowControl {
+		n := renderFlowControl(info)
+		n.PausedBy = idOf(v.Messages().FlowStoppedBy(info.Key))
+		return n
+	})
 }
 
 // named returns the parameters of the query string; only the given names are allowed.
@@ -95,6 +101,7 @@ func (re *request) getFlowControl() error {
 			return nil
 		}
 		n := renderFlowControl(&info)
+		n.PausedBy = idOf(v.Messages().FlowStoppedBy(info.Key))
 		n.Explain = explain(v, func() (queue.Explanation, bool) { return v.Messages().ExplainFlow(key, v.Now()) })
 		return n
 	})

@@ -71,7 +71,7 @@ func readCallback(f fields, name string) (*queue.Callback, error) {
 		return nil, Invalid("invalid %s url %q: %s", name, target, err)
 	}
 	own := f.under(name + "-")
-	for _, foreign := range []string{"callback", "failure-callback", "queue-name", "debounce", "batch", "singleton"} {
+	for _, foreign := range []string{"callback", "failure-callback", "queue-name", "debounce", "batch", "singleton", "on-failure"} {
 		delete(own, foreign)
 	}
 	o, err := readOptions(own, nil)

@@ -110,9 +110,8 @@ func (p *Parser) publicationTo(c *call, f fields, to target) (out queue.Publicat
 // options reads the options of a message, and refuses those that a node of the cluster may not be able to read.
 func (p *Parser) options(f fields, forwarded []queue.Field) (queue.Options, error) {
 	o, err := readOptions(f, forwarded)
-	if err == nil && o.Gather != nil && p.Level != nil && p.Level() < env.Files {
-		name, _ := o.Gather.Directive()
-		err = Invalid("invalid %s: it needs feature level %d: upgrade all nodes", name, env.Files)
+	if err == nil && (o.Gather != nil || o.OnFailure != queue.DeadLetter) && p.Level != nil && p.Level() < env.Files {
+		err = Invalid("debounce, batch, singleton and on-failure need feature level %d: upgrade all nodes", env.Files)
 	}
 	return o, err
 }

@@ -18,11 +18,21 @@ type queueView struct {
 	Lag         int    `json:"lag"`
 	Paused      bool   `json:"paused"`
 
-	Explain *explanation `json:"explain,omitempty"`
+	// Of Trireme: PausedBy is the message that has paused it at the end of its retries.
+	PausedBy string       `json:"pausedBy,omitempty"`
+	Explain  *explanation `json:"explain,omitempty"`
 }
 
-func renderQueue(n *queue.QueueInfo) *queueView {
-	return &queueView{n.Name, n.Parallelism, n.Created, n.Updated, n.Lag, n.Paused, nil}
+func renderQueue(v *fsm.View, n *queue.QueueInfo) *queueView {
+	return &queueView{n.Name, n.Parallelism, n.Created, n.Updated, n.Lag, n.Paused, idOf(v.Messages().QueueStoppedBy(n.Name)), nil}
+}
+
+// idOf returns an id as text, empty for none.
+func idOf(id queue.ID) string {
+	if id.IsZero() {
+		return ""
+	}
+	return id.String()
 }
 
 // putQueue makes a queue, or gives one that exists the settings of the request.
@@ -58,7 +68,7 @@ func (re *request) listQueues() error {
 		return err
 	}
 	return answerAll(re, values, func(v *fsm.View, p queue.NamePage) queue.NameList[queue.QueueInfo] { return v.Messages().Queues(p) },
-		func(_ *fsm.View, info *queue.QueueInfo) *queueView { return renderQueue(info) })
+		renderQueue)
 }
 
 func (re *request) getQueue(name string) error {
@@ -71,7 +81,7 @@ func (re *request) getQueue(name string) error {
 		if !ok {
 			return nil
 		}
-		n := renderQueue(&info)
+		n := renderQueue(v, &info)
 		n.Explain = explain(v, func() (queue.Explanation, bool) { return v.Messages().ExplainQueue(name, v.Now()) })
 		return n
 	})

@@ -28,6 +28,7 @@ type Options struct {
 	Debounce  string `json:"debounce,omitempty"`
 	Batch     string `json:"batch,omitempty"`
 	Singleton string `json:"singleton,omitempty"`
+	OnFailure string `json:"onFailure,omitempty"`
 }
 
 // CallbackHeaders are the headers of callbacks; events have other names for them.
@@ -44,6 +45,7 @@ func NewOptions(o *queue.Options, callerIP string) (n Options, h CallbackHeaders
 		RetryDelayExpression: o.RetryDelay, Label: First(o.Labels), Labels: o.Labels, CommitAs: o.CommitAs,
 	}
 	n.Debounce, n.Batch, n.Singleton = Gathers(o)
+	n.OnFailure = AtEnd(o)
 	if c := o.Callback; c != nil {
 		n.Callback, h.CallbackHeader = c.URL, show.Header(c.Options.Header)
 	}
@@ -69,4 +71,12 @@ func Gathers(o *queue.Options) (debounce, batch, singleton string) {
 	default:
 		return "", "", value
 	}
+}
+
+// AtEnd returns what happens at the end of the retries, empty for a dead letter.
+func AtEnd(o *queue.Options) string {
+	if o.OnFailure == queue.DeadLetter {
+		return ""
+	}
+	return o.OnFailure.String()
 }
