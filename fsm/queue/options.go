@@ -222,7 +222,7 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	}
 	if c.More(gathers || pauses) {
 		wire.Optional(c, &o.Gather)
-		wire.Enum(c, &o.OnFailure, onFailures)
+		wire.Uint(c, &o.OnFailure)
 	}
 }
 

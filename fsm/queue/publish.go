@@ -99,6 +99,8 @@ func (s *Store) check(p *Publication, o *Options, now int64) *Error {
 		return invalid("invalid retries: %d", o.Retries)
 	case o.Timeout < 0 || o.Delay < 0 || o.NotBefore < 0:
 		return invalid("times must not be negative")
+	case o.OnFailure >= onFailures:
+		return invalid("invalid on-failure: use dead-letter or pause")
 	case o.Flow != nil && (o.Flow.Key == "" || o.Flow.Parallelism < 0 || o.Flow.Rate < 0 || o.Flow.Period < 0 || o.Flow.Period > MaxPeriod):
 		return invalid("invalid flow control: a key, a parallelism or rate of at least 1, and a period of at most 7 days")
 	case over(int64(len(p.Body)), n.MaxMessage):
