@@ -400,26 +400,18 @@ func recipes() map[string]recipe {
 				with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.stepOf("paused", uint32(i+1))}})
 			}
 		}, func(*pricing) workflow.RunChange { return workflow.RunChange{RunID: "paused"} }),
-		"publish into batches": asks(Publish, func(w *pricing) { with(w, SetLevel, LevelChange{Level: MaxLevel}) }, func(w *pricing) (all queue.Publications) {
-			for range w.n {
-				p := publicationOf("p", 10)
-				p.Gather, p.Given = &queue.Gather{Mode: queue.Batched, Key: "k", Wait: 1000, Size: 1000, Bytes: 1 << 20}, p.Given|queue.GivenGather
-				all.Items = append(all.Items, p)
-			}
-			return all
+		"publish into batches": asks(Publish, (*pricing).latest, func(w *pricing) queue.Publications {
+			return w.gathering(queue.Gather{Mode: queue.Batched, Key: "k", Wait: 1000, Size: 1000, Bytes: 1 << 20}, w.n)
 		}),
-		"publish one that is debounced": asks(Publish, func(w *pricing) { with(w, SetLevel, LevelChange{Level: MaxLevel}) }, func(w *pricing) (all queue.Publications) {
-			for range w.n {
-				p := publicationOf("p", 10)
-				p.Gather, p.Given = &queue.Gather{Mode: queue.Debounce, Key: "k", Wait: 1000}, p.Given|queue.GivenGather
-				all.Items = append(all.Items, p)
-			}
-			return all
+		"publish one that is debounced": asks(Publish, (*pricing).latest, func(w *pricing) queue.Publications {
+			return w.gathering(queue.Gather{Mode: queue.Debounce, Key: "k", Wait: 1000}, w.n)
 		}),
 		"publish in the place of a singleton": asks(Publish, func(w *pricing) {
-			with(w, SetLevel, LevelChange{Level: MaxLevel})
-			w.singletons(queue.SingletonQueue, w.n)
-		}, func(w *pricing) queue.Publications { return w.singleton(queue.SingletonCancel, 1) }),
+			w.latest()
+			with(w, Publish, w.gathering(queue.Gather{Mode: queue.SingletonQueue, Key: "k"}, w.n))
+		}, func(w *pricing) queue.Publications {
+			return w.gathering(queue.Gather{Mode: queue.SingletonCancel, Key: "k"}, 1)
+		}),
 		"delete dead runs": asks(DeleteDeadRuns, func(w *pricing) { w.runs(); w.deadRuns() }, func(*pricing) workflow.DeadSelection {
 			return workflow.DeadSelection{}
 		}),
@@ -565,14 +557,15 @@ func TestCommandWakesAllWaiters(t *testing.T) {
 	}
 }
 
-// singleton publishes messages of one singleton.
-func (w *pricing) singleton(mode queue.GatherMode, n int) (all queue.Publications) {
+// latest brings the newest feature level into force.
+func (w *pricing) latest() { with(w, SetLevel, LevelChange{Level: MaxLevel}) }
+
+// gathering are publications that gather.
+func (w *pricing) gathering(g queue.Gather, n int) (all queue.Publications) {
 	for range n {
 		p := publicationOf("p", 10)
-		p.Gather, p.Given = &queue.Gather{Mode: mode, Key: "k"}, p.Given|queue.GivenGather
+		p.Gather, p.Given = &g, p.Given|queue.GivenGather
 		all.Items = append(all.Items, p)
 	}
 	return all
 }
-
-func (w *pricing) singletons(mode queue.GatherMode, n int) { with(w, Publish, w.singleton(mode, n)) }

@@ -46,20 +46,27 @@ func (tx *Tx) publishWork(argv [][]byte, at int) int64 {
 
 // replacedWork returns the steps of cancelling the messages in whose place a publish with some options comes.
 func (tx *Tx) replacedWork(destination []byte, options [][]byte) int64 {
+	if p := singletonOf(destination, options); p != nil {
+		return tx.messages().ReplacedWork(p)
+	}
+	return 0
+}
+
+// singletonOf reads the singleton that options name; nil if they name none.
+func singletonOf(destination []byte, options [][]byte) *queue.Publication {
 	for i := 0; i+1 < len(options); i += 2 {
-		if !strings.EqualFold(string(options[i]), "singleton") {
+		if !EqualFold(options[i], "SINGLETON") {
 			continue
 		}
 		var c queue.Config
-		p, err := queue.Publication{}, c.Set("singleton", string(options[i+1]))
-		if err == nil {
-			p, err = c.Done()
+		if c.Set("singleton", string(options[i+1])) != nil {
+			return nil
 		}
-		if err == nil && p.To(string(destination)) == nil {
-			return tx.messages().ReplacedWork(&p)
+		if p, err := c.Done(); err == nil && p.To(string(destination)) == nil {
+			return &p
 		}
 	}
-	return 0
+	return nil
 }
 
 func msgCancelWork(tx *Tx, argv [][]byte) int64 {

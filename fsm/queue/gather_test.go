@@ -148,10 +148,11 @@ func TestBatchDelivery(t *testing.T) {
 	strange.Redact, strange.Given = &Redaction{Body: true}, strange.Given|GivenRedact
 	w.publish(strange)
 	a := w.one()
-	want := fmt.Sprintf(`{"messageId":"%s","createdAt":%d,"header":{"Content-Type":["text/plain"],"X-All":["same"],"X-Own":["0"]},"labels":["all","own 0"],"body":"one"}
+	const format = `{"messageId":"%s","createdAt":%d,"header":{"Content-Type":["text/plain"],"X-All":["same"],"X-Own":["0"]},"labels":["all","own 0"],"body":"one"}
 {"messageId":"%s","createdAt":%[2]d,"header":{"Content-Type":["text/plain"],"X-All":["same"],"X-Own":["1"]},"labels":["all","own 1"],"bodyBase64":"/wA="}
 {"messageId":"%[4]s","createdAt":%[2]d,"header":{"Content-Type":["text/plain"],"X-All":["same"],"X-Own":["2"]},"labels":["all","own 2"],"body":"{\"n\":3}"}
-`, ids[0], start, ids[1], ids[2])
+`
+	want := fmt.Sprintf(format, ids[0], start, ids[1], ids[2])
 	if string(a.Content.Body) != want {
 		t.Errorf("the body is\n%swant\n%s", a.Content.Body, want)
 	}

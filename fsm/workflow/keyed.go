@@ -227,12 +227,12 @@ func (wo *work) debounced(g *queue.Gather) int64 {
 	return max(0, min(g.Wait, wo.r.Created+g.MaxWait-wo.e.Now))
 }
 
-// replacedWork is the work of cancelling the runs in whose place a trigger comes.
-func (s *Store) replacedWork(n *Submission) (work int64) {
-	if n.Gather == nil || n.Gather.Mode != queue.SingletonCancel {
+// ReplacedWork is the work of cancelling the runs in whose place a trigger with some options comes.
+func (s *Store) ReplacedWork(url string, o *queue.Options) (work int64) {
+	if o.Gather == nil || o.Gather.Mode != queue.SingletonCancel {
 		return 0
 	}
-	s.live(keyOf(n.URL, &n.Options), func(no uint64) bool {
+	s.live(keyOf(url, o), func(no uint64) bool {
 		r, _ := s.runs.Get(no)
 		work += entryWork * int64(1+s.held(r))
 		return true

@@ -109,7 +109,8 @@ func TestKeysThatRunsCantHave(t *testing.T) {
 	parent := w.submit(keyedStart("", "1", own))[0]
 	w.deliver(fine)
 	child := keyedStart("", "2", own)
-	child.Invoker = &workflow.Invoker{RunID: parent.RunID, Created: parent.Created, URL: url, Step: workflow.Step{ID: 1, Concurrent: 1, Type: workflow.Invoke}, Open: []byte(`{"stepId":1`)}
+	invokes := workflow.Step{ID: 1, Concurrent: 1, Type: workflow.Invoke}
+	child.Invoker = &workflow.Invoker{RunID: parent.RunID, Created: parent.Created, URL: url, Step: invokes, Open: []byte(`{"stepId":1`)}
 	if n := w.submit(child)[0]; !errors.Is(n.Refused, workflow.ErrRefused) {
 		t.Errorf("a run waits for one that waits for it: %+v", n)
 	}
