@@ -333,3 +333,61 @@ func TestPauseAtTheEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBatchesInVolumes finds the events of a publication, and its batch, after they have gone into volumes.
+func TestBatchesInVolumes(t *testing.T) {
+	w := newWorld(t)
+	w.s.Raise(env.Files)
+	parts := map[ID]ID{}
+	for range 402 {
+		got := w.publish(gathered(t, "Batch", "key=k,size=7"))[0]
+		parts[got.ID] = got.Batch
+	}
+	var cancelled ID
+	for id, batch := range parts { // unordered: any that waits
+		if m := w.s.find(batch); m.at > w.now {
+			cancelled = id
+		}
+	}
+	if out, err := w.s.Cancel(w.env(), Cancellation{IDs: []ID{cancelled}}); err != nil || out.Count != 1 {
+		t.Fatal(out, err)
+	}
+	w.now += 10_000
+	for list := w.advance(50); len(list) > 0; list = w.advance(50) {
+		for _, a := range list {
+			w.finish(a, 200)
+		}
+	}
+	w.now += 10 * minute
+	for w.s.Sweep(w.env(), 1000) > 0 {
+	}
+	if w.s.events.past.Len() == 0 || w.s.gathered.parts.Len() == len(parts) {
+		t.Fatalf("%d volumes, %d publications are kept", w.s.events.past.Len(), w.s.gathered.parts.Len())
+	}
+	w.s = restored(t, w.s)
+	for id, batch := range parts {
+		own := 0
+		events, _, _ := w.s.Events(&Filter{IDs: []ID{id}}, Page{Limit: 1000})
+		for _, v := range events {
+			switch {
+			case v.ID == id && v.Batch == batch:
+				own++
+			case v.ID != batch || !v.Batch.IsZero():
+				t.Fatalf("the events of %s have one of %s in %s", id, v.ID, v.Batch)
+			}
+		}
+		want, last := 1, Delivered
+		if id == cancelled {
+			want = 2
+		}
+		if n := len(events); own != want || events[n-1].State != last {
+			t.Fatalf("%s in %s has %d events, %d of its own, the last %s", id, batch, n, own, events[n-1].State)
+		}
+	}
+	list, _, _ := w.s.Events(&Filter{}, Page{Limit: 1000, Last: true})
+	for _, v := range list {
+		if !v.Batch.IsZero() || v.State != Delivered {
+			t.Errorf("the last event of %s is %s of %s", v.ID, v.State, v.Batch)
+		}
+	}
+}
