@@ -31,6 +31,10 @@ var messageOptions = []option{
 	{"label", "Label", "`LABELS`, separated by commas"},
 	{"redact-fields", "Redact-Fields", "`FIELDS` that answers of the API hide: body, header, header[Name]"},
 	{"deduplication-id", "Deduplication-Id", "one message of that `ID` in the window"},
+	{"debounce", "Debounce", "`RULE` by which the last publication counts, such as key=user-7,delay=5s,max-wait=1m"},
+	{"batch", "Batch", "`RULE` of one delivery of many, such as key=orders,size=100,wait=5s"},
+	{"singleton", "Singleton", "`RULE` of one live message, such as key=report,mode=skip (or attach, cancel, queue)"},
+	{"on-failure", "On-Failure", "`WHAT` happens at the end of the retries: dead-letter or pause"},
 	{"commit-as", "Commit-As", "`USER` with whose rights the commands of an answer run"},
 }
 

@@ -82,6 +82,7 @@ func runGroup() *cobra.Command {
 	g.cancelRuns()
 	g.bulkActions("/v2/workflows/bulkActions", "run")
 	g.failedRuns()
+	g.unpause()
 	g.again("resume", "Resume failed runs at the failed step, as new runs")
 	g.again("restart", "Restart failed runs from the beginning, as new runs")
 	g.notify()

@@ -117,6 +117,8 @@ var (
 	Evict = define(67, "evict", env.Base, evictPrice, (*State).evictPicked)
 	// ConfigureDatabase changes the settings of a database that only the operator may change; see memory.go.
 	ConfigureDatabase = define(90, "configure database", env.Base, small, (*State).configureDatabase)
+	// ResumeRun has a run go on that is paused at the end of its retries.
+	ResumeRun = defineOwned(75, "resume run", env.Files, workflowsPrice((*workflow.Store).ResumePrice), inRuns((*workflow.Store).Resume))
 	// HoldExpiry keeps keys past their deadline while clients are paused; see pause.go.
 	HoldExpiry = defineOwned(91, "hold expiry", env.Base, settingPrice, tenant.holdExpiry)
 	// Quarantine puts a database into quarantine from an earlier entry on; see quarantine.go.

@@ -400,6 +400,28 @@ func recipes() map[string]recipe {
 			return workflow.BulkCancellation{Filter: workflow.Filter{URLs: append(w.texts("http://none/"), flowURL)}}
 		}).thatFrees(),
 		"revive a run": asks(Revive, func(w *pricing) { w.steps(); w.deadRuns() }, func(*pricing) workflow.Revival { return workflow.Revival{} }),
+		"resume a run": asks(ResumeRun, func(w *pricing) {
+			with(w, SetLevel, LevelChange{Level: MaxLevel})
+			n := w.run("paused")
+			n.OnFailure, n.Retries, n.Given = queue.Pause, 0, n.Given|queue.GivenOnFailure|queue.GivenRetries
+			with(w, Submit, workflow.Submissions{Items: []workflow.Submission{n}})
+			with(w, Finish, w.results(500))
+			for i := range w.n {
+				with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.stepOf("paused", uint32(i+1))}})
+			}
+		}, func(*pricing) workflow.RunChange { return workflow.RunChange{RunID: "paused"} }),
+		"publish into batches": asks(Publish, (*pricing).latest, func(w *pricing) queue.Publications {
+			return w.gathering(queue.Gather{Mode: queue.Batched, Key: "k", Wait: 1000, Size: 1000, Bytes: 1 << 20}, w.n)
+		}),
+		"publish one that is debounced": asks(Publish, (*pricing).latest, func(w *pricing) queue.Publications {
+			return w.gathering(queue.Gather{Mode: queue.Debounce, Key: "k", Wait: 1000}, w.n)
+		}),
+		"publish in the place of a singleton": asks(Publish, func(w *pricing) {
+			w.latest()
+			with(w, Publish, w.gathering(queue.Gather{Mode: queue.SingletonQueue, Key: "k"}, w.n))
+		}, func(w *pricing) queue.Publications {
+			return w.gathering(queue.Gather{Mode: queue.SingletonCancel, Key: "k"}, 1)
+		}),
 		"delete dead runs": asks(DeleteDeadRuns, func(w *pricing) { w.runs(); w.deadRuns() }, func(*pricing) workflow.DeadSelection {
 			return workflow.DeadSelection{}
 		}),
@@ -543,4 +565,17 @@ func TestCommandWakesAllWaiters(t *testing.T) {
 	if left := len(w.m.state.home.workflows.Waiters("many", queue.NamePage{Limit: 1000}).Elements); left != 0 {
 		t.Errorf("%d of %d runs still wait, want none", left, runs-1)
 	}
+}
+
+// latest brings the newest feature level into force.
+func (w *pricing) latest() { with(w, SetLevel, LevelChange{Level: MaxLevel}) }
+
+// gathering are publications that gather.
+func (w *pricing) gathering(g queue.Gather, n int) (all queue.Publications) {
+	for range n {
+		p := publicationOf("p", 10)
+		p.Gather, p.Given = &g, p.Given|queue.GivenGather
+		all.Items = append(all.Items, p)
+	}
+	return all
 }

@@ -202,6 +202,7 @@ DELETE /v2/workflows/runs
 GET /v2/workflows/runs/{workflowRunId}
 DELETE /v2/workflows/runs/{workflowRunId}
 GET /v2/workflows/runs/{workflowRunId}/explain
+POST /v2/workflows/runs/{workflowRunId}/resume
 GET /v2/workflows/runs/{workflowRunId}/steps
 GET /v2/workflows/runs/{workflowRunId}/steps/{stepId}
 GET /v2/workflows/logs

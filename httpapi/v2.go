@@ -13,6 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/workflows"
@@ -30,8 +31,13 @@ func isMessages(path string) bool {
 
 // newMessages makes the API of messages over this server's engine.
 func (s *Server) newMessages(p *messages.Parser, ask messages.Provider) *messages.API {
+	reads := *p
+	reads.Level = func() (level env.Level) {
+		s.engine.Local(func(v *fsm.View) { level = v.Level() })
+		return level
+	}
 	m := messages.New(messages.Options{
-		Engine: s.engine, Parser: *p, Ask: ask, Access: s.messagesAccess, ActAs: s.actAs, Fail: s.failMessages, MaxBody: s.maxBody, MaxBatch: max(maxBatch, s.maxBody),
+		Engine: s.engine, Parser: reads, Ask: ask, Access: s.messagesAccess, ActAs: s.actAs, Fail: s.failMessages, MaxBody: s.maxBody, MaxBatch: max(maxBatch, s.maxBody),
 	})
 	workflows.Mount(m)
 	return m

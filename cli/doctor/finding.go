@@ -75,12 +75,13 @@ var (
 	checkSettings    = check{"settings", everywhere}
 	checkStart       = check{"start", everywhere}
 	checkHistory     = check{"history", Production}
+	checkDeliveries  = check{"deliveries", everywhere}
 )
 
 // Finding is the outcome of one check.
 type Finding struct {
 	// Check names what was looked at: clock, disk, space, limits, memory, address, certificate,
-	// peer, gossip, version, state, settings, start, history.
+	// peer, gossip, version, state, settings, start, history, deliveries.
 	Check string `json:"check"`
 	// About is the node, folder or file that it is about; empty for the node itself.
 	About string `json:"about,omitempty"`

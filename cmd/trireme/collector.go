@@ -45,6 +45,7 @@ var (
 	queuesDesc      = gaugeDesc("queues", "Queues.")
 	schedulesDesc   = gaugeDesc("schedules", "Schedules.")
 	runsDesc        = gaugeDesc("workflow_runs", "Workflow runs that are kept, by whether they go on.", "state")
+	stoppedDesc     = gaugeDesc("paused_at_end", "Queues and flow-control keys that a message has paused at the end of its retries, and workflow runs that are paused so.", "of")
 	waitersDesc     = gaugeDesc("workflow_waiters", "What workflow runs wait for: events, webhooks, invocations.")
 	databasesDesc   = gaugeDesc("databases", "Databases.")
 	shortDesc       = gaugeDesc("histories_short", "Histories that go back less than half their retention because they take all of their bytes, of 1,000 databases at most.", "of")
@@ -57,7 +58,7 @@ const countedHistories = 1000
 // Describe names the metrics.
 func (nc *nodeCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{readyDesc, levelDesc, knownLevelDesc, serversDesc, reachableDesc, contactDesc, snapshotDesc, certificateDesc,
-		messagesDesc, runningDesc, dueDesc, deadDesc, queuesDesc, schedulesDesc, runsDesc, waitersDesc, databasesDesc,
+		messagesDesc, runningDesc, dueDesc, deadDesc, queuesDesc, schedulesDesc, runsDesc, stoppedDesc, waitersDesc, databasesDesc,
 		shortDesc, reachDesc} {
 		out <- d
 	}
@@ -116,6 +117,8 @@ func (nc *nodeCollector) state(gauge func(*prometheus.Desc, float64, ...string))
 	gauge(schedulesDesc, float64(messages.Schedules))
 	gauge(runsDesc, float64(flows.Active), "active")
 	gauge(runsDesc, float64(flows.Runs-flows.Active), "ended")
+	gauge(stoppedDesc, float64(messages.Stopped), "queues")
+	gauge(stoppedDesc, float64(flows.Paused), "runs")
 	gauge(waitersDesc, float64(flows.Waiters))
 	gauge(databasesDesc, float64(databases))
 	for of, n := range short { // unordered: the registry sorts

@@ -22,6 +22,9 @@ func (pr *process) examine(ctx context.Context) doctor.Report {
 	var short []doctor.Finding
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) {
 		s.MaxMemory = byteSize(v.Settings().MaxMemory)
+		if c := v.Totals(); c.Messages.Stopped+c.Workflows.Paused > 0 {
+			short = append(short, doctor.Stopped(c.Messages.Stopped, c.Workflows.Paused))
+		}
 		for _, h := range v.ShortHistories(namedHistories) {
 			short = append(short, doctor.History(h.Database, historyOf(&h), milliseconds(v.Now()-h.Oldest), milliseconds(h.Age), h.Bytes))
 		}

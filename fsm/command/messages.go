@@ -41,7 +41,32 @@ func (tx *Tx) publishWork(argv [][]byte, at int) int64 {
 			words += int64(len(w))
 		}
 	}
-	return tx.messages().DestinationPrice(string(argv[at]), words, len(argv[at+1])).Work
+	return tx.messages().DestinationPrice(string(argv[at]), words, len(argv[at+1])).Work + tx.replacedWork(argv[at], argv[at+2:])
+}
+
+// replacedWork returns the steps of cancelling the messages in whose place a publish with some options comes.
+func (tx *Tx) replacedWork(destination []byte, options [][]byte) int64 {
+	if p := singletonOf(destination, options); p != nil {
+		return tx.messages().ReplacedWork(p)
+	}
+	return 0
+}
+
+// singletonOf reads the singleton that options name; nil if they name none.
+func singletonOf(destination []byte, options [][]byte) *queue.Publication {
+	for i := 0; i+1 < len(options); i += 2 {
+		if !EqualFold(options[i], "SINGLETON") {
+			continue
+		}
+		var c queue.Config
+		if c.Set("singleton", string(options[i+1])) != nil {
+			return nil
+		}
+		if p, err := c.Done(); err == nil && p.To(string(destination)) == nil {
+			return &p
+		}
+	}
+	return nil
 }
 
 func msgCancelWork(tx *Tx, argv [][]byte) int64 {
@@ -180,7 +205,7 @@ func msgGet(tx *Tx, a *Args) reply.Value {
 	c := m.Content
 	body, header := c.RedactedParts()
 	fields := []reply.Value{
-		reply.Bulk("messageId"), reply.Bulk(m.ID.String()), reply.Bulk("state"), reply.Bulk(m.State.String()),
+		reply.Bulk("messageId"), reply.Bulk(id.String()), reply.Bulk("state"), reply.Bulk(m.State.String()),
 		reply.Bulk("url"), reply.Bulk(c.URL), reply.Bulk("method"), reply.Bulk(c.DeliveryMethod()),
 	}
 	text := func(name, v string) {
@@ -200,6 +225,9 @@ func msgGet(tx *Tx, a *Args) reply.Value {
 	number("notBefore", c.FirstAt)
 	if m.Next > 0 {
 		number("nextDeliveryTime", m.Next)
+	}
+	if m.ID != id {
+		text("batchId", m.ID.String())
 	}
 	text("topicName", c.Group)
 	text("endpointName", c.Endpoint)

@@ -16,7 +16,7 @@ func workflowRows() []Command {
 			Syntax: "WF.CANCEL workflowRunId [workflowRunId ...]", Summary: "Cancels workflow runs. Nothing of them is delivered any more, and no result is accepted. Returns how many were not over before."}, Run: wfCancel},
 		{Name: "wf.notify", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Work: wfNotifyWork, Doc: Doc{Version: "0.1.0", Complexity: "O(N) in runs that wait for the event",
 			Syntax: "WF.NOTIFY eventId data [RUN workflowRunId]", Summary: "Wakes the workflow runs that wait for an event, and returns their ids in the order in which they began to wait. With RUN only that run is meant, and if it does not wait yet, the notification is kept until it does."}, Run: wfNotify},
-		{Name: "wf.trigger", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Doc: Doc{Version: "0.1.0", Complexity: "O(log N) in messages and runs",
+		{Name: "wf.trigger", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Work: wfTriggerWork, Doc: Doc{Version: "0.1.0", Complexity: "O(log N) in messages and runs",
 			Syntax: "WF.TRIGGER url payload [RUN workflowRunId] [option value [option value ...]]", Summary: "Starts a workflow run and returns its id, or null if a run of the id that RUN names lives, or one of the same DEDUPLICATION-ID was started. Options are named like the headers of the HTTP API without their prefix: RETRIES, DELAY, LABEL, FLOW-CONTROL-KEY, FAILURE-CALLBACK, FORWARD-X and so on."}, Run: wfTrigger},
 	}
 }
@@ -54,6 +54,14 @@ func wfTrigger(tx *Tx, a *Args) reply.Value {
 	default:
 		return reply.Bulk(r.RunID)
 	}
+}
+
+// wfTriggerWork returns the steps of cancelling the runs in whose place a trigger comes.
+func wfTriggerWork(tx *Tx, argv [][]byte) int64 {
+	if p := singletonOf(argv[1], argv[3:]); p != nil && tx.workflows() != nil {
+		return tx.workflows().ReplacedWork(p.URL, &p.Options)
+	}
+	return 0
 }
 
 // runOptions are the words behind a payload: pairs of an option and its value, of which RUN names the run.

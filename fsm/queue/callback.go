@@ -101,6 +101,7 @@ func (s *Store) callbackFinished(callback *Message, from Source, now int64) {
 	s.store(m)
 	if m.open == 0 && s.places.holding.Delete(member{m.queue, m.Seq}) {
 		s.admit(m.queue, now)
+		s.leaveSingleton(m)
 	}
 	s.discard(m)
 }
@@ -157,7 +158,11 @@ func callbackBody(m *Message, c *Content, n *Result, d *Dead) []byte {
 		j.number("retried", int64(m.retried))
 	}
 	j.number("maxRetries", int64(m.retries))
-	if d != nil {
+	switch {
+	case d == nil:
+	case d.Stamp == Stamp{}: // no dead letter: the message waits
+		j.text("paused", d.Error)
+	default:
 		j.text("dlqId", d.Stamp.String())
 	}
 	j.text("sourceMessageId", m.ID.String())

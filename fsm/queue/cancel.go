@@ -21,7 +21,14 @@ func (s *Store) Cancel(e *env.Env, n Cancellation) (Cancelled, error) {
 		s.makeRoom(cancelGrowth * int64(len(n.IDs)))
 		for _, id := range n.IDs {
 			m := s.find(id)
+			if m == nil && s.cancelPart(e, id) {
+				out.Count++
+				continue
+			}
 			if m == nil || m.place == placeDone || m.run {
+				if batch := s.batchOf(id); n.Strict && batch != nil {
+					return Cancelled{}, notFound("message %s is in the batch %s, whose delivery has begun", id, batch.ID)
+				}
 				if n.Strict {
 					return Cancelled{}, notFound("message %s not found", id)
 				}

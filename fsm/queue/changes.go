@@ -184,4 +184,5 @@ func (dr *DeadRetried) Fields(c *wire.Codec) {
 	wire.List(c, &dr.Messages, 4)
 	c.Bool(&dr.More)
 	dr.Cursor.Fields(c)
+	joinedFields(c, dr.Messages)
 }

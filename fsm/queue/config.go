@@ -182,7 +182,8 @@ func (c *Config) done() (*Callback, error) {
 		return nil, err
 	}
 	o := p.Options
-	o.Callback, o.Failure, o.Queue, o.CommitAs, o.Given = nil, nil, "", "", o.Given&^(GivenCallback|GivenFailure|GivenQueue|GivenCommit)
+	o.Callback, o.Failure, o.Queue, o.CommitAs, o.Gather, o.OnFailure = nil, nil, "", "", nil, DeadLetter
+	o.Given &^= GivenCallback | GivenFailure | GivenQueue | GivenCommit | GivenGather | GivenOnFailure
 	return &Callback{URL: c.destination, Options: o}, nil
 }
 

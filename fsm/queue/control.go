@@ -20,7 +20,9 @@ func (s *Store) ChangeFlowControl(e *env.Env, n FlowControlChange) (FlowControlI
 	f.used = e.Now
 	switch n.Act {
 	case ActPause, ActResume:
-		f.Paused = n.Act == ActPause
+		if f.Paused = n.Act == ActPause; !f.Paused {
+			s.goOn(f.no)
+		}
 	case ActPin:
 		f.pin(e, n)
 	case ActUnpin:

@@ -78,6 +78,9 @@ func (s *Store) RetryDead(e *env.Env, n DeadRetry) (DeadRetried, error) {
 	if err := s.check(&Publication{URL: "-"}, &n.Options, e.Now); err != nil {
 		return DeadRetried{}, err
 	}
+	if n.Options.Gather != nil {
+		return DeadRetried{}, invalid("a dead letter is retried on its own, or as its singleton was: name no debounce, batch or singleton")
+	}
 	list, cursor, more, err := s.selectDead(&n.DeadSelection)
 	if err != nil {
 		return DeadRetried{}, err
@@ -92,6 +95,9 @@ func (s *Store) RetryDead(e *env.Env, n DeadRetry) (DeadRetried, error) {
 			c.Options.Delay, c.Options.NotBefore = 0, 0
 		}
 		c.Options = n.Options.Over(c.Options)
+		if c.Gather.waits() || c.Gather.isSingleton() && c.Queue != "" { // it has gathered; a queue has an order of its own
+			c.Gather, c.Given = nil, c.Given&^GivenGather
+		}
 		c.Source = Source{}
 		m := s.create(e, c, old.body)
 		out.Messages = append(out.Messages, Published{ID: m.ID, URL: string([]byte(c.URL))})

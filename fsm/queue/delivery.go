@@ -44,6 +44,9 @@ func (s *Store) Advance(e *env.Env, d Demand) []Attempt {
 	return a.claimed
 }
 
+// partsPerMove is the number of publications of a batch that are put together with the work of moving a message.
+const partsPerMove = 16
+
 // advance is one Advance under way.
 type advance struct {
 	s          *Store
@@ -156,6 +159,11 @@ func (a *advance) tryClaim(seq uint64) {
 // claim claims the next attempt of m, which is in no index: it numbers it and gives it a lease.
 func (a *advance) claim(m *Message, c *Content, host string) {
 	s, now := a.s, a.e.Now
+	if m.attempts == 0 && m.calls&gathers != 0 {
+		publications := 0
+		c, publications = s.beginGathered(m, c)
+		a.work -= publications / partsPerMove
+	}
 	m.attempts++
 	m.claim = &claim{
 		Sender: Sender{a.d.Epoch, a.d.Term, a.e.Session}, started: now, lease: now + Lease, exclusive: s.exclusive(m), host: host,
@@ -241,10 +249,17 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 	told := &eventDetail{response: s.answer(&n.Response), failure: string([]byte(n.Error))}
 	ends := n.Response.final() || m.retried >= m.retries
 	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, detail: told})
-	_, lacks := s.publishCallback(e, m, n, nil, m.stopping || ends)
+	var q *Queue
+	var f *FlowKey
+	if ends {
+		q, f = s.pausable(m)
+	}
+	_, lacks := s.publishCallback(e, m, n, nil, m.stopping || ends && q == nil && f == nil)
 	switch {
 	case m.stopping:
 		s.finishMessage(e, m, Canceled, nil, lacks)
+	case q != nil || f != nil:
+		s.pause(e, m, n, q, f, lacks)
 	case ends && m.run:
 		s.finishMessage(e, m, Failed, nil, "")
 		s.reportToRun(m, old, Failed, &n.Response, n.Error)
@@ -318,6 +333,9 @@ func (s *Store) finishMessage(e *env.Env, m *Message, state State, d *Dead, lack
 	}
 	s.record(m, e.Now, v)
 	m.place, m.at, m.since = placeDone, e.Now, e.Now
+	if m.calls&gathers != 0 {
+		s.stopGathering(m)
+	}
 	s.memory.live -= m.size() + m.reserved()
 	switch {
 	case m.run:
@@ -340,6 +358,7 @@ func (s *Store) finishMessage(e *env.Env, m *Message, state State, d *Dead, lack
 			s.places.holding.Set(member{m.queue, m.Seq}, struct{}{})
 		}
 		s.admit(m.queue, e.Now)
+		s.leaveSingleton(m)
 	}
 	s.notifyDependents(e, m)
 }

@@ -27,6 +27,8 @@ const (
 	// OfDelivery: how the message is delivered. Callbacks take those too, behind Callback- and Failure-Callback-, but for
 	// a queue.
 	OfDelivery Scope = iota
+	// OfMessage: what the message is to others, and at the end of its retries. Callbacks take none of those.
+	OfMessage
 	// OfPublication: how the request is read.
 	OfPublication
 	// OfSchedule: when a schedule publishes. MSG commands refuse Cron.
@@ -55,6 +57,10 @@ var Directives = []Directive{
 	{"weight", "1 to 1000: the weight of the tenant's share; 1 if it is missing", OfDelivery, (*Config).weight},
 	{"cost", "1 to 1000000: what the message counts for in the limits of its flow-control key and in its tenant's share; 1 if it is missing", OfDelivery, (*Config).cost},
 	{"queue-name", "the queue, of letters, digits, hyphens, underscores and dots", OfDelivery, (*Config).queueName},
+	{"debounce", "key=K, delay=D and max-wait=D: the last publication within the delay counts: see [extensions](extensions.md#debounce)", OfMessage, (*Config).debounce},
+	{"batch", "key=K, size=N, wait=D and bytes=N: one delivery of many publications: see [extensions](extensions.md#batches)", OfMessage, (*Config).batch},
+	{"singleton", "key=K and mode=skip, attach, cancel or queue: one live message of the key: see [extensions](extensions.md#singletons)", OfMessage, (*Config).singleton},
+	{"on-failure", "dead-letter or pause: what happens at the end of the retries: see [extensions](extensions.md#at-the-end-of-the-retries)", OfMessage, (*Config).onFailure},
 	{"commit-as", "the user with whose rights the commands of an answer run: see [extensions](extensions.md#commands-of-an-answer)", OfRights, (*Config).commitAs},
 	{"header-forward", "true or false: whether all headers of the request go to the destination", OfPublication, func(c *Config, v string) string { return boolean(&c.forward, v) }},
 	{"deduplication-id", "one message of that id in the window; no colon", OfPublication, (*Config).dedupID},

@@ -29,6 +29,8 @@ type eventDetail struct {
 	// response is the destination's answer on Failing; failure is the reason if there is none.
 	response *Response
 	failure  string
+	// part is the publication of a batch that alone the event is about; zero for all.
+	part ID
 }
 
 var noDetail eventDetail
@@ -42,6 +44,9 @@ func (e *Event) details() *eventDetail {
 
 // Next returns the time at which the next attempt is due, in unix milliseconds, on Retry.
 func (e *Event) Next() int64 { return e.details().next }
+
+// Part returns the publication of a batch that alone the event is about, zero if it is about all.
+func (e *Event) Part() ID { return e.details().part }
 
 // eventCost is the logical overhead of an event in bytes.
 const eventCost = 160
@@ -68,6 +73,9 @@ func (e *Event) Fields(c *wire.Codec) {
 	wire.Uint(c, &e.Attempt)
 	wire.Optional(c, &d.response)
 	c.String(&d.failure)
+	if c.More(!d.part.IsZero()) { // from the level env.Files on
+		d.part.Fields(c)
+	}
 	if c.Reading() {
 		e.detail = nil
 		if d != noDetail {

@@ -7,6 +7,8 @@ type EventInfo struct {
 	*Event
 	ID      ID
 	Content *Content
+	// Batch is the message that delivers the publication that the event is about; zero for any other event.
+	Batch ID
 	// Response of the last attempt: that of the event itself, or on Failed of the attempt before it.
 	Response *Response
 	Error    string
@@ -14,6 +16,17 @@ type EventInfo struct {
 	Course *Course
 
 	body payload.Payload // of the Content, if it is apart
+}
+
+// concerns reports whether an event is one of a message, or of a publication in a batch: those of the batch are, those of the other
+// publications in it are not.
+func (ei *EventInfo) concerns(id ID) bool { return ei.Batch.IsZero() || ei.ID == id || ei.Batch == id }
+
+// standsForAll has the event of a publication in a batch tell of the batch.
+func (ei *EventInfo) standsForAll() {
+	if !ei.Batch.IsZero() {
+		ei.ID, ei.Batch = ei.Batch, ID{}
+	}
 }
 
 // load completes what a filter did not need: bodies that are apart.

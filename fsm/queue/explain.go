@@ -38,6 +38,14 @@ const (
 	GlobalLimit
 	// SenderBusy: it is due, and waits for a free sender.
 	SenderBusy
+	// Debounced: it waits for the last publication of its key.
+	Debounced
+	// Gathering: it is a batch that takes in publications.
+	Gathering
+	// BehindSingleton: others of its singleton's key come first.
+	BehindSingleton
+	// Stopped: its attempts are used up, and it has paused its queue or its flow-control key.
+	Stopped
 	reasons
 )
 
@@ -57,13 +65,17 @@ var reasonWords = [reasons][2]string{
 	{"host-share", "the destination's host has as many attempts under way as one host may have"},
 	{"global-parallelism", "as many attempts are under way as the global parallelism allows"},
 	{"sender", "it is due, and waits for a free sender"},
+	{"debounced", "it waits for other publications of its key, of which the last counts"},
+	{"gathering", "it is a batch, and takes in publications of its key"},
+	{"behind-singleton", "another message of its singleton's key comes first"},
+	{"paused-at-end", "its attempts are used up, and what it belongs to is paused"},
 }
 
 // String is the reason as a word.
-func (r Reason) String() string { return reasonWords[min(r, SenderBusy)][0] }
+func (r Reason) String() string { return reasonWords[min(r, reasons-1)][0] }
 
 // Text is the reason as a sentence.
-func (r Reason) Text() string { return reasonWords[min(r, SenderBusy)][1] }
+func (r Reason) Text() string { return reasonWords[min(r, reasons-1)][1] }
 
 // Explanation says why a message or a schedule waits, since when and until when.
 type Explanation struct {
@@ -91,6 +103,10 @@ type Explanation struct {
 	Tokens int
 	// Standing is how the message stands in its line, nil for what has no precedence in a line that nobody shares.
 	Standing *Standing
+	// Gather says with what the message is gathered, nil if it is not; Gathered counts the publications that it has taken in so far, 0
+	// once its first attempt has begun.
+	Gather   *Gather
+	Gathered int
 	// Holders are messages that hold what it waits for, slots of its queue or of its key: the oldest maxHolders.
 	Holders []ID
 }
@@ -100,7 +116,7 @@ const maxHolders = 10
 
 // Explain says what a message waits for; false if there is no such message.
 func (s *Store) Explain(id ID, now int64) (Explanation, bool) {
-	m := s.find(id)
+	m := s.whole(id)
 	if m == nil {
 		return Explanation{}, false
 	}
@@ -122,12 +138,33 @@ func (s *Store) explain(m *Message, now int64) Explanation {
 	if q, ok := s.queues.byNo.Get(m.queue); ok {
 		x.Queue = q.Name
 	}
+	s.explainGathering(m, &x)
 	if m.state == Failed {
 		if d, ok := s.dead.Get(Stamp{m.at, m.Seq}); ok {
 			x.Dead = d.whole()
 		}
 	}
 	return x
+}
+
+// explainGathering says what a message is to others of its key.
+func (s *Store) explainGathering(m *Message, x *Explanation) {
+	if m.calls&(gathers|isSingleton) == 0 {
+		return
+	}
+	x.Gather = m.envelope().Gather
+	n, gathers := s.gathered.open.Get(m.Seq)
+	if !gathers {
+		return
+	}
+	x.Gathered = n.count
+	switch {
+	case x.Reason != Delay:
+	case x.Gather.batches():
+		x.Reason = Gathering
+	default:
+		x.Reason = Debounced
+	}
 }
 
 // holders are the oldest members of a queue's slots, or of a key's attempts under way.
@@ -181,8 +218,12 @@ func (s *Store) explainQueued(m *Message, x *Explanation) {
 	s.explainLine(s.places.backlog, m, m.queue, x)
 	x.Ahead += count(s.places.slots, m.queue)
 	x.Reason = BehindOthers
+	if m.calls&isSingleton != 0 {
+		x.Reason = BehindSingleton
+	}
 	if q, ok := s.queues.byNo.Get(m.queue); ok && q.Paused {
 		x.Reason = QueuePaused
+		s.explainStop(q.no, m, x)
 		return
 	}
 	x.Holders = s.holders(s.places.slots, m.queue)
@@ -198,6 +239,9 @@ func (s *Store) explainFlow(m *Message, now int64, x *Explanation) {
 	f, _ := s.flows.byNo.Get(m.flow)
 	x.Reason, x.Next = s.flowReason(f, now)
 	s.nameFlowKey(f, now, x)
+	if x.Reason == FlowPaused && s.explainStop(f.no, m, x) {
+		return
+	}
 	if x.Reason == SenderBusy && x.Ahead > 0 {
 		x.Reason = FlowTurn
 	}
@@ -206,6 +250,19 @@ func (s *Store) explainFlow(m *Message, now int64, x *Explanation) {
 			x.Behind = s.idOf(turn.seq)
 		}
 	}
+}
+
+// explainStop names the message that has paused what m belongs to, and reports whether one has.
+func (s *Store) explainStop(no uint64, m *Message, x *Explanation) bool {
+	by, stopped := s.stopped.Get(no)
+	switch {
+	case !stopped:
+	case by == m.ID:
+		x.Reason = Stopped
+	default:
+		x.Behind = by
+	}
+	return stopped
 }
 
 // nameFlowKey names a key and its limits, and the holders of its slots if x waits for a slot.

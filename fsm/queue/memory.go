@@ -120,6 +120,9 @@ func (s *Store) discard(m *Message) {
 	s.memory.done -= m.size()
 	s.memory.uncounted -= m.uncounted()
 	s.release(m)
+	if m.calls&gathers != 0 {
+		s.dropParts(m.Seq)
+	}
 }
 
 // dropDead removes the oldest dead letter if its time is over or dead letters take too much room.

@@ -61,7 +61,7 @@ type Message struct {
 	place place
 	// stopping: it was asked to be cancelled while an attempt is under way.
 	stopping bool
-	// What Content is decoded for at the end, if at all.
+	// What Content is decoded for, if at all.
 	calls                 calls
 	isCallback, scheduled bool
 	// run: it belongs to a workflow run, see run_message.go.
@@ -241,7 +241,7 @@ func (m *Message) splitContentField(c *wire.Codec) {
 	}
 }
 
-// calls says which callbacks a message has.
+// calls says which callbacks a message has, and what else its content is decoded for.
 type calls uint8
 
 const (
@@ -249,6 +249,11 @@ const (
 	callsFailure                   // when it has failed
 	// reserves: what its callbacks need at least is counted from its publication on, see Message.reserved.
 	reserves
+	// gathers: it delivers what publications of its key bring until its first attempt; isSingleton: it is the only live one of its key.
+	gathers
+	isSingleton
+	// pausesAtEnd: it pauses its queue or its flow-control key when its attempts are used up.
+	pausesAtEnd
 )
 
 // cacheFlags keeps what is asked of a content most often, so that it need not be decoded for it.
@@ -264,5 +269,14 @@ func (m *Message) cacheFlags(c *Content) {
 		m.calls |= reserves
 	}
 	m.marks = marksOf(&c.Options)
+	if c.Gather.waits() {
+		m.calls |= gathers
+	}
+	if c.Gather.isSingleton() {
+		m.calls |= isSingleton
+	}
+	if c.OnFailure == Pause {
+		m.calls |= pausesAtEnd
+	}
 	m.isCallback, m.scheduled, m.run = !c.Source.ID.IsZero(), c.Schedule != "", len(c.Run) > 0
 }

@@ -28,6 +28,8 @@ const (
 	GivenTrace
 	GivenCommit
 	GivenPrecedence
+	GivenGather
+	GivenOnFailure
 )
 
 // Options configure a message (docs/messages.md). A field counts only if Given names it; the zero value is that of
@@ -63,6 +65,10 @@ type Options struct {
 	Hops uint8
 	// Precedence says how the message stands among others that wait for the same; nil is that of a publish without such headers.
 	Precedence *Precedence
+	// Gather says what becomes of the message where there is another of its key; nil if it is on its own.
+	Gather *Gather
+	// OnFailure says what happens when the retries are used up.
+	OnFailure OnFailure
 }
 
 // Callback is the destination of the outcome of a message, which is a message of its own.
@@ -145,6 +151,12 @@ func (o Options) Over(base Options) Options {
 	if has(GivenPrecedence) {
 		out.Precedence = o.Precedence.over(base.Precedence)
 	}
+	if has(GivenGather) {
+		out.Gather = o.Gather
+	}
+	if has(GivenOnFailure) {
+		out.OnFailure = o.OnFailure
+	}
 	return out
 }
 
@@ -192,7 +204,9 @@ func (o *Options) Fields(c *wire.Codec) { o.fields(c, true) }
 func (o *Options) callbackFields(c *wire.Codec) { o.fields(c, false) }
 
 // extended reports whether the options say something that the level env.Files has brought.
-func (o *Options) extended() bool { return o.CommitAs != "" || o.Hops != 0 || o.Precedence != nil }
+func (o *Options) extended() bool {
+	return o.CommitAs != "" || o.Hops != 0 || o.Precedence != nil || o.Gather != nil || o.OnFailure != DeadLetter
+}
 
 func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	wire.Uint(c, &o.Given)
@@ -222,6 +236,8 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 		c.Text(&o.CommitAs)
 		wire.Uint(c, &o.Hops)
 		wire.Optional(c, &o.Precedence)
+		wire.Optional(c, &o.Gather)
+		wire.Uint(c, &o.OnFailure)
 	}
 }
 
@@ -230,6 +246,7 @@ func (ca *Callback) Fields(c *wire.Codec) {
 	c.Text(&ca.URL)
 	inner := ca.Options
 	inner.Callback, inner.Failure, inner.Queue, inner.CommitAs, inner.Hops = nil, nil, "", "", 0
+	inner.Gather, inner.OnFailure = nil, DeadLetter
 	c.Record(inner.callbackFields)
 	if c.Reading() {
 		ca.Options = inner

@@ -3,6 +3,7 @@ package queue
 import (
 	"slices"
 
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/sealed"
 )
 
@@ -23,19 +24,28 @@ func (pm *pastMessage) tries() uint32 { return pm.attempts }
 func (m *Message) ends(_ *reader, v *Event) bool { return v.Seq == m.last }
 
 func (m *Message) tell(r *reader, v *Event) EventInfo {
-	return r.told(EventInfo{Event: v, ID: m.ID, Content: m.envelope(), body: m.apart()})
+	return r.told(ofPart(EventInfo{Event: v, ID: m.ID, Content: m.envelope(), body: m.apart()}))
 }
 
 func (pm *pastMessage) ends(r *reader, v *Event) bool {
 	if m, ok := r.s.messages.Get(pm.Seq); ok { // it waits, or is a dead letter
 		return v.Seq == m.last
 	}
-	return v.State.Final()
+	return v.State.Final() && v.Part().IsZero()
 }
 
 func (pm *pastMessage) tell(r *reader, v *Event) EventInfo {
 	c := pm.content
-	return r.told(EventInfo{Event: v, ID: pm.ID, Content: &c, body: pm.body})
+	return r.told(ofPart(EventInfo{Event: v, ID: pm.ID, Content: &c, body: pm.body}))
+}
+
+// ofPart has an event of a publication in a batch tell of that: without the body, which is that of all.
+func ofPart(n EventInfo) EventInfo {
+	if part := n.Part(); !part.IsZero() {
+		n.Batch, n.ID, n.body = n.ID, part, payload.Payload{}
+		n.Content.Body = nil
+	}
+	return n
 }
 
 // reader reads the events of a fork of a store, of the trees and of volumes. It keeps the two volumes that it has asked for last: the
@@ -167,9 +177,9 @@ func (r *reader) descend(after Stamp, c *chooser, skip func(*sealed.Volume, Stam
 
 // of returns all events of a message that are kept, the oldest first, and the message; nil if none is kept, nor the message.
 func (r *reader) of(id ID) (list []*Event, who subject) {
-	m := r.s.find(id)
+	m := r.s.whole(id)
 	if m != nil {
-		who = m
+		id, who = m.ID, m
 		for v, ok := r.s.events.byNo.Get(m.last); ok; v, ok = r.s.events.byNo.Get(v.before) {
 			list = append(list, v)
 		}
@@ -185,7 +195,11 @@ func (r *reader) of(id ID) (list []*Event, who subject) {
 		}
 		o := r.volume(v)
 		for i := range o.events {
-			if pm := &o.messages[o.of[i]]; pm.ID == id {
+			pm := &o.messages[o.of[i]]
+			if o.events[i].Part() == id { // the rest is told of its batch
+				id = pm.ID
+			}
+			if pm.ID == id {
 				old = append(old, &o.events[i])
 				if m == nil {
 					who = pm
@@ -199,7 +213,7 @@ func (r *reader) of(id ID) (list []*Event, who subject) {
 
 // pastMessage is a message that is done and only in volumes, as it was at its end; nil if there is none.
 func (s *Store) pastMessage(id ID) *Message {
-	if s.find(id) != nil {
+	if s.whole(id) != nil {
 		return nil
 	}
 	r := s.reader()
@@ -214,7 +228,7 @@ func (s *Store) pastMessage(id ID) *Message {
 	}
 	last := events[len(events)-1]
 	m := &Message{
-		ID: id, place: placeDone, state: last.State, at: last.At, since: last.At, last: last.Seq, retries: uint32(c.Retries),
+		ID: pm.ID, place: placeDone, state: last.State, at: last.At, since: last.At, last: last.Seq, retries: uint32(c.Retries),
 		attempts: pm.attempts, retried: pm.retried,
 	}
 	m.setContent(&c, nil, nil)

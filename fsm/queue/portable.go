@@ -12,6 +12,7 @@ var recordNames = [...]string{
 	kindHead: "head", kindQueue: "queue", kindFlow: "flow-control-key", kindHost: "host", kindGroup: "url-group", kindSchedule: "schedule",
 	kindMessage: "message", kindEvent: "event", kindDead: "dead-letter", kindDedup: "deduplication", kindBulk: "bulk-action",
 	kindVolume: "event-history", kindTrigger: "trigger", kindLine: "shared-line", kindShare: "tenant",
+	kindGathering: "gathering", kindPart: "batch-part", kindStopped: "stopped",
 }
 
 // SavePortable is Save without the signing keys, which are secrets of a database.
@@ -102,6 +103,11 @@ func (s *Store) Consistent() error {
 			done++
 		}
 		all = all && seq <= s.serial && s.placeExists(m, hosts) && s.hasShares(m)
+		return all
+	})
+	s.gathered.parts.All(func(_ uint64, p *part) bool {
+		_, found := s.messages.Get(p.batch)
+		all = all && found
 		return all
 	})
 	if !all || s.places.len()+done != s.messages.Len() { // a message that came twice has two places

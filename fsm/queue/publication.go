@@ -2,6 +2,7 @@ package queue
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -65,6 +66,12 @@ type Published struct {
 	URL string
 	// Deduplicated: nothing was made; ID is the message of that deduplication id.
 	Deduplicated bool
+	// Debounced: ID was there already, and delivers this publication instead of the one before.
+	Debounced bool
+	// Attached: nothing was made; ID is the live message of that singleton.
+	Attached bool
+	// Batch is the message that delivers the publication with others; zero for one that is delivered on its own.
+	Batch ID
 }
 
 // Fields codes the value in its wire format.
@@ -94,4 +101,21 @@ func (r *Receipt) Fields(c *wire.Codec) {
 	wire.List(c, &r.Messages, 4)
 	c.Bool(&r.Group)
 	OptionalError(c, &r.Refused)
+	joinedFields(c, r.Messages)
 }
+
+// joinedFields codes at the end of a record how publications have joined others, from the level env.Files on.
+func joinedFields(c *wire.Codec, list []Published) {
+	if !c.More(slices.ContainsFunc(list, Published.joined)) {
+		return
+	}
+	for i := range list {
+		m := &list[i]
+		c.Bool(&m.Debounced)
+		c.Bool(&m.Attached)
+		m.Batch.Fields(c)
+	}
+}
+
+// joined reports whether the publication has joined others.
+func (p Published) joined() bool { return p.Debounced || p.Attached || !p.Batch.IsZero() }

@@ -55,9 +55,15 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 	if err != nil {
 		return Receipt{Refused: err}
 	}
+	if err := options.checkPause(); err != nil {
+		return Receipt{Refused: err}
+	}
+	if err := s.roomToGather(e, p, &options, targets); err != nil {
+		return Receipt{Refused: err}
+	}
 	out := Receipt{Group: p.Group != "", Messages: make([]Published, 0, len(targets))}
 	var shared *body
-	if len(targets) > 1 && len(p.Body) >= payload.Apart {
+	if len(targets) > 1 && len(p.Body) >= payload.Apart && !options.Gather.batches() {
 		shared = s.share(p.Body)
 	}
 	sum := contentSum(p, &options)
@@ -65,18 +71,19 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 		key, once := dedupOf(p, &options, t, sum)
 		if once = once && schedule == ""; once {
 			if d, found := s.dedups.published(key, e.Now); found {
-				out.Messages = append(out.Messages, Published{d.id, strings.Clone(t.url), true})
+				out.Messages = append(out.Messages, Published{ID: d.id, URL: strings.Clone(t.url), Deduplicated: true})
 				continue
 			}
 		}
-		m := s.create(e, &Content{
+		one := s.admitPublication(e, &Content{
 			URL: t.url, API: p.API, Body: p.Body, Options: options, Group: t.group, Endpoint: t.endpoint,
 			Schedule: schedule, CallerIP: p.CallerIP, Run: p.Run,
 		}, shared)
-		if once {
-			s.remember(key, dedup{id: m.ID}, e.Now)
+		if once && !one.Deduplicated && !one.Attached {
+			s.remember(key, dedup{id: one.ID}, e.Now)
 		}
-		out.Messages = append(out.Messages, Published{ID: m.ID, URL: strings.Clone(t.url)})
+		one.URL = strings.Clone(t.url)
+		out.Messages = append(out.Messages, one)
 	}
 	return out
 }
@@ -96,6 +103,8 @@ func (s *Store) check(p *Publication, o *Options, now int64) *Error {
 		return invalid("invalid retries: %d", o.Retries)
 	case o.Timeout < 0 || o.Delay < 0 || o.NotBefore < 0:
 		return invalid("times must not be negative")
+	case o.OnFailure >= onFailures:
+		return invalid("invalid on-failure: use dead-letter or pause")
 	case o.Flow != nil && (o.Flow.Key == "" || o.Flow.Parallelism < 0 || o.Flow.Rate < 0 || o.Flow.Period < 0 || o.Flow.Period > MaxPeriod):
 		return invalid("invalid flow control: a key, a parallelism or rate of at least 1, and a period of at most 7 days")
 	case o.Flow != nil && (o.Flow.Burst < 0 || o.Flow.Burst > MaxBurst || o.Flow.Burst > 0 && o.Flow.Rate == 0):
@@ -108,6 +117,9 @@ func (s *Store) check(p *Publication, o *Options, now int64) *Error {
 		return quota("maxDelay")
 	case o.Flow != nil && over(int64(o.Flow.Parallelism), int64(n.MaxParallelism)):
 		return quota("maxParallelism")
+	}
+	if err := s.checkGather(o); err != nil {
+		return err
 	}
 	if o.Queue != "" {
 		if err := s.roomForQueue(o.Queue); err != nil {
@@ -130,26 +142,22 @@ func (s *Store) create(e *env.Env, c *Content, shared *body) *Message {
 	case c.Given&GivenDelay != 0:
 		c.FirstAt = addTime(e.Now, c.Delay)
 		until = c.FirstAt
+	case c.Gather.waits():
+		c.FirstAt = addTime(e.Now, c.Gather.Wait)
+		until = c.FirstAt
 	default:
 		until = e.Now
 	}
-	if c.Given&GivenRetries == 0 {
-		c.Retries = s.settings.DefaultRetries
-	}
-	c.SaltRedaction(e)
-	m := &Message{ID: ID{s.next(), e.Uint64()}, retries: uint32(c.Retries)}
-	c.kept = kept{reserves: (c.Callback != nil || c.Failure != nil) && len(c.Run) == 0}
-	m.setContent(c, shared, s.keeper)
-	s.hold(m)
-	if c.Queue != "" {
+	s.complete(e, c)
+	m := &Message{ID: ID{s.next(), e.Uint64()}}
+	s.fill(m, c, shared)
+	switch {
+	case c.Queue != "":
 		m.queue = s.queueFor(c.Queue, e.Now)
+	case c.Gather.isSingleton():
+		m.queue = s.singletonQueue(c.gatherKey(), e.Now)
 	}
-	if c.Flow != nil {
-		s.joinFlowKey(m, c.Flow, e.Now)
-	}
-	s.joinShares(m, c)
-	s.memory.live += m.size() + m.reserved()
-	s.memory.uncounted += m.uncounted()
+	s.enterCounts(m, c, e.Now)
 	s.record(m, e.Now, Event{State: Created})
 	s.start(m, until, e.Now)
 	s.store(m)
@@ -157,6 +165,32 @@ func (s *Store) create(e *env.Env, c *Content, shared *body) *Message {
 		s.admit(m.queue, e.Now)
 	}
 	return m
+}
+
+// complete gives a content what its publication left open.
+func (s *Store) complete(e *env.Env, c *Content) {
+	if c.Given&GivenRetries == 0 {
+		c.Retries = s.settings.DefaultRetries
+	}
+	c.SaltRedaction(e)
+}
+
+// fill has m, which has no content, hold a complete one.
+func (s *Store) fill(m *Message, c *Content, shared *body) {
+	m.retries = uint32(c.Retries)
+	c.kept = kept{reserves: (c.Callback != nil || c.Failure != nil) && len(c.Run) == 0}
+	m.setContent(c, shared, s.keeper)
+	s.hold(m)
+}
+
+// enterCounts counts m, which is live, in its flow-control key, in the shares of its tenant and in the memory.
+func (s *Store) enterCounts(m *Message, c *Content, now int64) {
+	if c.Flow != nil {
+		s.joinFlowKey(m, c.Flow, now)
+	}
+	s.joinShares(m, c)
+	s.memory.live += m.size() + m.reserved()
+	s.memory.uncounted += m.uncounted()
 }
 
 // addTime adds without overflow.

@@ -135,6 +135,9 @@ func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Q
 	}
 	q := *old
 	q.Parallelism, q.Paused, q.Updated = parallelism, paused, e.Now
+	if !paused {
+		s.goOn(q.no)
+	}
 	s.queues.byNo.Set(q.no, &q)
 	if paused && !old.Paused {
 		for _, seq := range s.members(s.places.slots, q.no) {
@@ -150,6 +153,7 @@ func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Q
 // deleteQueue takes a queue's name away and drops the messages that wait in it. Attempts under way are the last of their
 // messages. The backlog of a long queue is dropped step by step; none of it is delivered any more.
 func (s *Store) deleteQueue(e *env.Env, old *Queue) {
+	s.goOn(old.no)
 	s.queues.unname(old)
 	s.memory.fixed -= queueCost(old)
 	for _, seq := range s.members(s.places.slots, old.no) {

@@ -21,7 +21,7 @@ type MessageInfo struct {
 
 // Message is a message that waits, runs, or was done a short time ago (Settings.Grace); false if there is none.
 func (s *Store) Message(id ID, now int64) (MessageInfo, bool) {
-	m := s.find(id)
+	m := s.whole(id)
 	if m == nil || m.place == placeDone && m.at+s.settings.Grace <= now {
 		return MessageInfo{}, false
 	}
@@ -29,7 +29,7 @@ func (s *Store) Message(id ID, now int64) (MessageInfo, bool) {
 }
 
 // Live reports whether the message of an id is in the trees: nothing of it has to be looked for in volumes then, but its events.
-func (s *Store) Live(id ID) bool { return s.find(id) != nil }
+func (s *Store) Live(id ID) bool { return s.whole(id) != nil }
 
 func (m *Message) info() MessageInfo {
 	n := MessageInfo{ID: m.ID, Content: m.Content(), State: m.state, Retried: int(m.retried), Attempts: uint64(m.attempts)}
@@ -82,6 +82,7 @@ func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more 
 				}
 				if p.Last {
 					n.Course = r.course(v, of.tries())
+					n.standsForAll()
 				}
 				list = append(list, n.load(p))
 			}
@@ -99,9 +100,10 @@ func (s *Store) eventsOf(f *Filter, p Page) (list []EventInfo, cursor Stamp, mor
 		events, who := r.of(id)
 		for i, v := range events {
 			if c.matchEvent(v) && (!p.Last || i == len(events)-1) {
-				if n := who.tell(r, v); c.match(n.ID, n.Content) {
+				if n := who.tell(r, v); n.concerns(id) && c.match(id, n.Content) {
 					if p.Last {
 						n.Course = r.course(v, who.tries())
+						n.standsForAll()
 					}
 					found.Set(v.Seq, n)
 				}
@@ -304,18 +306,26 @@ func (s *Store) Keys() Keys { return s.keys }
 func (s *Store) Settings() Settings { return s.settings }
 
 // Counts are the sizes of the store.
-type Counts struct{ Messages, Active, Dead, Events, Queues, Schedules, Groups, FlowKeys int }
+type Counts struct {
+	Messages, Active, Dead, Events, Queues, Schedules, Groups, FlowKeys int
+	// Stopped are queues and flow-control keys that a message has paused at the end of its retries.
+	Stopped int
+}
 
 // Fields codes the value in its wire format.
 func (co *Counts) Fields(c *wire.Codec) {
 	for _, v := range [...]*int{&co.Messages, &co.Active, &co.Dead, &co.Events, &co.Queues, &co.Schedules, &co.Groups, &co.FlowKeys} {
 		wire.Uint(c, v)
 	}
+	if c.More(co.Stopped > 0) { // from the level env.Files on
+		wire.Uint(c, &co.Stopped)
+	}
 }
 
 // Add adds the counts of another store.
 func (co *Counts) Add(m Counts) {
 	co.Messages, co.Active, co.Dead, co.Events = co.Messages+m.Messages, co.Active+m.Active, co.Dead+m.Dead, co.Events+m.Events
+	co.Stopped += m.Stopped
 	co.Queues, co.Schedules, co.Groups, co.FlowKeys = co.Queues+m.Queues, co.Schedules+m.Schedules, co.Groups+m.Groups, co.FlowKeys+m.FlowKeys
 }
 
@@ -323,6 +333,6 @@ func (co *Counts) Add(m Counts) {
 func (s *Store) Counts() Counts {
 	return Counts{
 		Messages: s.messages.Len(), Active: s.places.leases.Len(), Dead: s.dead.Len(), Events: s.events.byNo.Len() + s.events.past.Records(), Queues: s.queues.byName.Len(),
-		Schedules: s.schedules.byID.Len(), Groups: s.groups.byName.Len(), FlowKeys: s.flows.byNo.Len(),
+		Schedules: s.schedules.byID.Len(), Groups: s.groups.byName.Len(), FlowKeys: s.flows.byNo.Len(), Stopped: s.stopped.Len(),
 	}
 }

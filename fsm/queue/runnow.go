@@ -19,11 +19,11 @@ func (n *RunNow) Fields(c *wire.Codec) { n.ID.Fields(c) }
 // The errors are ErrNotFound for a message that does not wait (unknown, under way, done, or to be cancelled) and
 // ErrInvalid for one that waits in a queue, whose order counts more.
 func (s *Store) RunNow(e *env.Env, n RunNow) error {
-	old := s.find(n.ID)
+	old := s.whole(n.ID)
 	switch {
 	case old == nil || old.stopping || old.place == placeDone || old.place == placeActive:
 		return notFound("message %s not found or not waiting", n.ID)
-	case old.queue != 0:
+	case old.queue != 0 && (old.calls&isSingleton == 0 || old.place == placeBacklog):
 		return invalid("message %s is in a queue: messages of a queue are delivered in their order and can't be run now", n.ID)
 	case old.place != placeDue || old.at <= e.Now:
 		return nil

@@ -32,6 +32,9 @@ const (
 	kindTrigger
 	kindLine  // before kindMessage
 	kindShare // before kindMessage
+	kindGathering
+	kindPart
+	kindStopped
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
@@ -93,6 +96,19 @@ func (s *Store) save(out *saving.Saver) error {
 		return saving.Put(out, kindVolume, func(w *wire.Writer) { w.Put(v) })
 	})
 	saving.Each(out, kindTrigger, s.triggers.byName, func(_ string, t *Trigger, w *wire.Writer) { w.Put(t) })
+	saving.Each(out, kindGathering, s.gathered.open, func(seq uint64, n *gathering, w *wire.Writer) {
+		w.Uvarint(seq)
+		w.Put(n)
+	})
+	saving.Each(out, kindPart, s.gathered.parts, func(seq uint64, p *part, w *wire.Writer) {
+		w.Put(&ID{seq, p.salt})
+		w.Uvarint(p.batch)
+		w.Bytes(p.line)
+	})
+	saving.Each(out, kindStopped, s.stopped, func(no uint64, by ID, w *wire.Writer) {
+		w.Uvarint(no)
+		w.Put(&by)
+	})
 	return out.Err
 }
 
@@ -171,6 +187,15 @@ func (s *Store) LoadReferences(record []byte, refs *wire.References) error {
 		}
 		s.memory.fixed += t.Size()
 		s.triggers.put(t)
+	case kindGathering:
+		return s.loadGathering(r)
+	case kindPart:
+		return s.loadPart(r)
+	case kindStopped:
+		var by ID
+		no := r.Uvarint()
+		r.Get(&by)
+		s.stop(no, by)
 	default:
 		return errRecord
 	}
@@ -217,8 +242,10 @@ func (s *Store) loadQueue(r *wire.Reader) {
 	if r.Bool() {
 		s.queues.deleted.Set(q.no, struct{}{})
 	}
-	if !q.deleted {
+	if !q.deleted && !q.isSingletons() {
 		s.queues.byName.Set(q.Name, q.no)
+	}
+	if !q.deleted {
 		s.memory.fixed += queueCost(q)
 	}
 }
@@ -252,6 +279,9 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 	}
 	if holds {
 		s.places.holding.Set(member{m.queue, m.Seq}, struct{}{})
+	}
+	if m.calls&isSingleton != 0 && (m.place != placeDone || holds) {
+		s.gathered.keys.Set(m.envelope().gatherKey(), m.queue)
 	}
 	if m.place == placeDone {
 		s.memory.done += m.size() // unless its dead letter comes

@@ -30,8 +30,12 @@ type Store struct {
 
 	events eventLog
 	dead   *cow.BTree[Stamp, *Dead]
-	dedups dedupTable
-	bulk   BulkTable
+	// stopped names the messages that have paused their queues and flow-control keys at the end of their retries, by the numbers of these.
+	stopped *cow.BTree[uint64, ID]
+	dedups  dedupTable
+	// gathered is what takes in other publications.
+	gathered gatherTable
+	bulk     BulkTable
 
 	memory    memory
 	trimmable int // how many records the next trim may remove
@@ -48,7 +52,7 @@ func New() *Store {
 		settings: formerSettings(),
 		messages: byNumber[*Message](), places: newPlaceIndex(), shared: byNumber[sharedBody](), hosts: byName[*host](),
 		queues: newQueueTable(), flows: newFlowTable(), groups: newGroupTable(), schedules: newScheduleTable(), triggers: newTriggerTable(),
-		events: eventLog{byNo: byNumber[*Event]()}, dead: byStamp[*Dead](), dedups: newDedupTable(), bulk: NewBulkTable(),
+		events: eventLog{byNo: byNumber[*Event]()}, dead: byStamp[*Dead](), dedups: newDedupTable(), gathered: newGatherTable(), stopped: byNumber[ID](), bulk: NewBulkTable(),
 		memory: memory{most: math.MaxInt64},
 	}
 }
@@ -63,6 +67,7 @@ func (s *Store) Fork() *Store {
 	f.queues, f.flows, f.groups, f.schedules = s.queues.fork(), s.flows.fork(), s.groups.fork(), s.schedules.fork()
 	f.triggers = s.triggers.fork()
 	f.events, f.dead, f.dedups, f.bulk = s.events.fork(), s.dead.Snapshot(), s.dedups.fork(), s.bulk.Fork()
+	f.gathered, f.stopped = s.gathered.fork(), s.stopped.Snapshot()
 	return &f
 }
 

@@ -26,6 +26,9 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 	if err := s.check(&p.Publish, &options, e.Now); err != nil {
 		return ScheduleRef{}, err
 	}
+	if err := options.checkPause(); err != nil && p.Publish.Group == "" {
+		return ScheduleRef{}, err
+	}
 	if p.Publish.Group != "" && s.groups.find(p.Publish.Group) == nil {
 		return ScheduleRef{}, notFound("topic %s not found", p.Publish.Group)
 	}
@@ -191,7 +194,13 @@ func (s *Store) fire(e *env.Env, c *Schedule, nominal int64) Receipt {
 	c.Error, c.Fired = "", nominal
 	c.Messages = make([]Produced, 0, len(out.Messages))
 	for _, m := range out.Messages[:min(len(out.Messages), maxProduced)] {
-		c.Messages = append(c.Messages, Produced{ID: m.ID})
+		switch {
+		case m.Deduplicated, m.Attached: // another one's
+		case !m.Batch.IsZero():
+			c.Messages = append(c.Messages, Produced{ID: m.Batch})
+		default:
+			c.Messages = append(c.Messages, Produced{ID: m.ID})
+		}
 	}
 	return out
 }

@@ -101,6 +101,11 @@ func (bi *binder) add(v *Event, m *Message) {
 	}
 	w.Varint(d.next)
 	w.Uvarint(bi.texts.of(d.failure))
+	w.Uvarint(d.part.Seq)
+	if d.part.Seq != 0 {
+		w.B = binary.LittleEndian.AppendUint64(w.B, d.part.Salt)
+		bi.numbers = append(bi.numbers, d.part.Seq)
+	}
 	w.Bool(d.response != nil)
 	if d.response != nil {
 		bi.addResponse(d.response)

@@ -157,6 +157,9 @@ func (op *opener) readEvents(o *opened) {
 
 func (op *opener) detail() *eventDetail {
 	d := &eventDetail{next: op.r.Varint(), failure: op.text()}
+	if d.part.Seq = op.r.Uvarint(); d.part.Seq != 0 {
+		d.part.Salt = op.salt()
+	}
 	if !op.r.Bool() {
 		return d
 	}

@@ -32,6 +32,7 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 // finish brings a run to a final state: nothing of it is delivered any more, and nothing waits.
 func (wo *work) finish(state RunState) {
 	s, r := wo.s, wo.r
+	wo.endPauseBefore(state)
 	wo.unreserve()
 	s.liveBytes -= r.bytes
 	s.doneBytes += r.bytes
@@ -45,6 +46,7 @@ func (wo *work) finish(state RunState) {
 		}
 	}
 	wo.dropSaved()
+	wo.leaveKey()
 	if state != Failed {
 		s.ended.Set(queue.Stamp{At: r.Completed, Seq: r.No}, r.No)
 	}

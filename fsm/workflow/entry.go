@@ -98,11 +98,13 @@ const (
 	Kept
 	// Unfinished: the run was cancelled while the step waited. The body says for what; there is no result.
 	Unfinished
+	// Held: it is delivered when its run is held no more.
+	Held
 	entryStates
 )
 
 // Open reports whether the entry is still to be delivered.
-func (s EntryState) Open() bool { return s <= Retrying }
+func (s EntryState) Open() bool { return s <= Retrying || s == Held }
 
 // Entry is an element of a run's log. A stored one is never modified: a change replaces it. Kind, Step, Body, Created and
 // Own never change, and of an Answer only what becomes Superseded.

@@ -92,7 +92,7 @@ func (s *Store) submission(n *Submission) env.Price {
 		r := Run{ID: n.RunID, Config: &c}
 		r.Reserved = c.reserve()
 		p.Growth = r.size() + idSize + entryGrowth(firstMessageOptions(&n.Options), body, n.URL, n.CallerIP) + 160
-		p.Work += 2 * bytesWork(r.size())
+		p.Work += 2*bytesWork(r.size()) + s.ReplacedWork(n.URL, &n.Options)
 	}
 	p.Work += 2 * bytesWork(p.Growth)
 	return p

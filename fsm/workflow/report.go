@@ -49,6 +49,9 @@ func (s *Store) applyEntryReport(e *env.Env, q *queue.Store, r *Run, at place, t
 	case n.Kind == CallEntry: // a call that fails is a result too
 		n.State, n.Next = Delivered, 0
 		n.Errors = s.noteAttempt(n.Errors, t, e.Now)
+	case k.pausesAtEnd():
+		n.State, n.Next = Held, 0
+		n.Errors = s.noteAttempt(n.Errors, t, e.Now)
 	default:
 		n.State, n.Next = Undeliverable, 0
 		n.Errors = s.noteAttempt(n.Errors, t, e.Now)
@@ -60,9 +63,12 @@ func (s *Store) applyEntryReport(e *env.Env, q *queue.Store, r *Run, at place, t
 		n.Reserved = 0
 	}
 	k.set(at, old, &n)
+	fault := &Fault{Entry: at.pos, Message: n.ID, Response: t.Response, Error: t.Error, Retried: t.Retried, Retries: t.Retries}
 	switch {
 	case n.State == Undeliverable:
-		k.fail(&Fault{Entry: at.pos, Message: n.ID, Response: t.Response, Error: t.Error, Retried: t.Retried, Retries: t.Retries})
+		k.fail(fault)
+	case n.State == Held && k.r.Hold == NotHeld:
+		k.pause(fault)
 	case n.State == Delivered && n.Kind == CallEntry:
 		k.answer(at.pos, &n, t)
 	case n.State == Delivered && at.pos == 0 && t.State == queue.Delivered:

@@ -62,6 +62,8 @@ type Receipt struct {
 	Created int64
 	// Refused is nil if the submission was accepted: ErrOver, ErrRefused, or one of package queue.
 	Refused *queue.Error
+	// Debounced: the run was there already, and starts with this input. Attached: it is the one of its singleton that lives.
+	Debounced, Attached bool
 }
 
 // Receipts is the result of the operation Submit, one for each submission.

@@ -42,6 +42,10 @@ func (r *Receipt) Fields(c *wire.Codec) {
 	c.String(&r.RunID)
 	c.Varint(&r.Created)
 	queue.OptionalError(c, &r.Refused)
+	if c.More(r.Debounced || r.Attached) { // from the level env.Files on
+		c.Bool(&r.Debounced)
+		c.Bool(&r.Attached)
+	}
 }
 
 // Fields codes the value in its wire format. Decoded texts and bytes alias the input.

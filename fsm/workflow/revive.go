@@ -84,11 +84,15 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	c := *old.Config
 	c.Options = pickOptions(&n.Options, revivable).Over(c.Options)
 	c.Invoker = nil // it has been notified
+	if g := c.Gather; g != nil && !g.IsSingleton() {
+		c.Gather, c.Given = nil, c.Given&^queue.GivenGather
+	}
 	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(&c), RanAs: old.No, latest: e.Now}
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}
 	r.Reserved = r.reserve()
+	s.enterKey(r)
 	k := &work{s, e, q, r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())

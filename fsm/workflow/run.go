@@ -126,6 +126,8 @@ type Run struct {
 	RanAs uint64
 	// Reserved is the memory that counts already for its end, in bytes.
 	Reserved int64
+	// Hold says why nothing of it is delivered.
+	Hold Hold
 
 	latest int64 // see Latest
 	bytes  int64 // of it and its log
@@ -253,8 +255,11 @@ func (r *Run) Fields(c *wire.Codec) {
 	wire.Optional(c, &r.Callback)
 	r.Dead.Fields(c)
 	c.Uvarint(&r.RanAs)
-	if c.More(r.Reserved != 0) {
+	if c.More(r.Reserved != 0 || r.Hold != NotHeld) {
 		c.Varint(&r.Reserved)
+	}
+	if c.More(r.Hold != NotHeld) { // from the level env.Files on
+		wire.Enum(c, &r.Hold, holds)
 	}
 }
 

@@ -141,6 +141,10 @@ func (s *Store) loadRun(in *wire.Reader) error {
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	switch {
 	case r.Active():
+		s.enterKey(r)
+		if r.Hold == HeldPaused {
+			s.paused.Set(r.No, struct{}{})
+		}
 	case r.Dead != queue.Stamp{}:
 		s.dead.Set(r.Dead, r.No)
 	default:

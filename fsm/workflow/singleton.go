@@ -30,7 +30,7 @@ func (s *Store) isOfEarlierRun(q *queue.Store, r *Run, step uint32, created int6
 	case s.previousRun(r) == nil:
 		return false
 	}
-	if first, ok := s.entries.Get(place{r.No, 0}); ok && first.State == Pending && !q.Attempted(first.ID) {
+	if first, ok := s.entries.Get(place{r.No, 0}); ok && (first.State == Held || first.State == Pending && !q.Attempted(first.ID)) {
 		return true
 	}
 	return step > 1 && !s.known(r.No, step-1)

@@ -186,11 +186,21 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 			return Receipt{ID: id, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
 		}
 	}
+	if n.Gather != nil {
+		if won, done := s.join(e, q, n, parent); done {
+			if won.Debounced {
+				q.RememberRun(p, won.ID, e.Now)
+			}
+			return won
+		}
+		parent = s.again(parent)
+	}
 	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(n.config(e, parent))}
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}
 	r.Reserved = r.reserve()
+	s.enterKey(r)
 	k := &work{s, e, q, r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
@@ -209,6 +219,9 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 // first is the entry that a run begins with.
 func (wo *work) first(n *Submission) *Entry {
 	o := pickOptions(&n.Options, queue.GivenDelay|queue.GivenNotBefore)
+	if g := n.Gather; g != nil && g.Mode == queue.Debounce {
+		o.Delay, o.Given = wo.debounced(g), o.Given|queue.GivenDelay
+	}
 	out := &Entry{Step: Step{Type: Initial, Concurrent: 1}, Body: wo.s.stored(n.Body)}
 	if o.Given != 0 {
 		out.Own = detached(&o)
@@ -261,6 +274,7 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	if k.r.CommitAs == "" {
 		k.r.CommitAs, k.r.Given = old.CommitAs, k.r.Given|old.Given&queue.GivenCommit
 	}
+	k.r.Gather, k.r.Given = old.Gather, k.r.Given&^queue.GivenGather|old.Given&queue.GivenGather
 	first := k.first(n)
 	first.ID, first.Created = entry.ID, entry.Created
 	k.dispatch(place{old.No, 0}, first)

@@ -148,10 +148,22 @@ func (wo *work) dispatch(at place, n *Entry) {
 	if n.ID != (queue.ID{}) {
 		wo.s.ids.Delete(n.ID.Seq)
 	}
+	if wo.r.Hold != NotHeld {
+		wo.hold(at, n)
+		return
+	}
 	o := wo.settings(n).InTrace(wo.r.Trace)
 	c := &queue.Content{URL: wo.url(n), Options: o, CallerIP: wo.r.CallerIP, Run: Ref{DeliverEntry, at.run, at.pos}.Bytes()}
 	n.ID = wo.q.Dispatch(wo.e, c)
 	n.State, n.Retried, n.Retries, n.FirstAt, n.Next, n.Claimed = Pending, 0, uint32(c.Retries), c.FirstAt, c.FirstAt, 0
+	wo.s.entries.Set(at, n)
+	wo.s.ids.Set(n.ID.Seq, at)
+	wo.s.open.Set(at, struct{}{})
+}
+
+// hold keeps an entry until its run is held no more.
+func (wo *work) hold(at place, n *Entry) {
+	n.ID, n.State, n.Retried, n.FirstAt, n.Next, n.Claimed = wo.q.NewID(wo.e), Held, 0, wo.e.Now, 0, 0
 	wo.s.entries.Set(at, n)
 	wo.s.ids.Set(n.ID.Seq, at)
 	wo.s.open.Set(at, struct{}{})

@@ -118,7 +118,7 @@ func (re *request) deleteMany() error {
 // overrides returns the options by which a retry replaces the original's, and the query string without them.
 func (re *request) overrides() (o queue.Options, query string, err error) {
 	asked, query := splitQuery(re.Query, re.Parser.Prefixes)
-	o, err = readOptions(readFields(re.r.Header, re.Parser.Prefixes).over(asked), nil)
+	o, err = re.Parser.options(readFields(re.r.Header, re.Parser.Prefixes).over(asked), nil)
 	if err != nil {
 		return o, query, err
 	}

@@ -42,6 +42,8 @@ type event struct {
 	RetryDelayExpr         string              `json:"retryDelayExpr,omitempty"`
 	// SourceMessageID is the message of which a callback tells.
 	SourceMessageID string `json:"sourceMessageId,omitempty"`
+	// BatchID is the message that delivers this one with others.
+	BatchID string `json:"batchId,omitempty"`
 }
 
 // eventTime is a time in unix milliseconds: a number, as existing clients decode it, or
@@ -85,6 +87,9 @@ func renderEvent(v *queue.EventInfo, literal bool, trim int) *event {
 	}
 	if !c.Source.ID.IsZero() {
 		n.SourceMessageID = c.Source.ID.String()
+	}
+	if !v.Batch.IsZero() {
+		n.BatchID = v.Batch.String()
 	}
 	if p := v.Response; p != nil {
 		n.ResponseStatus, n.ResponseBody = p.Status, base64.StdEncoding.EncodeToString(view.Redactor{Trim: trim}.Cut(p.Body))

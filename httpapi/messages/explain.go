@@ -8,6 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/view"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // explanation says why a message, a queue or a flow-control key is in its state.
@@ -36,6 +37,8 @@ type explanation struct {
 	Holders     []string        `json:"holders,omitempty"`
 	// Standing is there where priorities, costs or tenants count.
 	Standing *lineStanding `json:"standing,omitempty"`
+	// Gather says with what the message is gathered.
+	Gather *explainedGather `json:"gather,omitempty"`
 	// Hint says what to look at, Command what to enter to make it go on.
 	Hint    string `json:"hint,omitempty"`
 	Command string `json:"command,omitempty"`
@@ -50,6 +53,15 @@ type explainedLimit struct {
 	// Burst is the most tokens of the key's bucket, Tokens what it holds now, less than 0 if it owes some.
 	Burst  int  `json:"burst,omitempty"`
 	Tokens *int `json:"tokens,omitempty"`
+}
+
+// explainedGather is the key by which a message takes in publications, or by which one at a time is live.
+type explainedGather struct {
+	Mode string `json:"mode"`
+	Key  string `json:"key"`
+	// Publications counts those taken in so far, while others may come; Size is the most of a batch.
+	Publications int `json:"publications,omitempty"`
+	Size         int `json:"size,omitempty"`
 }
 
 // maxExplained is the most bytes of an answer that an explanation shows.
@@ -76,6 +88,9 @@ func (re *request) renderExplanation(x *queue.Explanation, id string) *explanati
 		if f.Burst > 0 {
 			n.FlowControl.Burst, n.FlowControl.Tokens = f.Burst, &x.Tokens
 		}
+	}
+	if g := x.Gather; g != nil {
+		n.Gather = &explainedGather{Mode: g.Mode.String(), Key: g.Key, Publications: x.Gathered, Size: g.Size}
 	}
 	n.lastAnswer(x)
 	n.advise(x, id)
@@ -129,17 +144,39 @@ func (e *explanation) advise(x *queue.Explanation, id string) {
 		e.Reason = failedReason
 		e.Text = deadText(x)
 		e.Command = "trireme dlq retry " + e.DlqID
+	case x.Reason == queue.Stopped && x.Queue != "":
+		e.Text = fmt.Sprintf("its attempts are used up, and the queue %s is paused; it goes on with all its retries when that is resumed", x.Queue)
+		e.Command = "trireme queues resume " + shellWord(x.Queue)
+	case x.Reason == queue.Stopped:
+		e.Text = fmt.Sprintf("its attempts are used up, and the flow-control key %s is paused; it goes on with all its retries when that is resumed", x.Flow.Key)
+		e.Command = "trireme flow resume " + shellWord(x.Flow.Key)
 	case x.Reason == queue.QueuePaused:
-		e.Text = fmt.Sprintf("the queue %s is paused", x.Queue)
+		e.Text = fmt.Sprintf("the queue %s is paused", x.Queue) + e.since()
 		e.Command = "trireme queues resume " + shellWord(x.Queue)
 	case x.Reason == queue.FlowPaused:
-		e.Text = fmt.Sprintf("the flow-control key %s is paused", x.Flow.Key)
+		e.Text = fmt.Sprintf("the flow-control key %s is paused", x.Flow.Key) + e.since()
 		e.Command = "trireme flow resume " + shellWord(x.Flow.Key)
+	case x.Reason == queue.Debounced:
+		e.Text = fmt.Sprintf("it is debounced: the last of %s of its key counts so far", plural.Of(x.Gathered, "publication"))
+		e.Command = "trireme messages run " + id
+	case x.Reason == queue.Gathering:
+		e.Text = fmt.Sprintf("it gathers publications of its key: %d of %d", x.Gathered, x.Gather.Size)
+		e.Command = "trireme messages run " + id
+	case x.Reason == queue.BehindSingleton:
+		e.Text = "another message of the singleton " + x.Gather.Key + " comes first"
 	case x.Reason == queue.Delay && x.Queue == "", x.Reason == queue.Backoff && x.Queue == "":
 		if id != "" {
 			e.Command = "trireme messages run " + id
 		}
 	}
+}
+
+// since names the message that has paused what is waited for at the end of its retries.
+func (e *explanation) since() string {
+	if e.Behind == "" {
+		return ""
+	}
+	return ": the attempts of " + e.Behind + " are used up"
 }
 
 // addressRefused is in the error of a delivery whose address scheduler/egress refused.

@@ -26,13 +26,15 @@ type flowControl struct {
 	IsPinnedParallelism bool   `json:"isPinnedParallelism"`
 	IsPinnedRate        bool   `json:"isPinnedRate"`
 
-	// Burst and Tokens are there if the rate is a token bucket, TenantCount if tenants share the key. They are Trireme extensions.
+	// Burst and Tokens are there if the rate is a token bucket, TenantCount if tenants share the key. They are Trireme extensions, as is
+	// PausedBy, the message that has paused the key at the end of its retries.
 	Burst       int  `json:"burst,omitempty"`
 	Tokens      *int `json:"tokens,omitempty"`
 	TenantCount int  `json:"tenantCount,omitempty"`
 	tenantPage
 
-	Explain *explanation `json:"explain,omitempty"`
+	PausedBy string       `json:"pausedBy,omitempty"`
+	Explain  *explanation `json:"explain,omitempty"`
 }
 
 func renderFlowControl(n *queue.FlowControlInfo) *flowControl {
@@ -73,7 +75,11 @@ func (re *request) listFlowControl() error {
 	}
 	return answerAll(re, values, func(v *fsm.View, p queue.NamePage) queue.NameList[queue.FlowControlInfo] {
 		return v.Messages().FlowControlKeys(values.Get("search"), v.Now(), p)
-	}, func(_ *fsm.View, info *queue.FlowControlInfo) *flowControl { return renderFlowControl(info) })
+	}, func(v *fsm.View, info *queue.FlowControlInfo) *flowControl {
+		n := renderFlowControl(info)
+		n.PausedBy = idOf(v.Messages().FlowStoppedBy(info.Key))
+		return n
+	})
 }
 
 // named returns the parameters of the query string; only the given names are allowed.
@@ -111,6 +117,7 @@ func (re *request) getFlowControl() error {
 		}
 		n := renderFlowControl(&info)
 		n.tenantPage = tenants(func(p queue.NamePage) queue.NameList[queue.TenantInfo] { return v.Messages().FlowTenants(key, p) })
+		n.PausedBy = idOf(v.Messages().FlowStoppedBy(info.Key))
 		n.Explain = explain(v, func() (queue.Explanation, bool) { return v.Messages().ExplainFlow(key, v.Now()) })
 		return n
 	})

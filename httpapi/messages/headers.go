@@ -68,7 +68,7 @@ func (h *Headers) OwnOptions() (queue.Options, error) {
 func (h *Headers) options(forwarded []queue.Field) (queue.Options, error) {
 	f := maps.Clone(h.fields)
 	delay, before := takeFraction(f, "delay", "s"), takeFraction(f, "not-before", "")
-	o, err := readOptions(f, forwarded)
+	o, err := h.parser.options(f, forwarded)
 	if err != nil {
 		return o, err
 	}

@@ -31,6 +31,8 @@ type message struct {
 	MaxRetries int    `json:"maxRetries"`
 	NotBefore  int64  `json:"notBefore"`
 	CreatedAt  int64  `json:"createdAt"`
+	// BatchID is the message that delivers this one with others.
+	BatchID string `json:"batchId,omitempty"`
 
 	// Explain is a Trireme extension: it says why the message is in its state, if that was asked for.
 	Explain *explanation `json:"explain,omitempty"`
@@ -80,6 +82,9 @@ func (re *request) getMessage(text string) error {
 			return nil
 		}
 		m := render(id, info.Content, view.All)
+		if info.ID != id {
+			m.BatchID = info.ID.String()
+		}
 		m.Explain = explain(v, find)
 		return m
 	})

@@ -27,7 +27,7 @@ func readOptions(f fields, forwarded []queue.Field) (o queue.Options, err error)
 	}()
 	for i := range queue.Directives {
 		d := &queue.Directives[i]
-		if text := f.get(d.Name); d.Scope == queue.OfDelivery && text != "" {
+		if text := f.get(d.Name); d.Scope <= queue.OfMessage && text != "" {
 			if d.Name == "label" { // which may be repeated
 				text = strings.Join(f[d.Name], ",")
 			}
@@ -71,7 +71,7 @@ func readCallback(f fields, name string) (*queue.Callback, error) {
 		return nil, Invalid("invalid %s url %q: %s", name, target, err)
 	}
 	own := f.under(name + "-")
-	for _, foreign := range []string{"callback", "failure-callback", "queue-name"} {
+	for _, foreign := range []string{"callback", "failure-callback", "queue-name", "debounce", "batch", "singleton", "on-failure"} {
 		delete(own, foreign)
 	}
 	o, err := readOptions(own, nil)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/httpfield"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
@@ -25,6 +26,8 @@ type Parser struct {
 	SpecLiteral bool
 	// Traces reports whether messages keep the trace context of the request that publishes them; nil if they never do.
 	Traces func() bool
+	// Level returns the feature level of this node's state; nil if it knows everything.
+	Level func() env.Level
 }
 
 // needsCallback is the API destination whose answer would be lost without a callback.
@@ -94,7 +97,7 @@ func (p *Parser) publicationTo(c *call, f fields, to target) (out queue.Publicat
 		return out, err
 	}
 	out = queue.Publication{URL: to.url, Group: to.group, API: to.api, Body: c.body, CallerIP: c.callerIP}
-	if out.Options, err = readOptions(f, forwarded); err != nil {
+	if out.Options, err = p.options(f, forwarded); err != nil {
 		return out, err
 	}
 	out.Options = out.InTrace(p.traceOf(c.header))
@@ -102,6 +105,15 @@ func (p *Parser) publicationTo(c *call, f fields, to target) (out queue.Publicat
 		return out, err
 	}
 	return out, readDedup(f, &out)
+}
+
+// options reads the options of a message, and refuses those that a node of the cluster may not be able to read.
+func (p *Parser) options(f fields, forwarded []queue.Field) (queue.Options, error) {
+	o, err := readOptions(f, forwarded)
+	if err == nil && (o.Gather != nil || o.OnFailure != queue.DeadLetter) && p.Level != nil && p.Level() < env.Files {
+		err = Invalid("debounce, batch, singleton and on-failure need feature level %d: upgrade all nodes", env.Files)
+	}
+	return o, err
 }
 
 // checkCallbacks judges the hosts of callbacks like those of destinations.

@@ -18,15 +18,28 @@ type queueView struct {
 	Lag         int    `json:"lag"`
 	Paused      bool   `json:"paused"`
 
-	// TenantCount is there if tenants share the queue. It and the page of tenants are Trireme extensions.
+	// TenantCount is there if tenants share the queue. It, the page of tenants and PausedBy, the message that has paused the queue at the
+	// end of its retries, are Trireme extensions.
 	TenantCount int `json:"tenantCount,omitempty"`
 	tenantPage
 
-	Explain *explanation `json:"explain,omitempty"`
+	PausedBy string       `json:"pausedBy,omitempty"`
+	Explain  *explanation `json:"explain,omitempty"`
 }
 
-func renderQueue(n *queue.QueueInfo) *queueView {
-	return &queueView{Name: n.Name, Parallelism: n.Parallelism, CreatedAt: n.Created, UpdatedAt: n.Updated, Lag: n.Lag, Paused: n.Paused, TenantCount: n.Tenants}
+func renderQueue(v *fsm.View, n *queue.QueueInfo) *queueView {
+	return &queueView{
+		Name: n.Name, Parallelism: n.Parallelism, CreatedAt: n.Created, UpdatedAt: n.Updated, Lag: n.Lag, Paused: n.Paused, TenantCount: n.Tenants,
+		PausedBy: idOf(v.Messages().QueueStoppedBy(n.Name)),
+	}
+}
+
+// idOf returns an id as text, empty for none.
+func idOf(id queue.ID) string {
+	if id.IsZero() {
+		return ""
+	}
+	return id.String()
 }
 
 // putQueue makes a queue, or gives one that exists the settings of the request.
@@ -62,7 +75,7 @@ func (re *request) listQueues() error {
 		return err
 	}
 	return answerAll(re, values, func(v *fsm.View, p queue.NamePage) queue.NameList[queue.QueueInfo] { return v.Messages().Queues(p) },
-		func(_ *fsm.View, info *queue.QueueInfo) *queueView { return renderQueue(info) })
+		renderQueue)
 }
 
 func (re *request) getQueue(name string) error {
@@ -79,7 +92,7 @@ func (re *request) getQueue(name string) error {
 		if !ok {
 			return nil
 		}
-		n := renderQueue(&info)
+		n := renderQueue(v, &info)
 		n.tenantPage = tenants(func(p queue.NamePage) queue.NameList[queue.TenantInfo] { return v.Messages().QueueTenants(name, p) })
 		n.Explain = explain(v, func() (queue.Explanation, bool) { return v.Messages().ExplainQueue(name, v.Now()) })
 		return n

@@ -15,6 +15,10 @@ type published struct {
 	MessageID    string `json:"messageId"`
 	URL          string `json:"url,omitempty"`
 	Deduplicated bool   `json:"deduplicated,omitempty"`
+	// Trireme extensions, which only publications that ask for them get.
+	Debounced bool   `json:"debounced,omitempty"`
+	Attached  bool   `json:"attached,omitempty"`
+	BatchID   string `json:"batchId,omitempty"`
 }
 
 // publish answers publish and enqueue, and makes a schedule if the call has a cron
@@ -76,7 +80,10 @@ func receipt(n *queue.Receipt) any {
 	}
 	all := make([]published, len(n.Messages))
 	for i, m := range n.Messages {
-		all[i] = published{m.ID.String(), m.URL, m.Deduplicated}
+		all[i] = published{MessageID: m.ID.String(), URL: m.URL, Deduplicated: m.Deduplicated, Debounced: m.Debounced, Attached: m.Attached}
+		if !m.Batch.IsZero() {
+			all[i].BatchID = m.Batch.String()
+		}
 	}
 	if n.Group {
 		return all

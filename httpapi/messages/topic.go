@@ -94,7 +94,7 @@ func (re *request) setTopicHeaders(name string) error {
 	for _, v := range header["Content-Type"] {
 		kept = append(kept, queue.Field{Name: "Content-Type", Value: v})
 	}
-	if n.Options, err = readOptions(readFields(header, re.Parser.Prefixes), kept); err != nil {
+	if n.Options, err = re.Parser.options(readFields(header, re.Parser.Prefixes), kept); err != nil {
 		return err
 	}
 	if err := re.Parser.checkCallbacks(&queue.Publication{Options: n.Options}); err != nil {

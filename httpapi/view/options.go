@@ -29,6 +29,11 @@ type Options struct {
 	Tenant               string              `json:"tenant,omitempty"`
 	Weight               int                 `json:"weight,omitempty"`
 	Cost                 int                 `json:"cost,omitempty"`
+	// Of these at most one is there, as its header gives it.
+	Debounce  string `json:"debounce,omitempty"`
+	Batch     string `json:"batch,omitempty"`
+	Singleton string `json:"singleton,omitempty"`
+	OnFailure string `json:"onFailure,omitempty"`
 }
 
 // CallbackHeaders are the headers of callbacks; events have other names for them.
@@ -44,6 +49,8 @@ func NewOptions(o *queue.Options, callerIP string) (n Options, h CallbackHeaders
 		Method: cmp.Or(o.Method, http.MethodPost), Header: show.Header(o.Header), QueueName: o.Queue, CallerIP: callerIP,
 		RetryDelayExpression: o.RetryDelay, Label: First(o.Labels), Labels: o.Labels, CommitAs: o.CommitAs,
 	}
+	n.Debounce, n.Batch, n.Singleton = Gathers(o)
+	n.OnFailure = AtEnd(o)
 	if c := o.Callback; c != nil {
 		n.Callback, h.CallbackHeader = c.URL, show.Header(c.Options.Header)
 	}
@@ -57,4 +64,27 @@ func NewOptions(o *queue.Options, callerIP string) (n Options, h CallbackHeaders
 		n.Priority, n.Tenant, n.Weight, n.Cost = p.Priority, p.Tenant, p.Weight, p.Cost
 	}
 	return n, h
+}
+
+// Gathers returns what options say of other messages, as headers give it: at most one of the three.
+func Gathers(o *queue.Options) (debounce, batch, singleton string) {
+	if o.Gather == nil {
+		return
+	}
+	switch name, value := o.Gather.Directive(); name {
+	case "debounce":
+		return value, "", ""
+	case "batch":
+		return "", value, ""
+	default:
+		return "", "", value
+	}
+}
+
+// AtEnd returns what happens at the end of the retries, empty for a dead letter.
+func AtEnd(o *queue.Options) string {
+	if o.OnFailure == queue.DeadLetter {
+		return ""
+	}
+	return o.OnFailure.String()
 }

@@ -67,6 +67,7 @@ func (a *API) Routes() []messages.Route {
 		row(get, "/v2/workflows/runs/:workflowRunId", func(q *request) error { return q.fetch(q.Plain(2)) }),
 		row(del, "/v2/workflows/runs/:workflowRunId", func(q *request) error { return q.end(q.Plain(2)) }),
 		row(get, "/v2/workflows/runs/:workflowRunId/explain", show((*request).explainRun)),
+		row(post, "/v2/workflows/runs/:workflowRunId/resume", show((*request).resumeRun)),
 		row(get, "/v2/workflows/runs/:workflowRunId/steps", show((*request).listSteps)),
 		row(get, "/v2/workflows/runs/:workflowRunId/steps/:stepId", show((*request).getStep)),
 		row(get, "/v2/workflows/bulkActions", (*request).bulkActions),

@@ -68,6 +68,13 @@ func configure(before string, o *queue.Options, add func(name, value string)) {
 	if o.CommitAs != "" {
 		add(before+"Commit-As", o.CommitAs)
 	}
+	if g := o.Gather; g != nil {
+		name, value := g.Directive()
+		add(before+strings.ToUpper(name[:1])+name[1:], value)
+	}
+	if o.OnFailure != queue.DeadLetter {
+		add(before+"On-Failure", o.OnFailure.String())
+	}
 }
 
 // flowValue returns a Flow-Control-Value.

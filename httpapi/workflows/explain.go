@@ -104,7 +104,12 @@ func (e *explainer) currentEntry() (at *workflow.Entry, pos uint32) {
 	rank := func(n *workflow.Entry) int {
 		switch n.State {
 		case workflow.Undeliverable:
-			return 3
+			return 4
+		case workflow.Held:
+			if len(n.Errors) > 0 { // why the run is paused
+				return 3
+			}
+			return 1
 		case workflow.Retrying:
 			return 2
 		case workflow.Pending:

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"net/url"
 
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
@@ -16,6 +17,10 @@ func (e *explainer) reason(at *workflow.Entry) {
 		n.Reason, n.Text = "canceled", "the run was cancelled; nothing more will happen"
 	case e.run.State == workflow.Failed:
 		n.Reason, n.Text = "failed", e.failure(at)
+	case e.run.Hold == workflow.HeldPaused:
+		n.Reason, n.Text = "paused", e.paused()
+	case e.run.Hold == workflow.HeldBehind:
+		n.Reason, n.Text = "behind-singleton", "another run of its singleton "+e.run.Gather.Key+" comes first"
 	case at == nil:
 		n.Reason, n.Text = "empty", "the run has no log"
 	case at.State == workflow.Retrying:
@@ -25,6 +30,8 @@ func (e *explainer) reason(at *workflow.Entry) {
 		if k := len(n.Awaits); k > 1 {
 			n.Text += fmt.Sprintf("; and %d more", k-1)
 		}
+	case at.State == workflow.Pending && at.FirstAt > e.now && e.run.Gather != nil && e.run.Entries == 1:
+		n.Reason, n.Text = "debounced", "it starts at "+clock(at.FirstAt)+" with the last input, unless another comes before"
 	case at.State == workflow.Pending && at.FirstAt > e.now:
 		n.Reason, n.Text = "delay", "the run was triggered to start at "+clock(at.FirstAt)
 	case at.State == workflow.Pending:
@@ -36,6 +43,19 @@ func (e *explainer) reason(at *workflow.Entry) {
 		n.Reason = "abandoned"
 		n.Text = "the endpoint has answered every call with 2xx, but has neither submitted a step nor ended the run; nothing will call it again"
 	}
+}
+
+// paused says why a run is paused, and adds the request that has it go on.
+func (e *explainer) paused() string {
+	text := "the run is paused at the end of its retries"
+	if f := e.run.Fault; f != nil {
+		text += fmt.Sprintf(": the last call failed %s", outcome(&workflow.Attempt{Response: f.Response, Error: f.Error}))
+	}
+	if step := e.out.ErrorStepName; step != "" {
+		text += fmt.Sprintf(", in the step %q", step)
+	}
+	e.out.Resume = e.ask("POST", "/v2/workflows/runs/"+url.PathEscape(e.run.ID)+"/resume", "")
+	return text + "; resumed, it goes on from there with all its retries"
 }
 
 // failure says how a run has failed, and adds the command that makes it go on.

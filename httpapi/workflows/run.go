@@ -8,21 +8,26 @@ import (
 
 // runLog is a run as logs show it.
 type runLog struct {
-	WorkflowRunID          string       `json:"workflowRunId"`
-	WorkflowURL            string       `json:"workflowUrl"`
-	WorkflowState          string       `json:"workflowState"`
-	WorkflowRunCreatedAt   int64        `json:"workflowRunCreatedAt"`
-	WorkflowRunCompletedAt int64        `json:"workflowRunCompletedAt,omitempty"`
-	WorkflowRunCallerIP    string       `json:"workflowRunCallerIp,omitempty"`
-	WorkflowRunResponse    *string      `json:"workflowRunResponse,omitempty"`
-	Invoker                *invokerLog  `json:"invoker,omitempty"`
-	FailureFunction        *failureLog  `json:"failureFunction,omitempty"`
-	DlqID                  string       `json:"dlqId,omitempty"`
-	Label                  string       `json:"label,omitempty"`
-	Labels                 []string     `json:"labels,omitempty"`
-	FlowControlKey         string       `json:"flowControlKey,omitempty"`
-	CommitAs               string       `json:"commitAs,omitempty"`
-	Steps                  []*stepGroup `json:"steps"`
+	WorkflowRunID          string      `json:"workflowRunId"`
+	WorkflowURL            string      `json:"workflowUrl"`
+	WorkflowState          string      `json:"workflowState"`
+	WorkflowRunCreatedAt   int64       `json:"workflowRunCreatedAt"`
+	WorkflowRunCompletedAt int64       `json:"workflowRunCompletedAt,omitempty"`
+	WorkflowRunCallerIP    string      `json:"workflowRunCallerIp,omitempty"`
+	WorkflowRunResponse    *string     `json:"workflowRunResponse,omitempty"`
+	Invoker                *invokerLog `json:"invoker,omitempty"`
+	FailureFunction        *failureLog `json:"failureFunction,omitempty"`
+	DlqID                  string      `json:"dlqId,omitempty"`
+	Label                  string      `json:"label,omitempty"`
+	Labels                 []string    `json:"labels,omitempty"`
+	FlowControlKey         string      `json:"flowControlKey,omitempty"`
+	CommitAs               string      `json:"commitAs,omitempty"`
+	Debounce               string      `json:"debounce,omitempty"`
+	Singleton              string      `json:"singleton,omitempty"`
+	OnFailure              string      `json:"onFailure,omitempty"`
+	// Paused: it waits at the end of its retries.
+	Paused bool         `json:"paused,omitempty"`
+	Steps  []*stepGroup `json:"steps"`
 }
 
 // invokerLog is the run that waits for this one.
@@ -63,8 +68,10 @@ func renderHead(store *workflow.Store, run *workflow.Run, show view.Redactor) *r
 		WorkflowRunID: run.ID, WorkflowURL: run.URL, WorkflowState: run.State.String(), WorkflowRunCreatedAt: run.Created,
 		WorkflowRunCompletedAt: run.Completed, WorkflowRunCallerIP: run.CallerIP, DlqID: deadID(run),
 		Label: view.First(run.Labels), Labels: run.Labels, CommitAs: run.CommitAs,
-		FailureFunction: renderFailure(store, run, show),
+		FailureFunction: renderFailure(store, run, show), Paused: run.Hold == workflow.HeldPaused,
 	}
+	n.Debounce, _, n.Singleton = view.Gathers(&run.Options)
+	n.OnFailure = view.AtEnd(&run.Options)
 	if run.HasResult {
 		text := show.Text(run.Result.Bytes())
 		n.WorkflowRunResponse = &text

@@ -21,6 +21,9 @@ type submitted struct {
 	Deduplicated bool   `json:"deduplicated,omitempty"`
 	RunID        string `json:"workflowRunId,omitempty"`
 	Created      int64  `json:"workflowCreatedAt,omitempty"`
+	// Trireme extensions, which only starts that ask for them get.
+	Debounced bool `json:"debounced,omitempty"`
+	Attached  bool `json:"attached,omitempty"`
 }
 
 // Submit accepts messages with workflow headers. Steps, of which an SDK sends those of one call together, are all
@@ -48,7 +51,7 @@ func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, 
 			answers = append(answers, map[string]string{"error": p.Refused.Text})
 			continue
 		}
-		answers = append(answers, submitted{p.ID.String(), p.Deduplicated, p.RunID, p.Created})
+		answers = append(answers, submitted{p.ID.String(), p.Deduplicated, p.RunID, p.Created, p.Debounced, p.Attached})
 	}
 	return answers, nil
 }

@@ -18,6 +18,13 @@ type triggered struct {
 	RunID        string `json:"workflowRunId"`
 	Created      int64  `json:"workflowCreatedAt"`
 	Deduplicated bool   `json:"deduplicated,omitempty"`
+	// Trireme extensions, which only triggers that ask for them get.
+	Debounced bool `json:"debounced,omitempty"`
+	Attached  bool `json:"attached,omitempty"`
+}
+
+func triggeredBy(p *workflow.Receipt) triggered {
+	return triggered{p.RunID, p.Created, p.Deduplicated, p.Debounced, p.Attached}
 }
 
 // trigger answers /v2/trigger/{url}.
@@ -42,7 +49,7 @@ func (re *request) trigger(destination string) error {
 	if p.Refused != nil {
 		return p.Refused
 	}
-	re.answer(http.StatusOK, triggered{p.RunID, p.Created, p.Deduplicated})
+	re.answer(http.StatusOK, triggeredBy(p))
 	return nil
 }
 
@@ -89,7 +96,7 @@ func (re *request) triggerBatch() error {
 	answers := make([]any, len(out.Items))
 	for i := range out.Items {
 		p := &out.Items[i]
-		if answers[i] = any(triggered{p.RunID, p.Created, p.Deduplicated}); p.Refused != nil {
+		if answers[i] = any(triggeredBy(p)); p.Refused != nil {
 			answers[i] = map[string]string{"error": p.Refused.Text}
 		}
 	}

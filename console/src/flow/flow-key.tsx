@@ -114,6 +114,14 @@ const Limits = ({ of: f }: { of: Flow }) => (
       <Facts
         of={[
           ["State", <Badge tone={f.isPaused ? "warn" : "good"}>{f.isPaused ? "paused" : "open"}</Badge>],
+          [
+            "Paused by",
+            f.pausedBy && (
+              <A to="/messages" q={{ id: f.pausedBy }}>
+                {f.pausedBy}
+              </A>
+            ),
+          ],
           ["Waiting", count(f.waitListSize)],
           ["Running", `${count(f.parallelismCount)} of ${f.parallelismMax || "∞"}`],
           ["In this window", inWindow(f)],

@@ -38,6 +38,18 @@ export const About = ({ of: e, state }: { of: Event; state: string }) => (
         ["Timeout", e.timeout ? figure("/v2/events", "timeout", e.timeout) : ""],
         ["Callback", e.callback && <Url of={e.callback} />],
         ["Failure callback", e.failureCallback && <Url of={e.failureCallback} />],
+        ["Debounce", e.debounce],
+        ["Batch", e.batch],
+        [
+          "Delivered with the batch",
+          e.batchId && (
+            <A to="/messages" q={{ id: e.batchId }}>
+              {e.batchId}
+            </A>
+          ),
+        ],
+        ["Singleton", e.singleton],
+        ["At the end of the retries", e.onFailure],
         ["Answers act for", e.commitAs],
         ["Caller's address", e.callerIP],
       ]}

@@ -75,6 +75,14 @@ export function One({ id }: { id: string }) {
               <Facts
                 of={[
                   ["State", <Badge tone={q.paused ? "warn" : "good"}>{q.paused ? "paused" : "open"}</Badge>],
+                  [
+                    "Paused by",
+                    q.pausedBy && (
+                      <A to="/messages" q={{ id: q.pausedBy }}>
+                        {q.pausedBy}
+                      </A>
+                    ),
+                  ],
                   ["Not done", count(q.lag)],
                   ["Parallelism", count(q.parallelism)],
                   ["Created", <Ago at={q.createdAt} />],

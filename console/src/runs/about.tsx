@@ -16,7 +16,10 @@ export function About({ run: r, now }: { run: RunSteps; now: number }) {
   return (
     <Facts
       of={[
-        ["State", <Badge tone={tone(r.workflowState)}>{r.workflowState}</Badge>],
+        [
+          "State",
+          <Badge tone={r.paused ? "warn" : tone(r.workflowState)}>{r.paused ? "paused" : r.workflowState}</Badge>,
+        ],
         ["URL", <Url of={r.workflowUrl} />],
         ["Started", figure("/v2/workflows/logs", "workflowRunCreatedAt", r.workflowRunCreatedAt)],
         [
@@ -36,6 +39,9 @@ export function About({ run: r, now }: { run: RunSteps; now: number }) {
         ],
         ["Labels", r.labels?.map(plain).join(", ") ?? r.label],
         ["Flow-control key", r.flowControlKey],
+        ["Debounce", r.debounce],
+        ["Singleton", r.singleton],
+        ["At the end of the retries", r.onFailure],
         ["Steps act for", r.commitAs],
         [
           "Invoked by",
