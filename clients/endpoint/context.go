@@ -134,6 +134,17 @@ type committed struct {
 	Result   any       `json:"result,omitempty"`
 }
 
+// SetState is a step that calls fn, whose value becomes the state of the run, which everybody can read. The run accepts the updates from
+// then on, if they are not nil: names with their rules.
+func SetState(name string, fn func() any, updates map[string]string) Lazy {
+	return Run(name, func() any { return state{fn(), updates} })
+}
+
+type state struct {
+	State   any               `json:"svcState"`
+	Updates map[string]string `json:"svcUpdates,omitempty"`
+}
+
 // Committed reads the result of a Commit, as Do returns it, into v.
 func Committed(out string, v any) error {
 	return json.Unmarshal([]byte(out), &committed{Result: v})

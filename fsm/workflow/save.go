@@ -141,6 +141,7 @@ func (s *Store) loadRun(in *wire.Reader) error {
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	switch {
 	case r.Active():
+		s.findByEvents(r)
 	case r.Dead != queue.Stamp{}:
 		s.dead.Set(r.Dead, r.No)
 	default:

@@ -27,6 +27,8 @@ type Store struct {
 	waiting     *cow.BTree[runKey, struct{}]    // waiters by run
 	ends        *cow.BTree[queue.Stamp, uint64] // waiters by deadline
 	saved       *cow.BTree[runKey, *Saved]      // by run, in the order in which they came
+	keeps       *cow.BTree[name, struct{}]      // active runs by the events that they keep, see findByEvents
+	prefixes    *cow.BTree[name, struct{}]      // by the beginnings of such events
 	dead        *cow.BTree[queue.Stamp, uint64] // dead letters: runs by when they failed
 	ended       *cow.BTree[queue.Stamp, uint64] // runs that are over by when they ended, but for those with a dead letter
 	deletedRuns *cow.BTree[uint64, struct{}]    // runs that are forgotten and whose logs are being removed
@@ -44,7 +46,7 @@ type Store struct {
 // bounds are what an apply may still do.
 type bounds struct {
 	trimmable int   // how many records the next trim may remove
-	wakes     int   // waiters that this apply may wake, see NotifyPrice
+	wakes     int   // waiters and keepers that this apply may bring an event to, see NotifyPrice
 	most      int64 // bytes that may count, see SetRoom
 }
 
@@ -57,7 +59,7 @@ type place struct {
 // runKey is a waiter, or a stored notification, of a run.
 type runKey struct{ run, no uint64 }
 
-// name is a run by its id, or a waiter by its event.
+// name is a run by its id or by an event that it keeps, or a waiter by its event.
 type name struct {
 	text string
 	no   uint64
@@ -96,7 +98,7 @@ func New() *Store {
 		runs:     byNumber[*Run](), names: byName(), entries: byPlace[*Entry](), ids: byNumber[place](),
 		marks: cow.NewBTree[mark, uint64](func(m mark) uint64 { return m.run }, compareMarks),
 		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: byName(), waiting: byRunKey[struct{}](),
-		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](), bulk: queue.NewBulkTable(), bounds: bounds{most: queue.Unlimited},
+		ends: byStamp(), saved: byRunKey[*Saved](), keeps: byName(), prefixes: byName(), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](), bulk: queue.NewBulkTable(), bounds: bounds{most: queue.Unlimited},
 		no: storeNumbers.Add(1),
 	}
 }
@@ -121,6 +123,7 @@ func (s *Store) Fork() *Store {
 	f.marks, f.open = s.marks.Snapshot(), s.open.Snapshot()
 	f.waiters, f.events, f.waiting, f.ends = s.waiters.Snapshot(), s.events.Snapshot(), s.waiting.Snapshot(), s.ends.Snapshot()
 	f.saved, f.dead, f.ended, f.deletedRuns = s.saved.Snapshot(), s.dead.Snapshot(), s.ended.Snapshot(), s.deletedRuns.Snapshot()
+	f.keeps, f.prefixes = s.keeps.Snapshot(), s.prefixes.Snapshot()
 	f.bulk, f.past = s.bulk.Fork(), s.past.fork()
 	return &f
 }

@@ -23,7 +23,8 @@ var settings = map[string][]string{
 	"deduplication-id": {"d", "a:b"}, "content-based-deduplication": {"True", "false", "x", "1", "0", "t"}, "header-forward": {"true", "FALSE", "2"},
 	"cron": {"* * * * *"}, "schedule-id": {"s"}, "misfire": {"ALL", "some"}, "content-type": {"text/plain"},
 	"traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4BF9"}, "tracestate": {"a=1,b@c=2", "a"},
-	"commit-as":     {"shop", strings.Repeat("x", 257)},
+	"commit-as":   {"shop", strings.Repeat("x", 257)},
+	"keep-events": {"a, b*,c", "*", "a*b", strings.Repeat("x", 257)}, "updates": {`{"add":""}`, "\x01"},
 	"forward-x-one": {"1", "\x01"}, "forward-host": {"h"}, "forward-upstash-workflow-runid": {"r"},
 	"callback": {"https://cb.example/x", "nowhere"}, "failure-callback": {"http://cb.example"}, "unknown": {"x"},
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -59,10 +60,12 @@ type API struct {
 	Options
 	runs Runs
 	db   string // the database, empty for default
+	// knowsFiles is set once the level env.Files was seen in force. Levels only rise.
+	knowsFiles *atomic.Bool
 }
 
 // New makes an API.
-func New(o Options) *API { return &API{Options: o} }
+func New(o Options) *API { return &API{Options: o, knowsFiles: new(atomic.Bool)} }
 
 // request is a request under way.
 type request struct {
@@ -214,6 +217,7 @@ var statuses = []struct {
 	{runs.ErrRefused, http.StatusPreconditionFailed},
 	{runs.ErrExists, http.StatusBadRequest},
 	{runs.ErrConflict, http.StatusBadRequest},
+	{runs.ErrEnded, http.StatusConflict},
 	{runs.ErrFull, http.StatusTooManyRequests},
 }
 
