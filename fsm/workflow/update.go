@@ -78,6 +78,9 @@ func (r *Rule) wrong() *queue.Error {
 	case len(r.Condition) > maxCondition:
 		return invalid("invalid updates: the rule of %s is too long. Limit: %d bytes, Actual: %d. Setting: none, it is fixed", r.Name, maxCondition, len(r.Condition))
 	}
+	if r.Condition == "" {
+		return nil
+	}
 	if _, err := r.path(); err != nil {
 		return invalid("invalid updates: the rule of %s is no condition: %s", r.Name, err)
 	}

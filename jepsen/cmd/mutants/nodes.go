@@ -62,7 +62,20 @@ var experiments = map[string]experiment{
 	mutant.CommitOfFailedAnswer: commits,
 	mutant.CommitTwice:          commits,
 	mutant.StepWithoutCommit:    commits,
+	mutant.StateOfRepeatedStep:  states,
+	mutant.StateOfRefusedStep:   states,
+	mutant.UpdatePastItsRule:    states,
+	mutant.UpdateTwice:          states,
+	mutant.KeptEventTwice:       states,
 }
+
+// states has runs set their state and take updates while calls fail and leaders are killed.
+var states = experiment{"states", []string{"--egress-allow", "127.0.0.0/8"}, func(ctx context.Context, c *testcluster.Cluster) error {
+	_, err := runs.States{
+		Cluster: c, Label: "states", Runs: 40, Failing: 20, KillEvery: time.Second, Down: 300 * time.Millisecond, Patience: 30 * time.Second,
+	}.Run(ctx)
+	return err
+}}
 
 // commits has steps and answers bring commands while calls fail and leaders are killed.
 var commits = experiment{"commits", []string{"--egress-allow", "127.0.0.0/8"}, func(ctx context.Context, c *testcluster.Cluster) error {
