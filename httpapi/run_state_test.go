@@ -42,7 +42,10 @@ func (m *mail) lastOut(run string) (out string) {
 	m.Helper()
 	_, err := m.nodes.Nodes[0].Read(m.Context(), fsm.Reading{}, func(v *fsm.View) {
 		s := v.Workflows()
-		s.Log(s.Find(run, 0).No, func(_ uint32, e *workflow.Entry) bool {
+		s.Log(s.Find(run, 0).No, func(pos uint32, e *workflow.Entry) bool {
+			if pos == 0 { // the payload
+				return true
+			}
 			out, _ = m.object(string(e.Body.Bytes()))["out"].(string)
 			return true
 		})
