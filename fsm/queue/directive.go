@@ -54,7 +54,7 @@ var Directives = []Directive{
 	{"redact-fields", "body, header and header[Name], separated by commas: what answers of the API hide", OfDelivery, (*Config).redact},
 	{"queue-name", "the queue, of letters, digits, hyphens, underscores and dots", OfDelivery, (*Config).queueName},
 	{"commit-as", "the user with whose rights the commands of an answer run: see [extensions](extensions.md#commands-of-an-answer)", OfRights, (*Config).commitAs},
-	{"keep-events", "names of events that a run keeps until it waits for them: see [extensions](extensions.md#kept-events)", OfRun, (*Config).keepEvents},
+	{"keep-events", "names of events that may come before a run waits for them: see [extensions](extensions.md#events-before-the-wait)", OfRun, (*Config).keepEvents},
 	{"updates", "the updates that a run accepts, and their rules: see [extensions](extensions.md#state-and-updates)", OfRun, (*Config).updates},
 	{"header-forward", "true or false: whether all headers of the request go to the destination", OfPublication, func(c *Config, v string) string { return boolean(&c.forward, v) }},
 	{"deduplication-id", "one message of that id in the window; no colon", OfPublication, (*Config).dedupID},

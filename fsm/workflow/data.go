@@ -21,7 +21,7 @@ type Data struct {
 	Step     uint32
 	StepName string
 	At       int64
-	// Updates are those that the run accepts in place of those of its start, if Declared.
+	// Declared says that the run accepts Updates in place of those of its start.
 	Declared bool
 	Updates  []Rule
 	// Accepted are the ids of the updates that were accepted last, oldest first: those that their senders have named.

@@ -34,8 +34,8 @@ func (a *account) state() string {
 
 const spend = `{"spend":"@.update.amount <= @.state.left && @.update.amount > 0","any":""}`
 
-// stateWorld holds the state of one run, and of those that it is resumed or restarted as, against a model.
-type stateWorld struct {
+// stateModel holds the state of one run, and of those that it is resumed or restarted as, against a model.
+type stateModel struct {
 	w *world
 	t *rapid.T
 	a account
@@ -46,7 +46,7 @@ type stateWorld struct {
 // holds for that state.
 func TestStateOfRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := &stateWorld{w: newWorld(t), t: t, a: account{id: "r", left: -1}}
+		m := &stateModel{w: newWorld(t), t: t, a: account{id: "r", left: -1}}
 		n := start("r")
 		n.Updates = []byte(spend)
 		m.w.submit(n)
@@ -59,7 +59,7 @@ func TestStateOfRuns(t *testing.T) {
 	})
 }
 
-func (m *stateWorld) one() {
+func (m *stateModel) one() {
 	a := &m.a
 	switch rapid.IntRange(0, 9).Draw(m.t, "what") {
 	case 0, 1, 2:
@@ -98,7 +98,7 @@ func (m *stateWorld) one() {
 }
 
 // step submits a step, or one again that was submitted before.
-func (m *stateWorld) step() {
+func (m *stateModel) step() {
 	a := &m.a
 	again := a.step > 0 && rapid.IntRange(0, 3).Draw(m.t, "again") == 0
 	if !again {
@@ -133,7 +133,7 @@ func (m *stateWorld) step() {
 	}
 }
 
-func (m *stateWorld) update() {
+func (m *stateModel) update() {
 	a := &m.a
 	n := workflow.Notification{RunID: a.id, EventID: "spend", Update: true}
 	amount := rapid.IntRange(0, 100).Draw(m.t, "amount")
@@ -166,7 +166,7 @@ func (m *stateWorld) update() {
 }
 
 // fail has the run fail, and resumes or restarts it.
-func (m *stateWorld) fail() {
+func (m *stateModel) fail() {
 	a := &m.a
 	a.step++
 	m.w.submit(step(a.id, a.step, "out"))
@@ -187,7 +187,7 @@ func (m *stateWorld) fail() {
 	}
 }
 
-func (m *stateWorld) check() {
+func (m *stateModel) check() {
 	r := m.w.run(m.a.id)
 	d := r.Data
 	if d == nil {

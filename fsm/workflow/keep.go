@@ -13,13 +13,27 @@ import (
 // A run keeps the events that its start names. One that is notified without a run's id, and for which the run does not wait yet, is stored
 // for it as its look-back form is.
 
+// eventIndex finds by an event who waits for it or keeps it.
+type eventIndex struct {
+	waiters *cow.BTree[name, struct{}]
+	// keepers are active runs by the events that they keep, prefixes by beginnings of such events.
+	keepers, prefixes *cow.BTree[name, struct{}]
+}
+
+func (ei *eventIndex) fork() eventIndex {
+	return eventIndex{ei.waiters.Snapshot(), ei.keepers.Snapshot(), ei.prefixes.Snapshot()}
+}
+
+// keeps is the number of events and beginnings that active runs keep.
+func (ei *eventIndex) keeps() int { return ei.keepers.Len() + ei.prefixes.Len() }
+
 // eachKept visits the places of a run in the indices of kept events.
 func (s *Store) eachKept(r *Run, visit func(*cow.BTree[name, struct{}], name)) {
 	for _, text := range r.Keep {
 		if prefix, is := strings.CutSuffix(text, "*"); is {
-			visit(s.prefixes, name{prefix, r.No})
+			visit(s.events.prefixes, name{prefix, r.No})
 		} else {
-			visit(s.keeps, name{text, r.No})
+			visit(s.events.keepers, name{text, r.No})
 		}
 	}
 }
@@ -37,7 +51,7 @@ func (s *Store) forgetEvents(r *Run) {
 // keepersOf returns the active runs that keep an event, in the order in which they were started: those whose numbers are greater than after
 // and less than until, at most so many (0 = all). looked counts what it has looked at.
 func (s *Store) keepersOf(event string, after, until uint64, most int) (list []*Run, looked int) {
-	if s.keeps.Len()+s.prefixes.Len() == 0 || after == math.MaxUint64 {
+	if s.events.keeps() == 0 || after == math.MaxUint64 {
 		return nil, 0
 	}
 	var found []uint64
@@ -52,9 +66,9 @@ func (s *Store) keepersOf(event string, after, until uint64, most int) (list []*
 		})
 		looked += 1 + n
 	}
-	take(s.keeps, event)
-	for i := 0; i <= min(len(event), queue.MaxKeptName) && s.prefixes.Len() > 0; i++ {
-		take(s.prefixes, event[:i])
+	take(s.events.keepers, event)
+	for i := 0; i <= min(len(event), queue.MaxKeptName) && s.events.prefixes.Len() > 0; i++ {
+		take(s.events.prefixes, event[:i])
 	}
 	slices.Sort(found)
 	found = slices.Compact(found)
@@ -129,7 +143,7 @@ func (s *Store) bring(e *env.Env, q *queue.Store, no uint64, n *Notification, ou
 		return
 	}
 	full := s.save(e, q, r, n) != nil
-	out.Kept = append(out.Kept, KeptFor{RunID: r.ID, Created: r.Created, URL: r.URL, Full: full})
+	out.Kept = append(out.Kept, Keeper{RunID: r.ID, Created: r.Created, URL: r.URL, Full: full})
 }
 
 // bringPrice is the price of bring.

@@ -32,8 +32,8 @@ func (k *keeper) keeps(event string) bool {
 	})
 }
 
-// keeping holds runs that keep events against a model, in which a run has a list of events and a list of waits.
-type keeping struct {
+// keepModel holds runs that keep events against a model, in which a run has a list of events and a list of waits.
+type keepModel struct {
 	w    *world
 	t    *rapid.T
 	runs []*keeper
@@ -45,7 +45,7 @@ type keeping struct {
 // once, the oldest first, and never one that it does not keep and does not wait for.
 func TestKeptEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := &keeping{w: newWorld(t), t: t, most: 3}
+		m := &keepModel{w: newWorld(t), t: t, most: 3}
 		set := workflow.DefaultSettings()
 		set.MaxSaved = m.most
 		apply(m.w, func(e *env.Env, p pair) (workflow.Settings, error) { return p.s.Configure(e, set) })
@@ -59,7 +59,7 @@ func TestKeptEvents(t *testing.T) {
 	})
 }
 
-func (m *keeping) one() {
+func (m *keepModel) one() {
 	event := rapid.SampledFrom([]string{"a", "ab", "abc", "b", "bc"}).Draw(m.t, "event")
 	m.n++
 	switch rapid.IntRange(0, 9).Draw(m.t, "what") {
@@ -87,7 +87,7 @@ func (m *keeping) one() {
 	}
 }
 
-func (m *keeping) any() *keeper {
+func (m *keepModel) any() *keeper {
 	if len(m.runs) == 0 {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (m *keeping) any() *keeper {
 }
 
 // give is what a run does with an event: its waits end, or it is kept, for which there may be no room.
-func (m *keeping) give(k *keeper, event, body string, keep bool) (woken int, kept, full bool) {
+func (m *keepModel) give(k *keeper, event, body string, keep bool) (woken int, kept, full bool) {
 	k.waits = slices.DeleteFunc(k.waits, func(w [2]string) bool {
 		if w[0] == event {
 			woken++
@@ -112,7 +112,7 @@ func (m *keeping) give(k *keeper, event, body string, keep bool) (woken int, kep
 	return 0, !full, full
 }
 
-func (m *keeping) notify(event, body string) {
+func (m *keepModel) notify(event, body string) {
 	var want, got []string
 	for _, k := range m.runs {
 		woken, kept, full := m.give(k, event, body, k.keeps(event))
@@ -148,7 +148,7 @@ func (m *keeping) notify(event, body string) {
 	}
 }
 
-func (m *keeping) notifyOne(event, body string) {
+func (m *keepModel) notifyOne(event, body string) {
 	k := m.any()
 	if k == nil {
 		return
@@ -163,7 +163,7 @@ func (m *keeping) notifyOne(event, body string) {
 	}
 }
 
-func (m *keeping) await(event string) {
+func (m *keepModel) await(event string) {
 	k := m.any()
 	if k == nil {
 		return
@@ -188,7 +188,7 @@ func (m *keeping) await(event string) {
 }
 
 // check compares what a run has got with the model.
-func (m *keeping) check(k *keeper) {
+func (m *keepModel) check(k *keeper) {
 	list := m.w.bodies(k.id)[1:]
 	for i, body := range list {
 		if i >= len(k.took) || !strings.Contains(body, b64(k.took[i])) {

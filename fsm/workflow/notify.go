@@ -63,7 +63,7 @@ func (s *Store) notifyAll(e *env.Env, q *queue.Store, n *Notification) (out Noti
 
 // eachWaiter visits those of an event, in the order in which they began to wait.
 func (s *Store) eachWaiter(event string, visit func(*Waiter) bool) {
-	s.events.Ascend(name{text: event}, func(n name, _ struct{}) bool { return n.text == event && visit(s.waiter(n.no)) })
+	s.events.waiters.Ascend(name{text: event}, func(n name, _ struct{}) bool { return n.text == event && visit(s.waiter(n.no)) })
 }
 
 func (s *Store) wakeAll(e *env.Env, q *queue.Store, list []*Waiter, body []byte) (woken []Woken) {

@@ -278,7 +278,7 @@ func (s *Store) scanPrice(f *Filter, n, limit int) env.Price {
 		look += int64(s.runsOf(e.ID))
 	}
 	holds := int64(min(s.open.Len()+s.waiters.Len()+s.saved.Len(), maxHeld))
-	keeps := int64(min(s.keeps.Len()+s.prefixes.Len(), queue.MaxKept*min(n, limit)))
+	keeps := int64(min(s.events.keeps(), queue.MaxKept*min(n, limit)))
 	return env.Price{Work: operation + 3*f.size() + lookWork*look + entryWork/2*(int64(min(n, limit))+holds) + indexWork*keeps}
 }
 

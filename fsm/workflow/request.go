@@ -124,21 +124,21 @@ type Notified struct {
 	More         bool
 	Until, After uint64
 	// Kept are the runs that keep the event and did not wait for it.
-	Kept []KeptFor
+	Kept []Keeper
 	// Update says what became of an update, nil of anything else.
 	Update *Verdict
 }
 
 // NobodyHasRoom is the refusal of a notification that reached nobody because no run that keeps the event has room for it, nil of any other.
 func (n *Notified) NobodyHasRoom() error {
-	if len(n.Woken) > 0 || len(n.Kept) == 0 || slices.ContainsFunc(n.Kept, func(k KeptFor) bool { return !k.Full }) {
+	if len(n.Woken) > 0 || len(n.Kept) == 0 || slices.ContainsFunc(n.Kept, func(k Keeper) bool { return !k.Full }) {
 		return nil
 	}
 	return refusal(ErrFull, "workflow run %s has as many stored notifications as it may have, and nobody else was notified", n.Kept[0].RunID)
 }
 
-// KeptFor is a run for which an event is kept; Full if there is no room for it any more.
-type KeptFor struct {
+// Keeper is a run for which an event is kept; Full if there is no room for it any more.
+type Keeper struct {
 	RunID   string
 	Created int64
 	URL     string

@@ -98,7 +98,7 @@ func (n *Notified) Fields(c *wire.Codec) {
 }
 
 // Fields codes the value in its wire format.
-func (k *KeptFor) Fields(c *wire.Codec) {
+func (k *Keeper) Fields(c *wire.Codec) {
 	c.Text(&k.RunID)
 	c.Varint(&k.Created)
 	c.Text(&k.URL)

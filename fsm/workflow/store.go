@@ -19,16 +19,14 @@ type Store struct {
 	runs        *cow.BTree[uint64, *Run]
 	names       *cow.BTree[name, struct{}] // runs by id
 	entries     *cow.BTree[place, *Entry]
-	ids         *cow.BTree[uint64, place]       // entries by the Seq of their message
-	marks       *cow.BTree[mark, uint64]        // what happens once
-	open        *cow.BTree[place, struct{}]     // entries that are still to be delivered
-	waiters     *cow.BTree[uint64, *Waiter]     // by number
-	events      *cow.BTree[name, struct{}]      // waiters by event
+	ids         *cow.BTree[uint64, place]   // entries by the Seq of their message
+	marks       *cow.BTree[mark, uint64]    // what happens once
+	open        *cow.BTree[place, struct{}] // entries that are still to be delivered
+	waiters     *cow.BTree[uint64, *Waiter] // by number
+	events      eventIndex
 	waiting     *cow.BTree[runKey, struct{}]    // waiters by run
 	ends        *cow.BTree[queue.Stamp, uint64] // waiters by deadline
 	saved       *cow.BTree[runKey, *Saved]      // by run, in the order in which they came
-	keeps       *cow.BTree[name, struct{}]      // active runs by the events that they keep, see findByEvents
-	prefixes    *cow.BTree[name, struct{}]      // by the beginnings of such events
 	dead        *cow.BTree[queue.Stamp, uint64] // dead letters: runs by when they failed
 	ended       *cow.BTree[queue.Stamp, uint64] // runs that are over by when they ended, but for those with a dead letter
 	deletedRuns *cow.BTree[uint64, struct{}]    // runs that are forgotten and whose logs are being removed
@@ -97,8 +95,8 @@ func New() *Store {
 		settings: formerSettings(),
 		runs:     byNumber[*Run](), names: byName(), entries: byPlace[*Entry](), ids: byNumber[place](),
 		marks: cow.NewBTree[mark, uint64](func(m mark) uint64 { return m.run }, compareMarks),
-		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: byName(), waiting: byRunKey[struct{}](),
-		ends: byStamp(), saved: byRunKey[*Saved](), keeps: byName(), prefixes: byName(), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](), bulk: queue.NewBulkTable(), bounds: bounds{most: queue.Unlimited},
+		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: eventIndex{byName(), byName(), byName()}, waiting: byRunKey[struct{}](),
+		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](), bulk: queue.NewBulkTable(), bounds: bounds{most: queue.Unlimited},
 		no: storeNumbers.Add(1),
 	}
 }
@@ -121,9 +119,8 @@ func (s *Store) Fork() *Store {
 	f := *s
 	f.runs, f.names, f.entries, f.ids = s.runs.Snapshot(), s.names.Snapshot(), s.entries.Snapshot(), s.ids.Snapshot()
 	f.marks, f.open = s.marks.Snapshot(), s.open.Snapshot()
-	f.waiters, f.events, f.waiting, f.ends = s.waiters.Snapshot(), s.events.Snapshot(), s.waiting.Snapshot(), s.ends.Snapshot()
+	f.waiters, f.events, f.waiting, f.ends = s.waiters.Snapshot(), s.events.fork(), s.waiting.Snapshot(), s.ends.Snapshot()
 	f.saved, f.dead, f.ended, f.deletedRuns = s.saved.Snapshot(), s.dead.Snapshot(), s.ended.Snapshot(), s.deletedRuns.Snapshot()
-	f.keeps, f.prefixes = s.keeps.Snapshot(), s.prefixes.Snapshot()
 	f.bulk, f.past = s.bulk.Fork(), s.past.fork()
 	return &f
 }

@@ -34,37 +34,17 @@ var states = []Fault{
 		"a step whose commands are refused sets the state",
 		[]Edit{
 			{
-				"fsm/commit.go",
-				`		r = workflow.Receipt{Refused: refusal}
+				"fsm/workflow/submit.go",
+				`	return r.CommitAs
+}
 `,
-				`		c.d.workflows.Tell(c.e, c.d.messages, n)
-		r = workflow.Receipt{Refused: refusal}
-`,
-			},
-			{
-				"fsm/workflow/data.go",
-				`// change replaces the data of the run.
-`,
-				`// Tell notes what a step has said of its run.
-func (s *Store) Tell(e *env.Env, q *queue.Store, n *Submission) {
-	if r := s.Find(n.RunID, 0); r != nil {
-		k := s.edit(e, q, r)
-		k.tell(n, told{state: n.State})
+				`	if says, wrong := readTold(n); wrong == nil { // before the commands, and so not undone with them
+		k := s.edit(&env.Env{}, nil, r)
+		k.tell(n, says)
 		k.store()
 	}
+	return r.CommitAs
 }
-
-// change replaces the data of the run.
-`,
-			},
-			{
-				"fsm/workflow/data.go",
-				`import (
-	"github.com/trireme-dev/trireme/fsm/jsondoc"
-`,
-				`import (
-	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/fsm/jsondoc"
 `,
 			},
 		},
