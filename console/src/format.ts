@@ -216,6 +216,7 @@ export const units = {
     ratePeriodStart: "unixSeconds",
   },
   "/v2/schedules": { lastScheduleTime: "unixMs", nextScheduleTime: "unixMs" },
+  "/v2/workflows/runs/{workflowRunId}/state": { updatedAt: "unixMs" },
   "/v2/workflows/logs": {
     workflowRunCreatedAt: "unixMs",
     workflowRunCompletedAt: "unixMs",

@@ -22,6 +22,7 @@ type runLog struct {
 	Labels                 []string     `json:"labels,omitempty"`
 	FlowControlKey         string       `json:"flowControlKey,omitempty"`
 	CommitAs               string       `json:"commitAs,omitempty"`
+	StateVersion           uint64       `json:"stateVersion,omitempty"`
 	Steps                  []*stepGroup `json:"steps"`
 }
 
@@ -64,6 +65,9 @@ func renderHead(store *workflow.Store, run *workflow.Run, show view.Redactor) *r
 		WorkflowRunCompletedAt: run.Completed, WorkflowRunCallerIP: run.CallerIP, DlqID: deadID(run),
 		Label: view.First(run.Labels), Labels: run.Labels, CommitAs: run.CommitAs,
 		FailureFunction: renderFailure(store, run, show),
+	}
+	if run.Data != nil {
+		n.StateVersion = run.Data.Version
 	}
 	if run.HasResult {
 		text := show.Text(run.Result.Bytes())
