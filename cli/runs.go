@@ -77,6 +77,8 @@ func runGroup() *cobra.Command {
 		},
 	})
 	g.runSteps()
+	g.runState()
+	g.update()
 	g.runLogs()
 	g.trigger()
 	g.cancelRuns()
@@ -134,7 +136,7 @@ func (g *group) notify() {
 	run, file := "", ""
 	g.add(spec{
 		use: "notify EVENT [DATA]", short: "Wake the runs that wait for an event", args: cobra.RangeArgs(1, 2),
-		long:    "Wakes whoever waits for the event. Without --run an event that nobody waits for is lost; with it the run gets it later.",
+		long:    "Wakes whoever waits for the event. Without --run an event that nobody waits for is lost, unless a run keeps it; with it the run gets it later.",
 		example: `runs notify approved-17 '{"by":"me"}'` + "\nruns notify approved --run wfr_7uP… --body-file data.json",
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&run, "run", "", "`ID` of the run to notify, even if it does not wait yet")

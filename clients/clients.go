@@ -71,6 +71,11 @@ func Commits(ctx context.Context, urls []string, messages, standard string) (out
 	return run(ctx, "workflow", "commits.mjs", urls, "TRIREME_MESSAGES_TOKEN="+messages, "TRIREME_TOKEN="+standard)
 }
 
+// States runs the workflow that sets its state, takes updates and keeps events.
+func States(ctx context.Context, urls []string, messages, standard string) (output []byte, err error) {
+	return run(ctx, "workflow", "states.mjs", urls, "TRIREME_MESSAGES_TOKEN="+messages, "TRIREME_TOKEN="+standard)
+}
+
 // run runs a program of a folder; nodes are their URLs.
 func run(ctx context.Context, folder, file string, nodes []string, env ...string) (output []byte, err error) {
 	return runIn(ctx, folder, file, append(env, "TRIREME_URLS="+strings.Join(nodes, ","))...)

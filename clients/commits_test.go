@@ -19,3 +19,14 @@ func TestCommitsOfTheWorkflowsClient(t *testing.T) {
 		t.Fatalf("%v\n%s", err, output)
 	}
 }
+
+// A workflow of the published client sets its state by the helper, and gets updates and an event that came before its waits.
+func TestStatesOfTheWorkflowsClient(t *testing.T) {
+	install(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	urls := nodeURLs(httpapitest.ServeDelivering(t, 3, "", nil))
+	if output, err := clients.States(ctx, urls, httpapitest.MessagesToken, httpapitest.Token); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+}

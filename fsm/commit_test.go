@@ -116,6 +116,75 @@ func TestStepCommitsItsCommands(t *testing.T) {
 	}
 }
 
+// A step sets the state of its run with its commands, or neither happens.
+func TestStateIsOneWithTheCommands(t *testing.T) {
+	c := newCommitter(t, 1)
+	c.begin("r", "shop")
+	submit := func(id uint32, commit, state string) workflow.Receipt {
+		n := step("r", id, commit)
+		n.State = []byte(state)
+		return c.submit(n)
+	}
+	want := func(state string, version uint64) {
+		t.Helper()
+		c.a.View(0, [16]byte{}, func(v *fsm.View) {
+			d := v.Workflows().Find("r", 0).Data
+			if d == nil {
+				d = &workflow.Data{}
+			}
+			if string(d.State) != state || d.Version != version {
+				t.Errorf("the state is %s of version %d, not %s of %d", d.State, d.Version, state, version)
+			}
+		})
+	}
+	if r := submit(1, `[["SET","shop:a",1],["IF","shop:b","EXISTS"]]`, `1`); r.Refused == nil {
+		t.Error("a condition that does not hold is accepted")
+	}
+	want("", 0)
+	if r := submit(1, `[["SET","shop:a",1]]`, `"`+strings.Repeat("x", workflow.MaxState)+`"`); r.Refused == nil || !strings.Contains(r.Refused.Text, "too large") {
+		t.Errorf("a state that is too large: %+v", r.Refused)
+	}
+	c.want("shop:a", "")
+	want("", 0)
+	for range 2 {
+		if r := submit(1, `[["INCR","shop:a"]]`, `2`); r.Refused != nil {
+			t.Fatal(r.Refused)
+		}
+	}
+	c.want("shop:a", "1")
+	want("2", 1)
+	c.begin("plain", "") // whose commands nobody has asked for
+	n := step("plain", 1, `[["INCR","shop:a"]]`)
+	n.State = []byte("3")
+	if r := c.submit(n); r.Refused != nil {
+		t.Fatal(r.Refused)
+	}
+	c.want("shop:a", "1")
+	c.a.View(0, [16]byte{}, func(v *fsm.View) {
+		if d := v.Workflows().Find("plain", 0).Data; d == nil || string(d.State) != "3" {
+			t.Errorf("%+v", d)
+		}
+	})
+}
+
+// An event that a command of a refused commit has notified is kept nowhere.
+func TestRefusedCommitKeepsNoEvent(t *testing.T) {
+	c := newCommitter(t, 1)
+	c.begin("r", "shop")
+	keeps := workflow.Submission{Kind: workflow.InitSubmission, URL: "http://app/flow", RunID: "keeps", Body: []byte("{}"), Keep: []string{"e*"}}
+	if r := c.submit(keeps); r.Refused != nil {
+		t.Fatal(r.Refused)
+	}
+	for i, commit := range []string{`[["WF.NOTIFY","e1","x"],["IF","shop:a","EXISTS"]]`, `[["WF.NOTIFY","e1","x"]]`} {
+		c.submit(step("r", 1, commit))
+		c.a.View(0, [16]byte{}, func(v *fsm.View) {
+			if n := len(v.Workflows().SavedFor(v.Workflows().Find("keeps", 0).No)); n != i {
+				t.Errorf("%s: %d are kept", commit, n)
+			}
+		})
+	}
+}
+
 // A commit that is refused changes nothing: no key, no message, no run and no step.
 func TestRefusedCommitChangesNothing(t *testing.T) {
 	before := `["SET","shop:b","1"],["MSG.PUBLISH","http://sink/x","hello"],["WF.TRIGGER","http://app/other","{}"],`

@@ -369,6 +369,40 @@ func recipes() map[string]recipe {
 			}
 			return all
 		}),
+		"submit a step with a state": asks(Submit, func(w *pricing) { with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.run("r")}}) }, func(w *pricing) workflow.Submissions {
+			n := w.stepOf("r", 1)
+			n.State, n.Updates = []byte(`"`+strings.Repeat("x", 100*w.n)+`"`), []byte(`{"add":"@.update.n <= @.state.n"}`)
+			return workflow.Submissions{Items: []workflow.Submission{n}}
+		}),
+		"start runs that keep events and accept updates": asks(Submit, nil, func(w *pricing) (all workflow.Submissions) {
+			for _, id := range w.texts("wfr_") {
+				n := w.run(id)
+				n.Keep, n.Updates = []string{"one", "two", "three*", "four*"}, []byte(`{"add":"@.update.n <= @.state.n","close":""}`)
+				all.Items = append(all.Items, n)
+			}
+			return all
+		}),
+		"notify an event that runs keep": asks(NotifyEvent, func(w *pricing) {
+			var all workflow.Submissions
+			for _, id := range w.texts("wfr_") {
+				n := w.run(id)
+				n.Keep = []string{"event", "ev*"}
+				all.Items = append(all.Items, n)
+			}
+			with(w, Submit, all)
+		}, func(w *pricing) workflow.Notification {
+			return workflow.Notification{EventID: "event", Body: []byte(strings.Repeat("x", 500))}
+		}),
+		"update a run": asks(NotifyEvent, func(w *pricing) {
+			n := w.run("r")
+			n.Updates = []byte(`{"add":"@.update != @.state"}`)
+			with(w, Submit, workflow.Submissions{Items: []workflow.Submission{n}})
+			told := w.stepOf("r", 1)
+			told.State = []byte(`"` + strings.Repeat("x", 50*w.n) + `"`)
+			with(w, Submit, workflow.Submissions{Items: []workflow.Submission{told}})
+		}, func(w *pricing) workflow.Notification {
+			return workflow.Notification{RunID: "r", EventID: "add", Update: true, UpdateID: "u", Body: []byte(`"` + strings.Repeat("y", 50*w.n) + `"`)}
+		}),
 		"await": asks(Await, func(w *pricing) { with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.run("r")}}) }, func(w *pricing) workflow.Await {
 			a := w.waits("r", "event", 1)
 			a.Open = append(a.Open, strings.Repeat(" ", 100*w.n)...)

@@ -120,23 +120,36 @@ func Run(name string, fn func() any) Lazy {
 // Command is a command that takes effect with a step.
 type Command []any
 
-// Commit is a step that calls fn, whose commands take effect with the result that it returns, or not at all. The run has to be triggered
-// with the header Svc-Commit-As. Committed reads the result.
+// Outcome is what a step brings: commands that take effect with its result or not at all, a state of the run that everybody can read, and
+// the updates that the run accepts from then on, by name with their rules. What is nil is left as it is.
+type Outcome struct {
+	Commands []Command         `json:"svcCommit,omitempty"`
+	State    any               `json:"svcState,omitempty"`
+	Updates  map[string]string `json:"svcUpdates,omitempty"`
+	Result   any               `json:"result,omitempty"`
+}
+
+// Bring is a step that calls fn. Committed reads its result. The commands count if the run was triggered with the header Svc-Commit-As.
+func Bring(name string, fn func() Outcome) Lazy {
+	return Run(name, func() any { return fn() })
+}
+
+// Commit is a step that calls fn, which returns commands and a result.
 func Commit(name string, fn func() ([]Command, any)) Lazy {
-	return Run(name, func() any {
+	return Bring(name, func() Outcome {
 		commands, result := fn()
-		return committed{commands, result}
+		return Outcome{Commands: commands, Result: result}
 	})
 }
 
-type committed struct {
-	Commands []Command `json:"svcCommit"`
-	Result   any       `json:"result,omitempty"`
+// SetState is a step that calls fn, whose value becomes the state of the run.
+func SetState(name string, fn func() any) Lazy {
+	return Bring(name, func() Outcome { return Outcome{State: fn()} })
 }
 
-// Committed reads the result of a Commit, as Do returns it, into v.
+// Committed reads the result of such a step, as Do returns it, into v.
 func Committed(out string, v any) error {
-	return json.Unmarshal([]byte(out), &committed{Result: v})
+	return json.Unmarshal([]byte(out), &Outcome{Result: v})
 }
 
 // Sleep is a step that waits.

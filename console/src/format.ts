@@ -229,6 +229,7 @@ export const units = {
     tenantCount: "count",
   },
   "/v2/schedules": { lastScheduleTime: "unixMs", nextScheduleTime: "unixMs" },
+  "/v2/workflows/runs/{workflowRunId}/state": { updatedAt: "unixMs" },
   "/v2/workflows/logs": {
     workflowRunCreatedAt: "unixMs",
     workflowRunCompletedAt: "unixMs",

@@ -127,6 +127,9 @@ func messageOptions(tx *Tx, a *Args) (queue.Publication, error) {
 	if expression, _, _ := c.Cron(); expression != "" {
 		return queue.Publication{}, &queue.Error{Code: queue.ErrInvalid.Code, Text: "schedules are made through the HTTP API"}
 	}
+	if run := c.RunOptions(); !run.IsZero() {
+		return queue.Publication{}, &queue.Error{Code: queue.ErrInvalid.Code, Text: "only a workflow run keeps events and accepts updates: use WF.TRIGGER"}
+	}
 	p, err := c.Done()
 	if err == nil {
 		err = commitsAs(tx, &p)

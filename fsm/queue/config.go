@@ -23,6 +23,7 @@ type Config struct {
 	cron, id    string
 	misfire     Misfire
 	destination string
+	forRun      RunOptions
 	// trace and states are the values of traceparent and tracestate.
 	trace, states []string
 	// connection are the values of a forwarded Connection.

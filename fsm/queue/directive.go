@@ -37,6 +37,8 @@ const (
 	OfCommand
 	// OfRights: what takes a right of the publisher. Over HTTP it is judged before it counts.
 	OfRights
+	// OfRun: what only the start of a workflow run asks for. MSG commands refuse it, a publish ignores it.
+	OfRun
 )
 
 // Directives are all but the families Forward-, Callback and Failure-Callback, in the order of the documentation. The
@@ -62,6 +64,8 @@ var Directives = []Directive{
 	{"singleton", "key=K and mode=skip, attach, cancel or queue: one live message of the key: see [extensions](extensions.md#singletons)", OfMessage, (*Config).singleton},
 	{"on-failure", "dead-letter or pause: what happens at the end of the retries: see [extensions](extensions.md#at-the-end-of-the-retries)", OfMessage, (*Config).onFailure},
 	{"commit-as", "the user with whose rights the commands of an answer run: see [extensions](extensions.md#commands-of-an-answer)", OfRights, (*Config).commitAs},
+	{"keep-events", "names of events that may come before a run waits for them: see [extensions](extensions.md#events-before-the-wait)", OfRun, (*Config).keepEvents},
+	{"updates", "the updates that a run accepts, and their rules: see [extensions](extensions.md#state-and-updates)", OfRun, (*Config).updates},
 	{"header-forward", "true or false: whether all headers of the request go to the destination", OfPublication, func(c *Config, v string) string { return boolean(&c.forward, v) }},
 	{"deduplication-id", "one message of that id in the window; no colon", OfPublication, (*Config).dedupID},
 	{"content-based-deduplication", "true or false: one message of that destination, body and header in the window", OfPublication, func(c *Config, v string) string { return boolean(&c.p.ContentDedup, v) }},

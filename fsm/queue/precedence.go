@@ -139,7 +139,7 @@ func (m *Message) cost() int {
 
 // Since is the feature level from which on all nodes can read the options.
 func (o *Options) Since() env.Level {
-	if o.Precedence != nil || o.Flow != nil && o.Flow.Burst != 0 {
+	if o.Precedence != nil || o.Gather != nil || o.OnFailure != DeadLetter || o.Flow != nil && o.Flow.Burst != 0 {
 		return env.Files
 	}
 	for _, c := range [...]*Callback{o.Callback, o.Failure} {
@@ -152,7 +152,8 @@ func (o *Options) Since() env.Level {
 
 // DropNew drops what Since is about, for nodes that can't read it.
 func (o *Options) DropNew() {
-	o.Precedence, o.Given = nil, o.Given&^GivenPrecedence
+	o.Precedence, o.Gather, o.OnFailure = nil, nil, DeadLetter
+	o.Given &^= GivenPrecedence | GivenGather | GivenOnFailure
 	if o.Flow != nil && o.Flow.Burst != 0 {
 		f := *o.Flow
 		f.Burst = 0
@@ -169,7 +170,7 @@ func (o *Options) DropNew() {
 
 // LevelRule refuses options that not all nodes can read yet.
 func LevelRule() *Error {
-	return invalid("priority, tenant, weight, cost and burst need feature level %d: upgrade all nodes", env.Files)
+	return invalid("priority, tenant, weight, cost, burst, debounce, batch, singleton and on-failure need feature level %d: upgrade all nodes", env.Files)
 }
 
 // check refuses a precedence that is out of bounds.

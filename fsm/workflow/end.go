@@ -47,6 +47,7 @@ func (wo *work) finish(state RunState) {
 	}
 	wo.dropSaved()
 	wo.leaveKey()
+	s.forgetEvents(r)
 	if state != Failed {
 		s.ended.Set(queue.Stamp{At: r.Completed, Seq: r.No}, r.No)
 	}

@@ -17,6 +17,8 @@ var (
 	ErrConflict = &queue.Error{Code: "run-conflict", Text: "not possible in this state"}
 	// ErrExists: a run of the id lives: 400. The text is known to clients.
 	ErrExists = &queue.Error{Code: "run-exists", Text: "a workflow already exists, can not initialize a new one with same id"}
+	// ErrEnded: an update came after the end of its run: 409.
+	ErrEnded = &queue.Error{Code: "run-ended", Text: "workflow run is over"}
 	// ErrFull: a run has as many stored notifications as it may have: 429.
 	ErrFull = &queue.Error{Code: "run-full", Text: "too many stored notifications"}
 )

@@ -51,6 +51,9 @@ func (m *model) one() {
 		if rapid.Bool().Draw(t, "flow") {
 			n.Flow, n.Given = &queue.FlowControl{Key: "k", Parallelism: 2}, n.Given|queue.GivenFlow
 		}
+		if rapid.Bool().Draw(t, "keeps") {
+			n.Keep, n.Updates = []string{"e0", "e*"}, []byte(`{"e1":"@.update != @.state"}`)
+		}
 		if len(m.ids) > 0 && rapid.IntRange(0, 3).Draw(t, "invoked") == 0 {
 			n.Invoker = &workflow.Invoker{RunID: m.id(), URL: url, Step: workflow.Step{ID: number, Type: workflow.Invoke, Concurrent: 1}, Open: fmt.Appendf(nil, `{"stepId":%d`, number)}
 		}
@@ -69,9 +72,10 @@ func (m *model) one() {
 		n := await(m.id(), number, event, int64(rapid.IntRange(0, 3000).Draw(t, "timeout")))
 		apply(w, func(e *env.Env, p pair) (workflow.Receipt, error) { return p.s.Await(e, p.q, n) })
 	case 8:
-		n := workflow.Notification{EventID: event, Body: []byte("data")}
+		n := workflow.Notification{EventID: event, Body: []byte(`"data"`)}
 		if rapid.Bool().Draw(t, "one run") {
 			n.RunID = m.id()
+			n.Update = rapid.Bool().Draw(t, "update")
 		}
 		apply(w, func(e *env.Env, p pair) (int, error) {
 			out, err := p.s.Notify(e, p.q, n)
@@ -108,6 +112,9 @@ func (m *model) step(number uint32) {
 	id := m.id()
 	body := rapid.StringMatching(`[a-z]{0,8}`).Draw(m.t, "out")
 	n := step(id, number, body)
+	if rapid.Bool().Draw(m.t, "state") {
+		n.State = []byte(`"` + body + `"`)
+	}
 	before := m.w.run(id)
 	r := m.w.submit(n)[0]
 	if r.Refused != nil {

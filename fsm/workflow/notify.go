@@ -1,78 +1,82 @@
 package workflow
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // Notify wakes the waiters of an event: all of them, or with a RunID those of that run, for which the notification is
-// kept if there are none.
+// kept if there are none. It is also kept for runs that keep the event and do not wait for it.
 func (s *Store) Notify(e *env.Env, q *queue.Store, n Notification) (Notified, error) {
 	if n.EventID == "" {
 		return Notified{}, invalid("an event id is needed")
 	}
-	if n.RunID == "" && !n.Hook {
-		return s.wakeSome(e, q, &n), nil
+	switch {
+	case n.Update:
+		return s.update(e, q, &n)
+	case n.RunID == "" && !n.Hook:
+		return s.notifyAll(e, q, &n), nil
 	}
 	r := s.Find(n.RunID, 0)
 	if r == nil || !r.Active() {
 		return Notified{}, notFound("workflow run %s is over or not known", n.RunID)
 	}
-	var list []*Waiter
+	list := s.waitersFor(r, &n)
+	if n.Hook && len(list) > 1 { // each call of a webhook is for one wait
+		list = list[:1]
+	}
+	if len(list) > 0 {
+		return Notified{Woken: s.wakeAll(e, q, list, n.Body)}, nil
+	}
+	return Notified{Stored: true}, s.save(e, q, r, &n)
+}
+
+// waitersFor returns the waiters of a run that a notification is for, in the order in which they began to wait.
+func (s *Store) waitersFor(r *Run, n *Notification) (list []*Waiter) {
 	for _, w := range s.WaitersOf(r.No) { // of which there are fewer than others may wait for the event
 		if w.EventID == n.EventID && (!n.Hook || w.Step.Type == WaitForWebhook) {
 			list = append(list, w)
 		}
 	}
-	if n.Hook && len(list) > 1 { // each call of a webhook is for one wait
-		list = list[:1]
-	}
-	if len(list) > 0 {
-		return s.wakeAll(e, q, list, n.Body), nil
-	}
-	return Notified{Stored: true}, s.save(e, q, r, &n)
+	return list
 }
 
-// wakeSome wakes as many waiters of an event as its price has counted, of those that began to wait before it was notified.
-func (s *Store) wakeSome(e *env.Env, q *queue.Store, n *Notification) Notified {
-	var list []*Waiter
-	more, until := false, n.Until
-	if until == 0 {
-		until = s.serial + 1
+// notifyAll brings an event to as many runs as its price has counted, of those that kept it or began to wait before it was notified.
+func (s *Store) notifyAll(e *env.Env, q *queue.Store, n *Notification) (out Notified) {
+	until := s.untilOf(n)
+	to := s.recipientsOf(n, s.wakes)
+	for _, r := range to.keepers {
+		s.bring(e, q, r.No, n, &out)
 	}
-	s.eachWaiter(n.EventID, func(w *Waiter) bool {
-		if w.No >= until {
-			return false
-		}
-		if more = s.wakes > 0 && len(list) == s.wakes; more {
-			return false
-		}
-		list = append(list, w)
-		return true
-	})
-	out := s.wakeAll(e, q, list, n.Body)
-	if more {
-		out.More, out.Until = true, until
+	out.Woken = append(out.Woken, s.wakeAll(e, q, to.waiters, n.Body)...)
+	if len(to.keepers) > 0 {
+		slices.SortFunc(out.Woken, func(a, b Woken) int { return cmp.Compare(a.Waiter.No, b.Waiter.No) })
+	}
+	if to.more {
+		out.More, out.Until, out.After = true, until, to.after
 	}
 	return out
 }
 
 // eachWaiter visits those of an event, in the order in which they began to wait.
 func (s *Store) eachWaiter(event string, visit func(*Waiter) bool) {
-	s.events.Ascend(name{text: event}, func(n name, _ struct{}) bool { return n.text == event && visit(s.waiter(n.no)) })
+	s.events.waiters.Ascend(name{text: event}, func(n name, _ struct{}) bool { return n.text == event && visit(s.waiter(n.no)) })
 }
 
-func (s *Store) wakeAll(e *env.Env, q *queue.Store, list []*Waiter, body []byte) (out Notified) {
+func (s *Store) wakeAll(e *env.Env, q *queue.Store, list []*Waiter, body []byte) (woken []Woken) {
 	for _, w := range list {
 		r, _ := s.runs.Get(w.Run)
 		k := s.edit(e, q, r)
 		k.forgetWaiter(w)
 		id := k.wake(w, body, false)
 		k.store()
-		out.Woken = append(out.Woken, Woken{Waiter: w, Message: id, RunID: r.ID, Created: r.Created})
+		woken = append(woken, Woken{Waiter: w, Message: id, RunID: r.ID, Created: r.Created})
 	}
 	s.trim(e, q)
-	return out
+	return woken
 }
 
 // save keeps a notification for a run.

@@ -15,6 +15,8 @@ const (
 	entryWork = 60
 	// lookWork is the work of testing a run against a filter.
 	lookWork = 5
+	// indexWork is the work of a place in an index.
+	indexWork = 10
 	// operation is the work of an operation that finds little to do.
 	operation = 10
 	// entryFrame is the most bytes of the JSON of a step that the store makes itself, without its texts.
@@ -80,6 +82,7 @@ func (s *Store) submission(n *Submission) env.Price {
 		}
 	}
 	p := env.Price{Work: entryWork + 3*bytesWork(body), Growth: entryGrowth(&own, body, n.URL, n.Step.Name, n.CallerIP)}
+	work, told := tellPrice(n)
 	switch n.Kind {
 	case CallSubmission:
 		p.Growth += reserveOfCall(&n.Options)
@@ -87,14 +90,15 @@ func (s *Store) submission(n *Submission) env.Price {
 		if len(own.Header) < len(n.Options.Header) {
 			p.Growth += s.headerGrowth(n)
 		}
+		p.Growth += told
 	case InitSubmission:
-		c := Config{URL: n.URL, Options: n.Options, CallerIP: n.CallerIP, Invoker: n.Invoker}
+		c := Config{URL: n.URL, Options: n.Options, CallerIP: n.CallerIP, Invoker: n.Invoker, Keep: n.Keep}
 		r := Run{ID: n.RunID, Config: &c}
 		r.Reserved = c.reserve()
-		p.Growth = r.size() + idSize + entryGrowth(firstMessageOptions(&n.Options), body, n.URL, n.CallerIP) + 160
-		p.Work += 2*bytesWork(r.size()) + s.ReplacedWork(n.URL, &n.Options)
+		p.Growth = r.size() + declaredSize(n.Updates) + idSize + entryGrowth(firstMessageOptions(&n.Options), body, n.URL, n.CallerIP) + 160
+		p.Work += 2*bytesWork(r.size()) + s.ReplacedWork(n.URL, &n.Options) + indexWork*int64(len(n.Keep))
 	}
-	p.Work += 2 * bytesWork(p.Growth)
+	p.Work += work + 2*bytesWork(p.Growth)
 	return p
 }
 
@@ -136,6 +140,9 @@ func (s *Store) NotifyPrice(_ *env.Env, n *Notification, limit int64) env.Price 
 		if r == nil {
 			return cost
 		}
+		if n.Update {
+			return s.updatePrice(r, n)
+		}
 		waits := 0
 		for _, w := range s.WaitersOf(r.No) {
 			if w.EventID == n.EventID {
@@ -150,9 +157,8 @@ func (s *Store) NotifyPrice(_ *env.Env, n *Notification, limit int64) env.Price 
 		return cost
 	}
 	s.wakes = 0
-	s.eachWaiter(n.EventID, func(w *Waiter) bool {
-		one := wakePrice(w, n.Body)
-		if s.wakes > 0 && (s.wakes == maxWoken || cost.Work+one.Work > limit/2) {
+	s.eachRecipient(n, maxWoken, &cost, func(one env.Price) bool {
+		if s.wakes > 0 && cost.Work+one.Work > limit/2 {
 			return false
 		}
 		cost.Add(one)
@@ -162,14 +168,31 @@ func (s *Store) NotifyPrice(_ *env.Env, n *Notification, limit int64) env.Price 
 	return cost
 }
 
+// eachRecipient adds to cost the work of finding whom a notification reaches, at most so many, and visits the price of each.
+func (s *Store) eachRecipient(n *Notification, most int, cost *env.Price, visit func(env.Price) bool) {
+	to := s.recipientsOf(n, most)
+	cost.Work += int64(to.looked)
+	for _, r := range to.keepers {
+		if !visit(s.bringPrice(r, n)) {
+			return
+		}
+	}
+	for _, w := range to.waiters {
+		if !visit(wakePrice(w, n.Body)) {
+			return
+		}
+	}
+}
+
 // NotifyAllPrice returns the price of Notify after WakeAll: of all waiters, or of so many that it is above the limit.
 func (s *Store) NotifyAllPrice(e *env.Env, n *Notification, limit int64) env.Price {
 	if n.RunID != "" || n.Hook {
 		return s.NotifyPrice(e, n, limit)
 	}
 	cost := env.Price{Work: operation}
-	s.eachWaiter(n.EventID, func(w *Waiter) bool {
-		cost.Add(wakePrice(w, n.Body))
+	most := int(min(limit/entryWork, math.MaxInt32)) + 1 // each of them costs as much at least
+	s.eachRecipient(n, most, &cost, func(one env.Price) bool {
+		cost.Add(one)
 		return cost.Work <= limit
 	})
 	return cost
@@ -204,7 +227,7 @@ func (s *Store) EndPrice(_ *env.Env, n *Ending) env.Price {
 		return env.Price{Work: operation}
 	}
 	size := int64(len(n.Result))
-	cost := env.Price{Work: entryWork * int64(1+s.held(r)), Growth: countedOf(size)}
+	cost := env.Price{Work: entryWork*int64(1+s.held(r)) + indexWork*int64(len(r.Keep)), Growth: countedOf(size)}
 	if r.Invoker != nil && size > 0 {
 		cost.Growth += countedOf(4 * size)
 		cost.Work += 10 * bytesWork(size)
@@ -255,7 +278,8 @@ func (s *Store) scanPrice(f *Filter, n, limit int) env.Price {
 		look += int64(s.runsOf(e.ID))
 	}
 	holds := int64(min(s.open.Len()+s.waiters.Len()+s.saved.Len(), maxHeld))
-	return env.Price{Work: operation + 3*f.size() + lookWork*look + entryWork/2*(int64(min(n, limit))+holds)}
+	keeps := int64(min(s.events.keeps(), queue.MaxKept*min(n, limit)))
+	return env.Price{Work: operation + 3*f.size() + lookWork*look + entryWork/2*(int64(min(n, limit))+holds) + indexWork*keeps}
 }
 
 // runsOf is the number of runs with an id.
@@ -301,8 +325,11 @@ func (s *Store) revivalPrice(r *Run, n *Revival) env.Price {
 	c.Invoker = nil
 	again := Run{ID: n.RunID, Config: &c}
 	again.Reserved = c.reserve()
+	if !n.Restart {
+		again.Data = r.Data
+	}
 	message := queue.MessageGrowth(&c.Options, r.URL, r.CallerIP)
-	p := env.Price{Work: entryWork, Growth: again.size() + idSize}
+	p := env.Price{Work: entryWork + indexWork*int64(len(r.Keep)), Growth: again.size() + idSize}
 	s.Log(r.No, func(pos uint32, e *Entry) bool {
 		p.Work += entryWork / 2
 		p.Growth += e.size() - e.Body.Uncounted()

@@ -236,7 +236,7 @@ func (s *Store) Waiters(event string, p queue.NamePage) (list queue.NameList[*Wa
 	if after, ok := WaiterNumber(p.After); ok {
 		from.no = after + 1
 	}
-	s.events.Ascend(from, func(n name, _ struct{}) bool {
+	s.events.waiters.Ascend(from, func(n name, _ struct{}) bool {
 		if n.text != event {
 			return false
 		}

@@ -1,6 +1,10 @@
 package workflow
 
-import "github.com/trireme-dev/trireme/fsm/queue"
+import (
+	"slices"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
 
 // SubmissionKind says what is submitted.
 type SubmissionKind uint8
@@ -35,7 +39,16 @@ type Submission struct {
 	// started with CommitAs.
 	Commit []byte
 
+	// State is the run's state from this step on, JSON of which null removes it; empty leaves it as it is.
+	State []byte
+	// Updates is the JSON object of the updates that the run accepts, see ReadUpdates: from its start, or from this step on. Empty leaves
+	// them as they are.
+	Updates []byte
+
 	// The rest is of an InitSubmission.
+
+	// Keep are the events that the run keeps, see queue.RunOptions.
+	Keep []string
 
 	Origin Origin
 	// Again: it is the second half of the handshake, and replaces what the run was started with.
@@ -94,8 +107,12 @@ type Notification struct {
 	// Hook: a webhook was called. Only waiters that asked for one are meant, and every miss is the same ErrNotFound.
 	Hook bool
 	Body []byte
-	// Until is for going on: what the Notified before says.
-	Until uint64
+	// Until and After are for going on: what the Notified before says.
+	Until, After uint64
+	// Update: it is an update of the run RunID, which the run's rule for EventID has to accept. UpdateID is the sender's name for it, by which
+	// it is taken once; empty if there is none.
+	Update   bool
+	UpdateID string
 }
 
 // Notified is the result of the operation Notify.
@@ -104,9 +121,41 @@ type Notified struct {
 	Woken []Woken
 	// Stored: the run did not wait, and will find the notification when it does.
 	Stored bool
-	// More: others still wait, of those that began to wait before Until. The caller goes on with the same notification and Until.
-	More  bool
-	Until uint64
+	// More: others still wait, of those that began to wait before Until, or keep it. The caller goes on with the same notification, Until and
+	// After.
+	More         bool
+	Until, After uint64
+	// Kept are the runs that keep the event and did not wait for it.
+	Kept []Keeper
+	// Update says what became of an update, nil of anything else.
+	Update *Verdict
+}
+
+// NobodyHasRoom is the refusal of a notification that reached nobody because no run that keeps the event has room for it, nil of any other.
+func (n *Notified) NobodyHasRoom() error {
+	if len(n.Woken) > 0 || len(n.Kept) == 0 || slices.ContainsFunc(n.Kept, func(k Keeper) bool { return !k.Full }) {
+		return nil
+	}
+	return refusal(ErrFull, "workflow run %s has as many stored notifications as it may have, and nobody else was notified", n.Kept[0].RunID)
+}
+
+// Keeper is a run for which an event is kept; Full if there is no room for it any more.
+type Keeper struct {
+	RunID   string
+	Created int64
+	URL     string
+	Full    bool
+}
+
+// Verdict says whether a run has accepted an update.
+type Verdict struct {
+	// ID is the sender's name for the update, or one that was made.
+	ID                     string
+	Accepted, Deduplicated bool
+	// Version is that of the state that the update was held against.
+	Version uint64
+	// Rule is the run's, and Refused why it did not accept the update.
+	Rule, Refused string
 }
 
 // Woken is a waiter that was notified.

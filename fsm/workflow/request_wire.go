@@ -24,11 +24,17 @@ func (s *Submission) Fields(c *wire.Codec) {
 	c.Int(&s.Depth)
 	c.Text(&s.DedupID)
 	c.Bool(&s.ContentDedup)
-	if c.More(s.Created != 0 || len(s.Commit) > 0) {
+	tells := len(s.State)+len(s.Updates)+len(s.Keep) > 0
+	if c.More(s.Created != 0 || len(s.Commit) > 0 || tells) {
 		c.Varint(&s.Created)
 	}
-	if c.More(len(s.Commit) > 0) { // from the level env.Files on
+	if c.More(len(s.Commit) > 0 || tells) { // from the level env.Files on
 		c.Bytes(&s.Commit)
+	}
+	if c.More(tells) { // from the level env.Files on
+		c.Bytes(&s.State)
+		c.Bytes(&s.Updates)
+		c.Texts(&s.Keep)
 	}
 }
 
@@ -69,8 +75,13 @@ func (n *Notification) Fields(c *wire.Codec) {
 	c.Text(&n.RunID)
 	c.Bool(&n.Hook)
 	c.Bytes(&n.Body)
-	if c.More(n.Until != 0) {
+	if c.More(n.Until != 0 || n.After != 0 || n.Update) {
 		c.Uvarint(&n.Until)
+	}
+	if c.More(n.After != 0 || n.Update) { // from the level env.Files on
+		c.Uvarint(&n.After)
+		c.Bool(&n.Update)
+		c.Text(&n.UpdateID)
 	}
 }
 
@@ -78,10 +89,34 @@ func (n *Notification) Fields(c *wire.Codec) {
 func (n *Notified) Fields(c *wire.Codec) {
 	wire.Records(c, &n.Woken)
 	c.Bool(&n.Stored)
-	if c.More(n.More) {
+	tells := n.After != 0 || len(n.Kept) > 0 || n.Update != nil
+	if c.More(n.More || tells) {
 		c.Bool(&n.More)
 		c.Uvarint(&n.Until)
 	}
+	if c.More(tells) { // from the level env.Files on
+		c.Uvarint(&n.After)
+		wire.Records(c, &n.Kept)
+		wire.Optional(c, &n.Update)
+	}
+}
+
+// Fields codes the value in its wire format.
+func (k *Keeper) Fields(c *wire.Codec) {
+	c.Text(&k.RunID)
+	c.Varint(&k.Created)
+	c.Text(&k.URL)
+	c.Bool(&k.Full)
+}
+
+// Fields codes the value in its wire format.
+func (v *Verdict) Fields(c *wire.Codec) {
+	c.Text(&v.ID)
+	c.Bool(&v.Accepted)
+	c.Bool(&v.Deduplicated)
+	c.Uvarint(&v.Version)
+	c.Text(&v.Rule)
+	c.Text(&v.Refused)
 }
 
 // Fields codes the value in its wire format.

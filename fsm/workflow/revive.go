@@ -96,6 +96,7 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	k := &work{s, e, q, r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
+	s.findByEvents(r)
 	if n.Restart {
 		k.restart(old, n)
 	} else {
@@ -127,10 +128,16 @@ func withFirstDelivery(own *queue.Options, asked *queue.Options) *queue.Options 
 	return detached(&o)
 }
 
-// resume takes the whole log. What was delivered stays so; the rest is delivered again, and so are plans of which nothing
+// resume takes the whole log, and what its steps have said of the run. What was delivered stays so; the rest is delivered again, and so are plans of which nothing
 // is under way that could bring their result.
 func (wo *work) resume(old *Run, n *Revival) {
 	s, no := wo.s, wo.r.No
+	if old.Data != nil {
+		wo.change(func(d *Data) {
+			*d = *old.Data
+			d.Accepted = nil // they are gone with what was kept
+		})
+	}
 	for pos, from := range s.log(old.No) {
 		c := *from
 		c.ID, c.Errors, c.Reserved = wo.q.NewID(wo.e), nil, 0

@@ -83,6 +83,9 @@ type Config struct {
 	CallerIP string
 	// Invoker is set if another run waits for this one.
 	Invoker *Invoker
+	// Keep are the events that the run keeps, as queue.RunOptions names them. Updates are those that it accepts until a step says otherwise.
+	Keep    []string
+	Updates []Rule
 }
 
 // Invoker is the step of another run that invoked a run.
@@ -128,6 +131,8 @@ type Run struct {
 	Reserved int64
 	// Hold says why nothing of it is delivered.
 	Hold Hold
+	// Data is what its steps have said of it, nil if they have said nothing.
+	Data *Data
 
 	latest int64 // see Latest
 	bytes  int64 // of it and its log
@@ -224,6 +229,10 @@ func (co *Config) Fields(c *wire.Codec) {
 	wire.Uint(c, &co.Origin)
 	c.Text(&co.CallerIP)
 	wire.Optional(c, &co.Invoker)
+	if c.More(len(co.Keep)+len(co.Updates) > 0) { // from the level env.Files on
+		c.Texts(&co.Keep)
+		wire.List(c, &co.Updates, 2)
+	}
 }
 
 // Fields codes the value in its wire format.
@@ -255,11 +264,13 @@ func (r *Run) Fields(c *wire.Codec) {
 	wire.Optional(c, &r.Callback)
 	r.Dead.Fields(c)
 	c.Uvarint(&r.RanAs)
-	if c.More(r.Reserved != 0 || r.Hold != NotHeld) {
+	extended := r.Hold != NotHeld || r.Data != nil
+	if c.More(r.Reserved != 0 || extended) {
 		c.Varint(&r.Reserved)
 	}
-	if c.More(r.Hold != NotHeld) { // from the level env.Files on
+	if c.More(extended) { // from the level env.Files on
 		wire.Enum(c, &r.Hold, holds)
+		wire.Optional(c, &r.Data)
 	}
 }
 

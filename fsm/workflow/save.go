@@ -145,6 +145,7 @@ func (s *Store) loadRun(in *wire.Reader) error {
 		if r.Hold == HeldPaused {
 			s.paused.Set(r.No, struct{}{})
 		}
+		s.findByEvents(r)
 	case r.Dead != queue.Stamp{}:
 		s.dead.Set(r.Dead, r.No)
 	default:

@@ -16,6 +16,7 @@ import (
 func told(s *workflow.Store, r *workflow.Run) string {
 	var b strings.Builder
 	fmt.Fprint(&b, r.No, r.ID, r.Created, r.State, r.Entries, r.Completed, r.HasResult, string(r.Result.Bytes()), r.Latest(), r.URL, r.Labels, r.CallerIP)
+	fmt.Fprintf(&b, " %q %+v %+v", r.Keep, r.Rules(), r.Data)
 	s.Log(r.No, func(pos uint32, e *workflow.Entry) bool {
 		fmt.Fprint(&b, "\n", pos, e.ID, e.Kind, e.Step, e.Created, e.FirstAt, string(e.Body.Bytes()), e.URL, e.State, e.Retried, len(e.Errors))
 		if result, ok := s.ResultOf(r.No, e.Number()); ok {
@@ -85,7 +86,11 @@ func TestSealedRunsReadAlike(t *testing.T) {
 				alive = slices.DeleteFunc(alive, func(other string) bool { return other == id })
 				continue
 			}
-			w.submit(step(id, steps[id], strings.Repeat("x", r.IntN(2)*r.IntN(3000))))
+			n := step(id, steps[id], strings.Repeat("x", r.IntN(2)*r.IntN(3000)))
+			if steps[id] == 2 {
+				n.State, n.Updates = fmt.Appendf(nil, `{"of":%q}`, id), []byte(`{"add":"@.update > @.state.left"}`)
+			}
+			w.submit(n)
 		case n < 75:
 			w.advance()
 		case n < 92 && len(w.running) > 0:

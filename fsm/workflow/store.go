@@ -19,11 +19,11 @@ type Store struct {
 	runs        *cow.BTree[uint64, *Run]
 	names       *cow.BTree[name, struct{}] // runs by id
 	entries     *cow.BTree[place, *Entry]
-	ids         *cow.BTree[uint64, place]       // entries by the Seq of their message
-	marks       *cow.BTree[mark, uint64]        // what happens once
-	open        *cow.BTree[place, struct{}]     // entries that are still to be delivered
-	waiters     *cow.BTree[uint64, *Waiter]     // by number
-	events      *cow.BTree[name, struct{}]      // waiters by event
+	ids         *cow.BTree[uint64, place]   // entries by the Seq of their message
+	marks       *cow.BTree[mark, uint64]    // what happens once
+	open        *cow.BTree[place, struct{}] // entries that are still to be delivered
+	waiters     *cow.BTree[uint64, *Waiter] // by number
+	events      eventIndex
 	waiting     *cow.BTree[runKey, struct{}]    // waiters by run
 	ends        *cow.BTree[queue.Stamp, uint64] // waiters by deadline
 	saved       *cow.BTree[runKey, *Saved]      // by run, in the order in which they came
@@ -46,7 +46,7 @@ type Store struct {
 // bounds are what an apply may still do.
 type bounds struct {
 	trimmable int   // how many records the next trim may remove
-	wakes     int   // waiters that this apply may wake, see NotifyPrice
+	wakes     int   // waiters and keepers that this apply may bring an event to, see NotifyPrice
 	most      int64 // bytes that may count, see SetRoom
 }
 
@@ -59,7 +59,7 @@ type place struct {
 // runKey is a waiter, or a stored notification, of a run.
 type runKey struct{ run, no uint64 }
 
-// name is a run by its id, or a waiter by its event.
+// name is a run by its id or by an event that it keeps, or a waiter by its event.
 type name struct {
 	text string
 	no   uint64
@@ -97,7 +97,7 @@ func New() *Store {
 		settings: formerSettings(),
 		runs:     byNumber[*Run](), names: byName(), entries: byPlace[*Entry](), ids: byNumber[place](),
 		marks: cow.NewBTree[mark, uint64](func(m mark) uint64 { return m.run }, compareMarks),
-		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: byName(), waiting: byRunKey[struct{}](),
+		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: eventIndex{byName(), byName(), byName()}, waiting: byRunKey[struct{}](),
 		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](),
 		keyed: byKey(), paused: byNumber[struct{}](), bulk: queue.NewBulkTable(), bounds: bounds{most: queue.Unlimited},
 		no: storeNumbers.Add(1),
@@ -122,7 +122,7 @@ func (s *Store) Fork() *Store {
 	f := *s
 	f.runs, f.names, f.entries, f.ids = s.runs.Snapshot(), s.names.Snapshot(), s.entries.Snapshot(), s.ids.Snapshot()
 	f.marks, f.open = s.marks.Snapshot(), s.open.Snapshot()
-	f.waiters, f.events, f.waiting, f.ends = s.waiters.Snapshot(), s.events.Snapshot(), s.waiting.Snapshot(), s.ends.Snapshot()
+	f.waiters, f.events, f.waiting, f.ends = s.waiters.Snapshot(), s.events.fork(), s.waiting.Snapshot(), s.ends.Snapshot()
 	f.saved, f.dead, f.ended, f.deletedRuns = s.saved.Snapshot(), s.dead.Snapshot(), s.ended.Snapshot(), s.deletedRuns.Snapshot()
 	f.bulk, f.past = s.bulk.Fork(), s.past.fork()
 	f.keyed, f.paused = s.keyed.Snapshot(), s.paused.Snapshot()

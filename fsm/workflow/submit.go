@@ -49,8 +49,13 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if n := s.held(r); n >= maxHeld {
 		return Receipt{Refused: heldLimitError(r.ID)}
 	}
+	says, wrong := readTold(n)
+	if wrong != nil {
+		return Receipt{Refused: wrong}
+	}
 	k := s.edit(e, q, r)
 	added := k.append(k.entry(n))
+	k.tell(n, says)
 	k.store()
 	return Receipt{ID: added.ID, RunID: ownedText(r.ID), Created: r.Created}
 }
@@ -166,6 +171,9 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if err != nil {
 		return Receipt{Refused: err}
 	}
+	if err := n.checkRunOptions(); err != nil {
+		return Receipt{Refused: err}
+	}
 	var parent *Run
 	if n.Invoker != nil {
 		won, err := Receipt{}, (*queue.Error)(nil)
@@ -204,6 +212,7 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	k := &work{s, e, q, r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
+	s.findByEvents(r)
 	first := k.append(k.first(n))
 	k.store()
 	q.RememberRun(p, first.ID, e.Now)
@@ -229,9 +238,27 @@ func (wo *work) first(n *Submission) *Entry {
 	return out
 }
 
+// checkRunOptions refuses the start of a run that asks for what can't be.
+func (s *Submission) checkRunOptions() *queue.Error {
+	if len(s.Keep) > 0 {
+		if wrong := queue.WrongKept(s.Keep); wrong != "" {
+			return invalid("invalid keep-events: %s", wrong)
+		}
+	}
+	if len(s.Updates) > 0 {
+		if _, wrong := ReadUpdates(s.Updates); wrong != nil {
+			return wrong
+		}
+	}
+	return nil
+}
+
 // config returns the configuration of the run that a submission starts.
 func (s *Submission) config(e *env.Env, parent *Run) *Config {
-	c := &Config{URL: s.URL, Options: s.Options, Features: s.Features, Origin: s.Origin, CallerIP: s.CallerIP}
+	c := &Config{URL: s.URL, Options: s.Options, Features: s.Features, Origin: s.Origin, CallerIP: s.CallerIP, Keep: s.Keep}
+	if len(s.Updates) > 0 {
+		c.Updates, _ = ReadUpdates(s.Updates) // which were checked
+	}
 	c.Given &^= queue.GivenDelay | queue.GivenNotBefore | queue.GivenCallback | queue.GivenQueue
 	c.Options = pickOptions(&c.Options, c.Given)
 	c.SaltRedaction(e)
@@ -260,6 +287,7 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	k := s.edit(e, q, old)
 	k.count(-old.size() - entry.size())
 	k.addUncounted(-entry.Body.Uncounted())
+	s.forgetEvents(old)
 	q.Drop(e, entry.ID)
 	k.r.Config = detached(n.config(e, nil))
 	k.r.Config.Invoker = old.Invoker
@@ -275,6 +303,13 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 		k.r.CommitAs, k.r.Given = old.CommitAs, k.r.Given|old.Given&queue.GivenCommit
 	}
 	k.r.Gather, k.r.Given = old.Gather, k.r.Given&^queue.GivenGather|old.Given&queue.GivenGather
+	if len(k.r.Keep) == 0 {
+		k.r.Keep = old.Keep
+	}
+	if len(n.Updates) == 0 {
+		k.r.Config.Updates = old.Config.Updates
+	}
+	s.findByEvents(k.r)
 	first := k.first(n)
 	first.ID, first.Created = entry.ID, entry.Created
 	k.dispatch(place{old.No, 0}, first)

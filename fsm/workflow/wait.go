@@ -57,7 +57,7 @@ func deadline(now, timeout int64) int64 { return min(now+min(timeout, maxDeadlin
 func (wo *work) register(w *Waiter) {
 	s := wo.s
 	s.waiters.Set(w.No, w)
-	s.events.Set(name{w.EventID, w.No}, struct{}{})
+	s.events.waiters.Set(name{w.EventID, w.No}, struct{}{})
 	s.waiting.Set(runKey{w.Run, w.No}, struct{}{})
 	s.ends.Set(queue.Stamp{At: w.Deadline, Seq: w.No}, w.No)
 	wo.r.touch(w.Created)
@@ -68,7 +68,7 @@ func (wo *work) register(w *Waiter) {
 func (wo *work) forgetWaiter(w *Waiter) {
 	s := wo.s
 	s.waiters.Delete(w.No)
-	s.events.Delete(name{w.EventID, w.No})
+	s.events.waiters.Delete(name{w.EventID, w.No})
 	s.waiting.Delete(runKey{w.Run, w.No})
 	s.ends.Delete(queue.Stamp{At: w.Deadline, Seq: w.No})
 	wo.count(-w.size())

@@ -33,7 +33,7 @@ const (
 
 func (r *Run) size() int64 {
 	n := r.Reserved + int64(runCost+len(r.ID)+r.Result.Len())
-	n += optionsSize(&r.Options)
+	n += optionsSize(&r.Options) + keptSize(r.Keep) + rulesSize(r.Config.Updates) + r.Data.size()
 	if f := r.Fault; f != nil {
 		n += int64(200+len(f.Response.Body)+len(f.Error)) + 64*int64(len(f.Response.Header))
 	}

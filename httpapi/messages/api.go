@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -216,6 +217,7 @@ var statuses = []struct {
 	{runs.ErrRefused, http.StatusPreconditionFailed},
 	{runs.ErrExists, http.StatusBadRequest},
 	{runs.ErrConflict, http.StatusBadRequest},
+	{runs.ErrEnded, http.StatusConflict},
 	{runs.ErrFull, http.StatusTooManyRequests},
 }
 

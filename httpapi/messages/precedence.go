@@ -30,18 +30,24 @@ func (a *API) knows(o *queue.Options) bool {
 
 // atLevel refuses what needs a feature level that is not in force.
 func (a *API) atLevel(ctx context.Context, since env.Level) error {
+	known, err := a.reaches(ctx, since)
+	if err == nil && !known {
+		err = queue.LevelRule()
+	}
+	return err
+}
+
+// reaches reports whether a feature level is in force.
+func (a *API) reaches(ctx context.Context, since env.Level) (bool, error) {
 	if since <= env.Base || uint32(since) <= a.level.reached.Load() {
-		return nil
+		return true, nil
 	}
 	var level env.Level
-	if _, err := a.Engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) { level = v.Level() }); err != nil {
-		return err
-	}
-	if level < since {
-		return queue.LevelRule()
+	if _, err := a.Engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) { level = v.Level() }); err != nil || level < since {
+		return false, err
 	}
 	a.level.reached.Store(uint32(level))
-	return nil
+	return true, nil
 }
 
 // tenantShare is a tenant of a queue or a flow-control key.

@@ -6,51 +6,58 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// commitMember is the member of a step's result that has its commands.
-const commitMember = "svcCommit"
+// brought are the members of a step's result that mean something to the run: its commands, the run's state, and the updates that it accepts.
+type brought struct {
+	Commit  json.RawMessage `json:"svcCommit"`
+	State   json.RawMessage `json:"svcState"`
+	Updates json.RawMessage `json:"svcUpdates"`
+}
 
-// commitOf returns the commands that the result of a step brings, nil if it has none. SDKs write results as texts.
-func commitOf(body []byte) []byte {
-	if !bytes.Contains(body, []byte(commitMember)) { // as most
-		return nil
+// readBrought reads what the result of a step brings. SDKs write results as texts.
+func readBrought(body []byte) (b brought) {
+	if !bytes.Contains(body, []byte("svcCommit")) && !bytes.Contains(body, []byte("svcState")) && !bytes.Contains(body, []byte("svcUpdates")) { // as most
+		return b
 	}
 	var step stepBody
-	var result struct {
-		Commit json.RawMessage `json:"svcCommit"`
-	}
 	var text string
 	if json.Unmarshal(body, &step) != nil {
-		return nil
+		return b
 	}
 	if json.Unmarshal(step.Out, &text) == nil {
 		step.Out = json.RawMessage(text)
 	}
-	if json.Unmarshal(step.Out, &result) != nil {
-		return nil
+	if json.Unmarshal(step.Out, &b) != nil {
+		return brought{}
 	}
-	return result.Commit
+	if len(b.State) > 0 {
+		var state bytes.Buffer
+		json.Compact(&state, b.State) // which was read before
+		b.State = state.Bytes()
+	}
+	return b
 }
 
-// keepKnown drops the commands of steps, and options that are new, below the level env.Files, where no run can have asked for them, and
+// keepKnown drops what steps bring, and options that are new, below the level env.Files, where no run can have asked for them, and
 // where there may be nodes that can't read them.
 func (a *API) keepKnown(ctx context.Context, items []workflow.Submission) error {
-	if !slices.ContainsFunc(items, func(n workflow.Submission) bool { return len(n.Commit) > 0 || n.Options.Since() > env.Base }) {
+	if !slices.ContainsFunc(items, func(n workflow.Submission) bool {
+		return n.Options.Since() > env.Base || n.Kind == workflow.StepSubmission && len(n.Commit)+len(n.State)+len(n.Updates) > 0
+	}) {
 		return nil
 	}
-	var level env.Level
-	if _, err := a.Engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) { level = v.Level() }); err != nil {
-		return err
-	}
+	known, err := a.KnowsFiles(ctx)
 	for i := range items {
-		if level < env.Files {
-			items[i].Commit = nil
-			items[i].Options.DropNew()
+		n := &items[i]
+		if known {
+			break
+		}
+		n.Options.DropNew()
+		if n.Kind == workflow.StepSubmission {
+			n.Commit, n.State, n.Updates = nil, nil, nil
 		}
 	}
-	return nil
+	return err
 }

@@ -51,6 +51,13 @@ type woken struct {
 	Deduplicated bool   `json:"deduplicated"`
 }
 
+// keptFor is a run that did not wait for the event and keeps it, or has no room for it. Its waiter names nothing but the run and its workflow.
+type keptFor struct {
+	woken
+	Kept  bool   `json:"kept"`
+	Error string `json:"error,omitempty"`
+}
+
 // notify answers /v2/notify/{eventId} and, for one run, /v2/notify/{runId}/{eventId}.
 func (re *request) notify() error {
 	n := workflow.Notification{EventID: re.Plain(1)}
@@ -64,17 +71,35 @@ func (re *request) notify() error {
 	if n.Body, err = re.body(); err != nil {
 		return err
 	}
-	all := []woken{}
+	var all workflow.Notified
 	for more := true; more; {
 		out, err := propose(re, fsm.NotifyEvent, n)
 		if err != nil {
 			return err
 		}
-		for _, one := range out.Woken {
-			all = append(all, woken{Waiter: re.renderWaiter(one.Waiter), MessageID: one.Message.String(), RunID: one.RunID, Created: one.Created})
-		}
-		more, n.Until = out.More, out.Until
+		all.Woken, all.Kept = append(all.Woken, out.Woken...), append(all.Kept, out.Kept...)
+		more, n.Until, n.After = out.More, out.Until, out.After
 	}
-	re.answer(http.StatusOK, all)
+	if err := all.NobodyHasRoom(); err != nil {
+		return err
+	}
+	re.answer(http.StatusOK, re.notified(&all))
 	return nil
+}
+
+// notified returns the answer to a notify: the runs that it has woken, and behind them those that keep the event.
+func (a *API) notified(n *workflow.Notified) []any {
+	all := []any{}
+	for _, one := range n.Woken {
+		all = append(all, woken{Waiter: a.renderWaiter(one.Waiter), MessageID: one.Message.String(), RunID: one.RunID, Created: one.Created})
+	}
+	for _, k := range n.Kept {
+		run := a.renderWaiter(&workflow.Waiter{URL: k.URL, RunID: k.RunID})
+		one := keptFor{woken: woken{Waiter: run, RunID: k.RunID, Created: k.Created}, Kept: !k.Full}
+		if k.Full {
+			one.Error = "the run has as many stored notifications as it may have"
+		}
+		all = append(all, one)
+	}
+	return all
 }

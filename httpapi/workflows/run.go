@@ -22,6 +22,7 @@ type runLog struct {
 	Labels                 []string    `json:"labels,omitempty"`
 	FlowControlKey         string      `json:"flowControlKey,omitempty"`
 	CommitAs               string      `json:"commitAs,omitempty"`
+	StateVersion           uint64      `json:"stateVersion,omitempty"`
 	Debounce               string      `json:"debounce,omitempty"`
 	Singleton              string      `json:"singleton,omitempty"`
 	OnFailure              string      `json:"onFailure,omitempty"`
@@ -72,6 +73,9 @@ func renderHead(store *workflow.Store, run *workflow.Run, show view.Redactor) *r
 	}
 	n.Debounce, _, n.Singleton = view.Gathers(&run.Options)
 	n.OnFailure = view.AtEnd(&run.Options)
+	if run.Data != nil {
+		n.StateVersion = run.Data.Version
+	}
 	if run.HasResult {
 		text := show.Text(run.Result.Bytes())
 		n.WorkflowRunResponse = &text

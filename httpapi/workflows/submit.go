@@ -73,7 +73,7 @@ func (a *API) submission(ctx context.Context, m *messages.RunItem) (n workflow.S
 	}
 	switch {
 	case h.Is("workflow-init"):
-		return n, a.readStart(&n, h)
+		return n, a.readStart(ctx, &n, h)
 	case strings.EqualFold(h.Field("workflow-calltype"), "toCallback"):
 		return n, a.readCall(ctx, &n, h)
 	}
@@ -85,7 +85,8 @@ func (a *API) submission(ctx context.Context, m *messages.RunItem) (n workflow.S
 		return n, err
 	}
 	n.Step = step.Step
-	n.Commit = commitOf(m.Body)
+	b := readBrought(m.Body)
+	n.Commit, n.State, n.Updates = b.Commit, b.State, b.Updates
 	if step.until > 0 && n.Options.Given&queue.GivenNotBefore != 0 { // the header is rounded to whole seconds
 		n.Options.NotBefore = max(n.Options.NotBefore, step.until)
 	}
@@ -108,7 +109,12 @@ func features(values []string) (f workflow.Features) {
 }
 
 // readStart reads what starts a run.
-func (a *API) readStart(n *workflow.Submission, h *messages.Headers) error {
+func (a *API) readStart(ctx context.Context, n *workflow.Submission, h *messages.Headers) error {
+	own, err := a.RunOptions(ctx, h, &n.Options)
+	if err != nil {
+		return err
+	}
+	n.Keep, n.Updates = own.Keep, []byte(own.Updates)
 	n.Kind = workflow.InitSubmission
 	if !olderSDK(h) {
 		n.Features |= workflow.Singleton

@@ -113,11 +113,15 @@ func (re *request) plainStart(url string, h *messages.Headers, body []byte) (n w
 	if err := re.Commits(re.r, re.Query, h, &o, &re.judged); err != nil {
 		return n, err
 	}
+	own, err := re.RunOptions(re.r.Context(), h, &o)
+	if err != nil {
+		return n, err
+	}
 	re.clean(&o, ofCaller)
 	o = o.InTrace(h.Trace())
 	n = workflow.Submission{
 		Kind: workflow.InitSubmission, URL: url, RunID: h.Field("workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(re.r),
-		Origin: workflow.FromREST,
+		Origin: workflow.FromREST, Keep: own.Keep, Updates: []byte(own.Updates),
 	}
 	if n.DedupID, n.ContentDedup, err = h.Dedup(); err != nil {
 		return n, err

@@ -101,7 +101,7 @@ var Rules = []Rule{
 	{
 		Folder: "fsm/workflow",
 		Use:    "workflow runs: steps, waits, failures",
-		May:    []string{"fsm/cow", "fsm/env", "fsm/queue", "fsm/payload", "fsm/saving", "fsm/sealed", "fsm/wire"},
+		May:    []string{"fsm/cow", "fsm/env", "fsm/jsondoc", "fsm/queue", "fsm/payload", "fsm/saving", "fsm/sealed", "fsm/wire"},
 	},
 	{
 		Folder: "fsm/queue",

@@ -24,10 +24,10 @@ var runs = []Fault{
 		[]Edit{
 			{
 				"fsm/workflow/notify.go",
-				`		return s.wakeSome(e, q, &n), nil
+				`		return s.notifyAll(e, q, &n), nil
 `,
 				`		if len(s.Waiters(n.EventID, queue.NamePage{Limit: 1}).Elements) > 0 {
-			return s.wakeSome(e, q, &n), nil
+			return s.notifyAll(e, q, &n), nil
 		}
 		list, _, _ := s.Runs(&Filter{}, Page{Limit: 1000})
 		for _, r := range list {

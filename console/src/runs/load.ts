@@ -3,9 +3,9 @@ import { useRef } from "preact/hooks";
 import { found, json } from "../api";
 import { type Load, useLoad } from "../ui/load";
 import { firstOpen, type TimedGroup } from "../waterfall/run";
-import type { RunSteps, Why } from "./reply";
+import type { RunSteps, State, Why } from "./reply";
 
-export type Loaded = { run: RunSteps | null; why: Why | null; skew: number };
+export type Loaded = { run: RunSteps | null; why: Why | null; state: State | null; skew: number };
 
 /** useRun loads a run, and again what may have changed of it while somebody looks. */
 export function useRun(id: string): Load<Loaded> {
@@ -21,7 +21,8 @@ export function useRun(id: string): Load<Loaded> {
         run?.workflowState === "RUN_STARTED" || run?.workflowState === "RUN_FAILED"
           ? await json<Why>(`${path}/explain`, { poll }).catch(() => null)
           : null;
-      last.current = { run, why, skew: run ? steady(run.now - Date.now(), last.current?.skew) : 0 };
+      const state = run?.stateVersion ? await found<State>(`${path}/state`, poll).catch(() => null) : null;
+      last.current = { run, why, state, skew: run ? steady(run.now - Date.now(), last.current?.skew) : 0 };
       return last.current;
     },
     [id],

@@ -15,6 +15,8 @@ export type RunSteps = Omit<Run, "steps"> & {
   first: number;
   cursor?: string;
 };
+/** State is what the steps of a run have set, with the updates that it accepts. */
+export type State = Messages["RunStateValue"];
 export type Why = Messages["RunExplanation"];
 export const what = (s: Step) => s.stepName || s.stepType || "step";
 

@@ -11,6 +11,7 @@ import { Started } from "./acts";
 import { type Loaded as Data, useRun } from "./load";
 import { Notify } from "./notify";
 import type { RunSteps } from "./reply";
+import { StateOf } from "./state";
 import { Steps } from "./steps";
 import { Why } from "./why";
 
@@ -62,6 +63,7 @@ function Found({ id, run, of, again }: { id: string; run: RunSteps; of: Data; ag
       <Card title="Steps">
         <Steps id={id} run={run} why={of.why} now={now} wake={open} again={again} />
       </Card>
+      {of.state && <StateOf state={of.state} />}
       {run.workflowRunResponse !== undefined && (
         <Card title="Result">
           <Body label="Result" text={run.workflowRunResponse} />

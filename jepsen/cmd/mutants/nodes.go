@@ -67,12 +67,25 @@ var experiments = map[string]experiment{
 	mutant.FeedLosesNumber:      triggers,
 	mutant.LanesByChange:        triggers,
 	mutant.OldValueIsThatNow:    triggers,
+	mutant.StateOfRepeatedStep:  states,
+	mutant.StateOfRefusedStep:   states,
+	mutant.UpdatePastItsRule:    states,
+	mutant.UpdateTwice:          states,
+	mutant.KeptEventTwice:       states,
 }
 
 // triggers has counters be changed and told, while deliveries fail and leaders are killed.
 var triggers = experiment{"triggers", []string{"--egress-allow", "127.0.0.0/8"}, func(ctx context.Context, c *testcluster.Cluster) error {
 	_, err := deliveries.Triggers{
 		Cluster: c, Label: "triggers", Changes: 300, Clients: 8, Failing: 30, KillEvery: time.Second, Down: 300 * time.Millisecond, Patience: 30 * time.Second,
+	}.Run(ctx)
+	return err
+}}
+
+// states has runs set their state and take updates while calls fail and leaders are killed.
+var states = experiment{"states", []string{"--egress-allow", "127.0.0.0/8"}, func(ctx context.Context, c *testcluster.Cluster) error {
+	_, err := runs.States{
+		Cluster: c, Label: "states", Runs: 40, Failing: 20, KillEvery: time.Second, Down: 300 * time.Millisecond, Patience: 30 * time.Second,
 	}.Run(ctx)
 	return err
 }}

@@ -27,6 +27,9 @@ func TestShort(t *testing.T) {
 		{"commits", func() (fmt.Stringer, error) {
 			return Commits{Cluster: c, Label: "commits", Runs: 60, Failing: 30, KillEvery: time.Second, Down: short, Patience: patience}.Run(ctx)
 		}},
+		{"states", func() (fmt.Stringer, error) {
+			return States{Cluster: c, Label: "states", Runs: 40, Failing: 20, KillEvery: time.Second, Down: short, Patience: patience}.Run(ctx)
+		}},
 		{"race", func() (fmt.Stringer, error) {
 			return Race{Cluster: c, Label: "race", Runs: 30, Group: 5, Timeout: 8 * time.Second, Patience: patience}.Run(ctx)
 		}},
