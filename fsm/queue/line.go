@@ -55,6 +55,14 @@ func waits(t *lineTree, of uint64) bool {
 	return ok
 }
 
+// lineMembers are the members of a line, by lists.
+func lineMembers(t *lineTree, of uint64) (list []uint64) {
+	for m, ok := from(t, inLine{of: of}); ok; m, ok = from(t, inLine{of: of, list: m.list, seq: m.seq + 1}) {
+		list = append(list, m.seq)
+	}
+	return list
+}
+
 // heads calls f for the oldest member of each priority of a share.
 func heads(t *lineTree, of, share uint64, f func(inLine)) {
 	at := inLine{of: of, list: listOf(share, 0)}

@@ -15,7 +15,7 @@ func (s *Store) singleton(e *env.Env, c *Content) (live Published, done bool) {
 	}
 	switch c.Gather.Mode {
 	case SingletonCancel:
-		for _, seq := range append(s.members(s.places.backlog, no), s.members(s.places.slots, no)...) {
+		for _, seq := range append(lineMembers(s.places.backlog, no), s.members(s.places.slots, no)...) {
 			s.cancel(e, seq)
 		}
 	case SingletonSkip, SingletonAttach:
@@ -35,8 +35,8 @@ func (s *Store) liveOf(queue uint64) *Message {
 			return m
 		}
 	}
-	if seq, ok := first(s.places.backlog, queue); ok {
-		m, _ := s.messages.Get(seq)
+	if next, ok := s.nextIn(s.places.backlog, queue); ok {
+		m, _ := s.messages.Get(next.seq)
 		return m
 	}
 	return nil
@@ -60,7 +60,7 @@ func (s *Store) leaveSingleton(m *Message) {
 		return
 	}
 	q, ok := s.queues.byNo.Get(m.queue)
-	if _, waits := first(s.places.backlog, m.queue); !ok || waits || s.places.taken(m.queue) > 0 {
+	if !ok || waits(s.places.backlog, m.queue) || s.places.taken(m.queue) > 0 {
 		return
 	}
 	s.queues.byNo.Delete(q.no)
