@@ -202,6 +202,8 @@ DELETE /v2/workflows/runs
 GET /v2/workflows/runs/{workflowRunId}
 DELETE /v2/workflows/runs/{workflowRunId}
 GET /v2/workflows/runs/{workflowRunId}/explain
+GET /v2/workflows/runs/{workflowRunId}/state
+POST /v2/workflows/runs/{workflowRunId}/updates/{name}
 GET /v2/workflows/runs/{workflowRunId}/steps
 GET /v2/workflows/runs/{workflowRunId}/steps/{stepId}
 GET /v2/workflows/logs
