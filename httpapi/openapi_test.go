@@ -203,6 +203,8 @@ GET /v2/workflows/runs/{workflowRunId}
 DELETE /v2/workflows/runs/{workflowRunId}
 GET /v2/workflows/runs/{workflowRunId}/explain
 POST /v2/workflows/runs/{workflowRunId}/resume
+GET /v2/workflows/runs/{workflowRunId}/state
+POST /v2/workflows/runs/{workflowRunId}/updates/{name}
 GET /v2/workflows/runs/{workflowRunId}/steps
 GET /v2/workflows/runs/{workflowRunId}/steps/{stepId}
 GET /v2/workflows/logs

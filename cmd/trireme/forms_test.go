@@ -28,7 +28,7 @@ var reading = map[string]string{
 
 // acting are the last words of commands that change something, or whose output is no list.
 var acting = strings.Fields("add cancel create defaults delete drain health notify pause pin publish redis remove replace reset reset-password restart " +
-	"resume retry revoke rotate rotate-signing-keys run set stop transfer-leader trigger unpin upsert use")
+	"resume retry revoke rotate rotate-signing-keys run set state stop transfer-leader trigger unpin update upsert use")
 
 // mayBeEmpty are the lists that have nothing in the script, and what has no name.
 var mayBeEmpty = []string{"context list", "databases limit", "recover"}

@@ -116,7 +116,8 @@ var settings = []claim{
 	}},
 	{"WP-15.10", func(t *testing.T, w *world) { // a token for everything but webhooks
 		for _, path := range []string{"GET /v2/workflows/logs", "GET /v2/workflows/events", "GET /v2/waiters/x", "POST /v2/notify/x", "POST /v2/wait/x", "GET /v2/workflows/dlq", "DELETE /v2/workflows/runs",
-			"POST /v2/workflows/dlq/resume", "POST /v2/trigger/http://x", "GET /v2/workflows/runs/x", "GET /v2/workflows/runs/x/explain", "GET /v2/workflows/runs/x/steps", "GET /v2/workflows/runs/x/steps/0"} {
+			"POST /v2/workflows/dlq/resume", "POST /v2/trigger/http://x", "GET /v2/workflows/runs/x", "GET /v2/workflows/runs/x/explain", "GET /v2/workflows/runs/x/steps", "GET /v2/workflows/runs/x/steps/0",
+			"GET /v2/workflows/runs/x/state", "POST /v2/workflows/runs/x/updates/y"} {
 			method, target, _ := strings.Cut(path, " ")
 			status, _ := w.try(method, target, map[string]string{"Authorization": "Bearer none"}, "")
 			w.true(status == 401, "%s: status %d", path, status)
