@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -601,4 +602,31 @@ func TestPassesAreCountedAgain(t *testing.T) {
 	if plain, moved := order(0), order(maxPass); !slices.Equal(plain, moved) {
 		t.Errorf("%v\n%v", plain, moved)
 	}
+}
+
+// TestClaimsDoNotGrow: a claim takes about the same however many tenants and messages wait.
+func TestClaimsDoNotGrow(t *testing.T) {
+	took := func(tenants int) time.Duration {
+		w := newWorld(t)
+		p := Publications{}
+		for i := range 3 * tenants {
+			p.Items = append(p.Items, with(inFlow("k", FlowControl{Parallelism: 1}), i%10, fmt.Sprint("t", i%tenants), 1+i%3, 1+i%5))
+		}
+		if _, err := w.s.Publish(w.env(), p); err != nil {
+			t.Fatal(err)
+		}
+		w.settle("k")
+		return best(t, func() {
+			for range 300 {
+				w.finish(w.one(), 200)
+			}
+		})
+	}
+	var few, many time.Duration
+	for range 5 { // a processor that others use is slow now and then
+		if few, many = took(1_000), took(8_000); many <= 4*few {
+			return
+		}
+	}
+	t.Errorf("300 claims take %s with 1000 tenants, and %s with 8000", few, many)
 }
