@@ -35,11 +35,16 @@ type Store struct {
 
 	bulk queue.BulkTable
 
-	liveBytes, doneBytes int64 // logical memory of active runs, and of those that are over
-	uncounted            int64 // of both, what does not count
-	keeper               payload.Keeper
+	sizes
+	keeper payload.Keeper
 	bounds
 	no uint64 // of this store and its forks in the process, no part of the state
+}
+
+// sizes are the logical memory of runs, in bytes.
+type sizes struct {
+	liveBytes, doneBytes int64 // of active runs, and of those that are over
+	uncounted            int64 // of both, what does not count
 }
 
 // bounds are what an apply may still do.
