@@ -444,12 +444,15 @@ func recipes() map[string]recipe {
 				with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.stepOf("paused", uint32(i+1))}})
 			}
 		}, func(*pricing) workflow.RunChange { return workflow.RunChange{RunID: "paused"} }),
-		"publish into batches": asks(Publish, (*pricing).latest, func(w *pricing) queue.Publications {
+		"publish into batches": asks(Publish, func(w *pricing) {
+			w.latest()
+			with(w, Publish, w.gathering(queue.Gather{Mode: queue.Batched, Key: "k", Wait: 1000, Size: 1000, Bytes: 1 << 20}, 1))
+		}, func(w *pricing) queue.Publications {
 			return w.gathering(queue.Gather{Mode: queue.Batched, Key: "k", Wait: 1000, Size: 1000, Bytes: 1 << 20}, w.n)
 		}),
 		"publish one that is debounced": asks(Publish, (*pricing).latest, func(w *pricing) queue.Publications {
 			return w.gathering(queue.Gather{Mode: queue.Debounce, Key: "k", Wait: 1000}, w.n)
-		}),
+		}).thatFrees(),
 		"publish in the place of a singleton": asks(Publish, func(w *pricing) {
 			w.latest()
 			with(w, Publish, w.gathering(queue.Gather{Mode: queue.SingletonQueue, Key: "k"}, w.n))
@@ -602,10 +605,10 @@ func TestCommandWakesAllWaiters(t *testing.T) {
 }
 
 // latest brings the newest feature level into force.
-func (w *pricing) latest() { with(w, SetLevel, LevelChange{Level: MaxLevel}) }
+func (pr *pricing) latest() { with(pr, SetLevel, LevelChange{Level: MaxLevel}) }
 
 // gathering are publications that gather.
-func (w *pricing) gathering(g queue.Gather, n int) (all queue.Publications) {
+func (pr *pricing) gathering(g queue.Gather, n int) (all queue.Publications) {
 	for range n {
 		p := publicationOf("p", 10)
 		p.Gather, p.Given = &g, p.Given|queue.GivenGather

@@ -107,50 +107,30 @@ func (s *Store) publication(p *Publication) (cost env.Price) {
 		head += textsSize(g.Name)
 	}
 	one := env.Price{Work: messageWork + 2*bytesWork(head), Growth: messageGrowth(head, options)}
+	line, joins := s.joins(p, options)
+	if joins { // and has its share of the next one
+		g, whole := options.Gather, one.Growth+gatheringCost
+		one.Growth += whole/int64(g.Size) + whole*line/g.Bytes - messageCost - eventCost - head
+	}
 	b := int64(len(p.Body))
 	if p.DedupID != "" || p.ContentDedup {
 		one.Work, one.Growth = one.Work+operation, one.Growth+dedupCost
 		cost.Work += bytesWork(b)
 	}
-	one.Add(s.gatherPrice(options, p.Body))
-	if b < payload.Apart || options.Gather.batches() {
+	one.Add(gatherPrice(options, p.Body, joins))
+	switch {
+	case options.Gather.batches():
+	case b < payload.Apart:
 		one.Growth += b + codedText
-	} else {
+	default:
 		cost.Growth += countedOf(len(p.Body)) + codedText
 	}
 	cost.Work += 3 * bytesWork(b)
 	cost.Add(one.Times(targets))
 	cost.Growth += s.newNames(options)
-	cost.Work += messageWork * int64(s.replaced(p, options))
+	cancelled := int64(s.replaced(p, options))
+	cost.Work, cost.Growth = cost.Work+messageWork*cancelled, cost.Growth+cancelGrowth*cancelled
 	return cost
-}
-
-// ReplacedWork is the work of cancelling the messages in whose place a publication comes.
-func (s *Store) ReplacedWork(p *Publication) int64 {
-	return messageWork * int64(s.replaced(p, &p.Options))
-}
-
-// replaced counts the messages that a publication cancels to come in their place.
-func (s *Store) replaced(p *Publication, o *Options) (n int) {
-	if o.Gather == nil || o.Gather.Mode != SingletonCancel {
-		return 0
-	}
-	c := Content{API: p.API, Options: *o, URL: p.URL}
-	look := func() {
-		if no, ok := s.gathered.keys.Get(c.gatherKey()); ok {
-			n += count(s.places.backlog, no) + count(s.places.slots, no)
-		}
-	}
-	g := s.groups.find(p.Group)
-	if g == nil {
-		look()
-		return n
-	}
-	for i := range g.Endpoints {
-		c.URL, c.Group = g.Endpoints[i].URL, g.Name
-		look()
-	}
-	return n
 }
 
 // DestinationPrice returns the price of a publish to a URL or a group, whose options take so many bytes beside the body, as a command has them.
@@ -166,22 +146,6 @@ func (s *Store) DestinationPrice(destination string, options int64, body int) en
 	one := env.Price{Work: messageWork + operation + 2*bytesWork(options), Growth: messageCost + eventCost + options}
 	p := one.Times(targets)
 	p.Work += 4 * bytesWork(int64(body))
-	return p
-}
-
-// gatherPrice is the price of joining a message to others of its key, in addition to that of making it.
-func (s *Store) gatherPrice(o *Options, body []byte) (p env.Price) {
-	switch g := o.Gather; {
-	case g == nil:
-	case g.batches():
-		line := lineSize(o.Header, o.Labels, body)
-		p.Growth = line + partCost + gatheringCost + eventCost + headerSize(o.Header) + textsSize(o.Labels...)
-		p.Work = messageWork + 4*bytesWork(line) // made, kept, put together and compared with what is common
-	case g.waits():
-		p.Growth, p.Work = gatheringCost, messageWork
-	case g.isSingleton():
-		p.Growth, p.Work = queueCost(&Queue{}), operation
-	}
 	return p
 }
 

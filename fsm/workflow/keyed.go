@@ -28,6 +28,18 @@ const (
 	holds
 )
 
+// holdIndex finds the runs that are held, and what they wait for. It is derived from the runs.
+type holdIndex struct {
+	keyed  *cow.BTree[keyed, struct{}]  // live runs that gather, by their keys
+	paused *cow.BTree[uint64, struct{}] // runs that are paused
+}
+
+func newHoldIndex() holdIndex { return holdIndex{keyed: byKey(), paused: byNumber[struct{}]()} }
+
+func (hi *holdIndex) fork() holdIndex {
+	return holdIndex{keyed: hi.keyed.Snapshot(), paused: hi.paused.Snapshot()}
+}
+
 // keyed is a live run by its key.
 type keyed struct {
 	key [16]byte

@@ -29,18 +29,22 @@ type Store struct {
 	saved       *cow.BTree[runKey, *Saved]      // by run, in the order in which they came
 	dead        *cow.BTree[queue.Stamp, uint64] // dead letters: runs by when they failed
 	ended       *cow.BTree[queue.Stamp, uint64] // runs that are over by when they ended, but for those with a dead letter
-	keyed       *cow.BTree[keyed, struct{}]     // live runs that gather, by their keys
-	paused      *cow.BTree[uint64, struct{}]    // runs that are paused
 	deletedRuns *cow.BTree[uint64, struct{}]    // runs that are forgotten and whose logs are being removed
 	past        past
+	holdIndex
 
 	bulk queue.BulkTable
 
-	liveBytes, doneBytes int64 // logical memory of active runs, and of those that are over
-	uncounted            int64 // of both, what does not count
-	keeper               payload.Keeper
+	sizes
+	keeper payload.Keeper
 	bounds
 	no uint64 // of this store and its forks in the process, no part of the state
+}
+
+// sizes are the logical memory of runs, in bytes.
+type sizes struct {
+	liveBytes, doneBytes int64 // of active runs, and of those that are over
+	uncounted            int64 // of both, what does not count
 }
 
 // bounds are what an apply may still do.
@@ -99,7 +103,7 @@ func New() *Store {
 		marks: cow.NewBTree[mark, uint64](func(m mark) uint64 { return m.run }, compareMarks),
 		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: eventIndex{byName(), byName(), byName()}, waiting: byRunKey[struct{}](),
 		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](),
-		keyed: byKey(), paused: byNumber[struct{}](), bulk: queue.NewBulkTable(), bounds: bounds{most: queue.Unlimited},
+		holdIndex: newHoldIndex(), bulk: queue.NewBulkTable(), bounds: bounds{most: queue.Unlimited},
 		no: storeNumbers.Add(1),
 	}
 }
@@ -125,7 +129,7 @@ func (s *Store) Fork() *Store {
 	f.waiters, f.events, f.waiting, f.ends = s.waiters.Snapshot(), s.events.fork(), s.waiting.Snapshot(), s.ends.Snapshot()
 	f.saved, f.dead, f.ended, f.deletedRuns = s.saved.Snapshot(), s.dead.Snapshot(), s.ended.Snapshot(), s.deletedRuns.Snapshot()
 	f.bulk, f.past = s.bulk.Fork(), s.past.fork()
-	f.keyed, f.paused = s.keyed.Snapshot(), s.paused.Snapshot()
+	f.holdIndex = s.holdIndex.fork()
 	return &f
 }
 

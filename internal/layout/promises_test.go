@@ -40,6 +40,7 @@ var promises = map[string][]promise{
 		{"pages of at most 100, or 8 MiB of bodies", "TestDeadLetterPages TestLargePagesEndEarly"},
 		{"`answer` is the body of the last answer as text (at most 4 KiB)", "TestExplainDead"},
 		{"a period of at most 7d", "TestOptionsRefuse"},
+		{"| publications in a [batch]", "TestGatherDirectives"},
 		{"The headers for a destination have at most 16 KiB", "TestForwardedHeadersAreLimitedByBytes"},
 		{"| events, and the delivered and cancelled messages they belong to | 14 days |", "TestPagesSayDefaults TestRetention"},
 		{"| how much of them, with their bodies; older ones are on the disk", "TestPagesSayDefaults TestRetention TestSealedEventsReadAlike"},
