@@ -46,7 +46,7 @@ func fill(v reflect.Value, n *int, depth int) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), n, depth)
 		if c, ok := v.Interface().(*Callback); ok {
-			c.Options.Queue, c.Options.CommitAs, c.Options.Gather, c.Options.OnFailure = "", "", nil, DeadLetter
+			c.Options.Queue, c.Options.CommitAs, c.Options.Hops, c.Options.Gather, c.Options.OnFailure = "", "", 0, nil, DeadLetter
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {

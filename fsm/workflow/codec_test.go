@@ -71,7 +71,7 @@ func fillStruct(v reflect.Value, n *int, callbacks int) {
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
 		own := v.Type() == reflect.TypeFor[queue.Options]() && callbacks > 0
-		if own && (name == "Callback" || name == "Failure" || name == "Queue" || name == "CommitAs" || name == "Gather" || name == "OnFailure") {
+		if own && (name == "Callback" || name == "Failure" || name == "Queue" || name == "CommitAs" || name == "Hops" || name == "Gather" || name == "OnFailure") {
 			continue
 		}
 		fill(v.Field(i), n, callbacks)
