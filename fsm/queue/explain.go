@@ -193,10 +193,16 @@ func (s *Store) explainPlace(m *Message, now int64) Explanation {
 		default:
 			x.Reason, x.Next = s.dueReason(), 0
 		}
+		if m.marks.priority() > 0 {
+			x.Standing = standingOf(m)
+		}
 	case placeWaiting:
 		s.explainFlow(m, now, &x)
 	case placeParked:
 		x.Reason = HostShare
+		if m.marks.priority() > 0 {
+			s.explainLine(s.places.parked, m, uint64(m.at), &x)
+		}
 	case placeActive:
 		x.Reason, x.Next = InFlight, m.claim.expiresAt()
 		if m.claim.Epoch != s.sender.Epoch || m.claim.Term != s.sender.Term {

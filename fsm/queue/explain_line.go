@@ -17,21 +17,26 @@ type Standing struct {
 	Weight, Weights, Tenants int
 }
 
+// standingOf is what a message brings itself.
+func standingOf(m *Message) *Standing {
+	c := m.envelope()
+	return &Standing{Priority: m.marks.priority(), Rank: rank(c.Created, m.marks.priority()), Cost: c.CostOf(), Tenant: c.TenantOf()}
+}
+
 // explainLine says how a message stands in a line, and counts those ahead of it.
 func (s *Store) explainLine(t *lineTree, m *Message, of uint64, x *Explanation) {
 	at := s.places.lineOf(m, of)
 	share := at.list >> priorityBits
-	c := m.envelope()
-	n := Standing{Priority: m.marks.priority(), Rank: rank(c.Created, m.marks.priority()), Cost: c.CostOf(), Tenant: c.TenantOf()}
+	n := standingOf(m)
 	n.OwnAhead = s.ahead(t, at, n.Rank)
 	n.Waiting = countShare(t, of, share)
 	x.Ahead = n.OwnAhead
 	l, shared := s.places.shares.lines.Get(of)
 	if shared {
-		s.explainShare(t, &l, share, &n, x)
+		s.explainShare(t, &l, share, n, x)
 	}
 	if shared || m.marks != 0 || s.places.urgent > 0 {
-		x.Standing = &n
+		x.Standing = n
 	}
 }
 

@@ -23,7 +23,11 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 		return ScheduleRef{}, invalid("invalid schedule")
 	}
 	options := p.Publish.Options
-	if err := s.check(&p.Publish, &options, e.Now); err != nil {
+	err := s.check(&p.Publish, &options, e.Now)
+	if err == nil && p.Publish.Group == "" { // a group has options of its own
+		err = s.CheckShare(&options)
+	}
+	if err != nil {
 		return ScheduleRef{}, err
 	}
 	if err := options.checkPause(); err != nil && p.Publish.Group == "" {
