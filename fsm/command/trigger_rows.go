@@ -3,6 +3,7 @@ package command
 import (
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -48,7 +49,7 @@ func triggerChangeWork(tx *Tx, argv [][]byte) int64 {
 func listed(a *Args) []string {
 	var list []string
 	for word := range strings.SplitSeq(a.String(), ",") {
-		if word = strings.TrimSpace(word); word != "" {
+		if word != "" {
 			list = append(list, strings.Clone(word))
 		}
 	}
@@ -67,9 +68,9 @@ func triggerSet(tx *Tx, a *Args) reply.Value {
 		case a.Word("VALUES"):
 			for _, v := range listed(a) {
 				switch {
-				case strings.EqualFold(v, "old"):
+				case ascii.Lower(v) == "old":
 					t.Old = true
-				case strings.EqualFold(v, "new"):
+				case ascii.Lower(v) == "new":
 					t.New = true
 				default:
 					a.Fail(reply.Error("ERR VALUES are old, new, or both"))

@@ -123,7 +123,7 @@ func (w *valueWriter) comma(open byte) {
 }
 
 func (w *valueWriter) string(s string) {
-	w.binary = w.binary || !utf8.ValidString(s)
+	w.binary = w.binary || !utf8.ValidString(s) // runes: JSON is UTF-8
 	w.b = jsondoc.AppendString(w.b, s)
 }
 
@@ -190,7 +190,7 @@ func (f *fired) json() []byte {
 // appendMember writes a member; one that is not valid UTF-8 in Base64, under the name with Base64 behind it.
 func appendMember(b []byte, name, text string) []byte {
 	b = append(append(b, ',', '"'), name...)
-	if !utf8.ValidString(text) {
+	if !utf8.ValidString(text) { // runes: JSON is UTF-8
 		b = append(b, `Base64":"`...)
 		return append(base64.StdEncoding.AppendEncode(b, []byte(text)), '"')
 	}
