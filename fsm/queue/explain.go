@@ -103,6 +103,8 @@ type Explanation struct {
 	Tokens int
 	// Standing is how the message stands in its line, nil for what has no precedence in a line that nobody shares.
 	Standing *Standing
+	// StoppedBy is the message that has paused the queue or the key at the end of its retries.
+	StoppedBy ID
 	// Gather says with what the message is gathered, nil if it is not; Gathered counts the publications that it has taken in so far, 0
 	// once its first attempt has begun.
 	Gather   *Gather
@@ -266,7 +268,7 @@ func (s *Store) explainStop(no uint64, m *Message, x *Explanation) bool {
 	case by == m.ID:
 		x.Reason = Stopped
 	default:
-		x.Behind = by
+		x.Behind, x.StoppedBy = by, by
 	}
 	return stopped
 }

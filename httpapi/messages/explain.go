@@ -151,10 +151,10 @@ func (e *explanation) advise(x *queue.Explanation, id string) {
 		e.Text = fmt.Sprintf("its attempts are used up, and the flow-control key %s is paused; it goes on with all its retries when that is resumed", x.Flow.Key)
 		e.Command = "trireme flow resume " + shellWord(x.Flow.Key)
 	case x.Reason == queue.QueuePaused:
-		e.Text = fmt.Sprintf("the queue %s is paused", x.Queue) + e.since()
+		e.Text = fmt.Sprintf("the queue %s is paused", x.Queue) + stopText(x)
 		e.Command = "trireme queues resume " + shellWord(x.Queue)
 	case x.Reason == queue.FlowPaused:
-		e.Text = fmt.Sprintf("the flow-control key %s is paused", x.Flow.Key) + e.since()
+		e.Text = fmt.Sprintf("the flow-control key %s is paused", x.Flow.Key) + stopText(x)
 		e.Command = "trireme flow resume " + shellWord(x.Flow.Key)
 	case x.Reason == queue.Debounced:
 		e.Text = fmt.Sprintf("it is debounced: the last of %s of its key counts so far", plural.Of(x.Gathered, "publication"))
@@ -171,12 +171,12 @@ func (e *explanation) advise(x *queue.Explanation, id string) {
 	}
 }
 
-// since names the message that has paused what is waited for at the end of its retries.
-func (e *explanation) since() string {
-	if e.Behind == "" {
+// stopText names the message that has paused what is waited for at the end of its retries.
+func stopText(x *queue.Explanation) string {
+	if x.StoppedBy.IsZero() {
 		return ""
 	}
-	return ": the attempts of " + e.Behind + " are used up"
+	return ": the attempts of " + x.StoppedBy.String() + " are used up"
 }
 
 // addressRefused is in the error of a delivery whose address scheduler/egress refused.

@@ -1,6 +1,6 @@
 package mutant
 
-// The names of the faults that deliveries.Triggers finds on real nodes.
+// The names of the faults of triggers. TriggerOfUndone is found by a test, the others by deliveries.Triggers on real nodes.
 const (
 	TriggerOfUndone   = "trigger-of-the-undone"
 	FeedLosesNumber   = "feed-loses-a-number"

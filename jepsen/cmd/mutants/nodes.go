@@ -63,7 +63,6 @@ var experiments = map[string]experiment{
 	mutant.CommitOfFailedAnswer: commits,
 	mutant.CommitTwice:          commits,
 	mutant.StepWithoutCommit:    commits,
-	mutant.TriggerOfUndone:      triggers,
 	mutant.FeedLosesNumber:      triggers,
 	mutant.LanesByChange:        triggers,
 	mutant.OldValueIsThatNow:    triggers,

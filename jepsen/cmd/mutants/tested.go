@@ -20,6 +20,7 @@ type test struct{ pkg, name string }
 // tests lists the tests for such faults.
 var tests = map[string]test{
 	mutant.SnapshotBeforePayloads: {"./fsm", "TestPayloadsOfMessages"},
+	mutant.TriggerOfUndone:        {"./fsm", "TestTriggerTellsNothingUndone"},
 	mutant.PinIgnored:             {"./cluster/payloads", "TestSnapshotsSurviveCrashes"},
 	mutant.InstalledBeforeFetched: {"./cluster", "TestJoinFetchesPayloads"},
 	mutant.NameMissing:            {"./fsm", "TestPayloadsOfMessages"},
