@@ -17,6 +17,7 @@ var harmless = []string{
 	"latency latest", "slowlog get", "slowlog len", "acl setuser", "acl getuser", "acl list", "acl users", "acl dryrun", "acl log",
 	"acl gentoken", "acl resttoken", "acl load", "acl save", "pfselftest", "search.create", "search.reindex", "search.aliasadd", "search.aliasdel",
 	"publish", "cluster replicas", "msg.enqueue", "msg.publish", "wf.notify", "wf.trigger", "script load", "function load",
+	"trigger.del", "trigger.pause", "trigger.resume", "trigger.set",
 }
 
 // TestAsksAreDecidedForEveryCommand: every command that changes something without saying which keys is either asked about or known
