@@ -54,6 +54,9 @@ func TestFidelityOfBytes(t *testing.T) {
 				r.setClock(now)
 				v := ours.run(now, &s)
 				r.makeConsumer(&s, v)
+				if strings.HasPrefix(rows.Find(s.Argv).Name, "sort") {
+					r.forgetRange()
+				}
 				theirs := r.do(s.Argv...)
 				compared++
 				commands[rows.Find(s.Argv).Name] = true
@@ -168,4 +171,10 @@ func TestFidelityOfLuaBytes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// forgetRange has Redis's SORT judge its own numbers: it reads errno without having set it, where a number of a command before that was
+// out of range may still be noted. What reads a coordinate sets it.
+func (r *realRedis) forgetRange() {
+	r.do([]byte("GEOSEARCH"), []byte("no such key"), []byte("FROMLONLAT"), []byte("1"), []byte("1"), []byte("BYRADIUS"), []byte("1"), []byte("m"))
 }

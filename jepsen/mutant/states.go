@@ -35,7 +35,7 @@ var states = []Fault{
 		[]Edit{
 			{
 				"fsm/workflow/submit.go",
-				`	return r.CommitAs
+				`	return r.CommitAs, r.Hops
 }
 `,
 				`	if says, wrong := readTold(n); wrong == nil { // before the commands, and so not undone with them
@@ -43,7 +43,7 @@ var states = []Fault{
 		k.tell(n, says)
 		k.store()
 	}
-	return r.CommitAs
+	return r.CommitAs, r.Hops
 }
 `,
 			},
