@@ -144,6 +144,7 @@ func (s *State) witness(e *env.Env, d *database) *command.Tx {
 	tx := &command.Tx{Env: e, DB: d.keys, Users: d.users, Config: &d.config, Channels: s.channels.In(d.name), Table: s.applier.table}
 	if d.messages != nil {
 		tx.Stores, tx.Triggers = s, d.messages.Triggers()
+		s.prepareMemory(tx, d)
 	}
 	return tx
 }

@@ -325,6 +325,110 @@ func TestTriggerNeedsRights(t *testing.T) {
 	}
 }
 
+// A trigger uses its target with the rights that its user has when a key changes.
+func TestTriggerNeedsRightsToItsTarget(t *testing.T) {
+	c := newCommitter(t, 10)
+	c.must("ACL SETUSER mere on >x ~shop:* ~log +@all")
+	for _, line := range []string{"TRIGGER.SET m shop: MESSAGE http://sink/x", "TRIGGER.SET s shop: STREAM log", "TRIGGER.SET r shop: RUN http://app/x"} {
+		if v := c.runAs("mere", line); v.IsError() {
+			t.Fatal(v.Text())
+		}
+	}
+	c.must("SET shop:1 x")
+	c.must("ACL SETUSER mere resetkeys ~shop:* -msg.publish -wf.trigger")
+	c.must("SET shop:1 y")
+	for _, name := range []string{"m", "s", "r"} {
+		if fired, missed := c.field(name, "fired"), c.field(name, "missed"); fired != "2" || missed != "1" {
+			t.Errorf("%s: %s fired, %s missed", name, fired, missed)
+		}
+	}
+}
+
+// A flush is told once, whatever the prefix, and begins a feed anew.
+func TestTriggerTellsFlush(t *testing.T) {
+	c := newCommitter(t, 11)
+	c.must("TRIGGER.SET m a: MESSAGE http://sink/x")
+	c.must("TRIGGER.SET d a: EVENTS del MESSAGE http://sink/x")
+	c.must("TRIGGER.SET f b: STREAM feed")
+	c.must("SET a:1 x")
+	c.must("SET b:1 x")
+	c.must("FLUSHALL")
+	if got := fmt.Sprint(c.claim()); got != "[1 set a:1 string > 2 flushdb  none >]" {
+		t.Errorf("told %s", got)
+	}
+	if e := c.must("XRANGE feed - +").Elems(); len(e) != 1 || !strings.HasSuffix(e[0].Elems()[0].Text(), "-2") {
+		t.Errorf("the feed has %d entries", len(e))
+	}
+}
+
+// The queues of a trigger change only where no message waits in them: otherwise one of a key could overtake another.
+func TestTriggerKeepsItsLanes(t *testing.T) {
+	c := newCommitter(t, 12)
+	c.must("TRIGGER.SET m a: LANES 4 MESSAGE http://sink/x")
+	c.must("SET a:1 x")
+	if v := c.run("TRIGGER.SET m a: LANES 2 MESSAGE http://sink/x"); !strings.HasPrefix(v.Text(), "ERR 1 messages of the trigger") {
+		t.Errorf("answered %s", v.Text())
+	}
+	c.must("TRIGGER.SET m a: LANES 4 VALUES new MESSAGE http://sink/y")
+	c.claim()
+	c.must("TRIGGER.SET m a: LANES 2 MESSAGE http://sink/x")
+	var queues []string
+	c.a.View(0, [16]byte{}, func(v *fsm.View) {
+		for _, q := range v.Messages().Queues(queue.NamePage{Limit: 100}).Elements {
+			queues = append(queues, q.Name)
+		}
+	})
+	if got := strings.Join(queues, " "); got != "trigger.m.0 trigger.m.1" {
+		t.Errorf("queues %s", got)
+	}
+	if v := c.run("TRIGGER.SET one a: MESSAGE http://sink/x SINGLETON key=k,mode=skip"); !strings.HasPrefix(v.Text(), "ERR singleton goes without a queue") {
+		t.Errorf("a singleton in a queue is answered %s", v.Text())
+	}
+}
+
+// What triggers make of one command fits into memory, or the command is refused; what nobody can refuse is counted where nothing fits.
+func TestTriggersStayWithinMemory(t *testing.T) {
+	const limit = 1 << 20
+	c := newCommitter(t, 13)
+	var n fsm.Settings
+	n.MaxMemory = limit
+	if _, err := propose(c.deliverer, fsm.Configure, n); err != nil {
+		t.Fatal(err)
+	}
+	c.must("TRIGGER.SET t a: VALUES old,new MESSAGE http://sink/x")
+	refused := 0
+	for i := 0; i < 20_000 && refused < 50; i++ {
+		if v := c.run(fmt.Sprintf("PSETEX a:%d 1000 %s", i, strings.Repeat("x", 200))); v.IsError() {
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Fatal("nothing is refused")
+	}
+	used := func() (n int64) {
+		c.a.View(0, [16]byte{}, func(v *fsm.View) { n = v.Totals().Bytes })
+		return n
+	}
+	if n := used(); n > limit+limit/50 {
+		t.Errorf("%d bytes are used", n)
+	}
+	c.l.now += 5000
+	for range 100 {
+		if _, err := propose(c.deliverer, fsm.Advance, fsm.AdvanceLimit{Term: c.l.term, Sweep: 1000}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := used(); n > limit+limit/50 {
+		t.Errorf("%d bytes are used after keys have expired", n)
+	}
+	if v := c.must("DBSIZE"); v.Int() != 0 {
+		t.Errorf("%d keys are left", v.Int())
+	}
+	if missed := c.field("t", "missed"); missed == "" {
+		t.Error("a change that has no message is not counted")
+	}
+}
+
 // Where no memory is left, what would set off a trigger is refused, even if it frees some itself.
 func TestTriggerNeedsMemory(t *testing.T) {
 	c := newCommitter(t, 9)

@@ -27,3 +27,6 @@ func (s *State) GiveStores(tx *command.Tx) {
 	}
 	tx.Messages, tx.Workflows = d.queue(s.blank), d.runs(s.blank)
 }
+
+// Measure counts anew the memory that is used outside the keys of tx's database.
+func (s *State) Measure(tx *command.Tx) { s.measure(tx, s.database(tx.Database)) }

@@ -18,6 +18,8 @@ import (
 const (
 	// followed is the most entries of a stream that one read returns.
 	followed = 100
+	// followedBytes is about how much memory one read takes, unless one entry alone takes more.
+	followedBytes = 1 << 20
 	// longestWait bounds how long a read of a stream waits for its first entry.
 	longestWait = time.Minute
 )
@@ -44,6 +46,10 @@ func (c *call) follow(argv [][]byte) {
 	}
 	if c.s.hub == nil {
 		c.fail(errNoStreams)
+		return
+	}
+	c.rows = append(c.rows[:0], readEntries(argv[1], after, followed))
+	if !c.count() { // as one command, however many entries follow
 		return
 	}
 	f := &entries{Follower: c.s.hub.Follow(c.database(), string(argv[1])), c: c, key: argv[1], after: after}
@@ -87,9 +93,9 @@ type entries struct {
 	after string // the id of the last entry that was sent
 }
 
-// readEntries is the command that reads the entries behind an id.
-func readEntries(key []byte, after string) [][]byte {
-	return [][]byte{[]byte("XREAD"), []byte("COUNT"), []byte(strconv.Itoa(followed)), []byte("STREAMS"), key, []byte(after)}
+// readEntries is the command that reads so many of the entries behind an id.
+func readEntries(key []byte, after string, count int) [][]byte {
+	return [][]byte{[]byte("XREAD"), []byte("COUNT"), []byte(strconv.Itoa(count)), []byte("STREAMS"), key, []byte(after)}
 }
 
 // begin reads from a state that has everything acknowledged so far, which also turns $ into an id.
@@ -100,7 +106,7 @@ func (en *entries) begin() (f *failure) {
 			f = errToken
 			return
 		}
-		if _, refusal := v.Check(en.c.as, command.OriginHTTP, readEntries(en.key, en.after)); refusal != nil {
+		if _, refusal := v.Check(en.c.as, command.OriginHTTP, readEntries(en.key, en.after, 1)); refusal != nil {
 			f = badRequest(refusal.Text())
 			return
 		}
@@ -122,26 +128,35 @@ func lastID(v reply.Value) string {
 	return "0-0"
 }
 
-// next reads the entries that follow. An error is a refusal.
-func (en *entries) next() (list []reply.Value, refusal *reply.Value) {
-	en.c.s.engine.Local(func(v *fsm.View) {
-		list, refusal = nil, nil
-		out := v.Exec(en.c.as, command.OriginHTTP, readEntries(en.key, en.after))
-		if out.IsError() {
-			refusal = &out
-			return
-		}
-		if keyed := out.Elems(); len(keyed) == 2 { // the key and its entries
-			list = keyed[1].Elems()
-		}
-	})
-	if n := len(list); n > 0 {
-		en.after = list[n-1].Elems()[0].Text()
-		if n == followed {
-			en.Again()
+// next reads the entries that follow, fewer at a time if they are large, and counts the memory that they take until the next call. An error
+// is a refusal.
+func (en *entries) next() (list []reply.Value, refusal *reply.Value, f *failure) {
+	if f = en.c.holdPiece(0); f != nil {
+		return nil, nil, f
+	}
+	var out reply.Value
+	for count := followed; ; count /= 2 {
+		en.c.rows = append(en.c.rows[:0], readEntries(en.key, en.after, count))
+		en.c.s.engine.Local(func(v *fsm.View) {
+			en.c.values = en.c.values[:0]
+			en.c.runRows(v)
+			out = en.c.values[0]
+		})
+		if count == 1 || en.c.replyBytes <= followedBytes {
+			break
 		}
 	}
-	return list, refusal
+	if out.IsError() {
+		return nil, &out, nil
+	}
+	if keyed := out.Elems(); len(keyed) == 2 { // the key and its entries
+		list = keyed[1].Elems()
+	}
+	if n := len(list); n > 0 {
+		en.after = list[n-1].Elems()[0].Text()
+		en.Again() // there may be more; a look that finds nothing costs little
+	}
+	return list, nil, en.c.holdPiece(en.c.replyBytes)
 }
 
 // append appends the events of the entries that have come.
@@ -149,8 +164,11 @@ func (en *entries) append(dst []byte) ([]byte, error) {
 	if err := en.Err(); err != nil {
 		return dst, err
 	}
-	list, refusal := en.next()
-	if refusal != nil {
+	list, refusal, f := en.next()
+	switch {
+	case f != nil:
+		return dst, f
+	case refusal != nil:
 		return dst, badRequest(refusal.Text())
 	}
 	for _, e := range list {
@@ -185,8 +203,11 @@ func (c *call) replyEntries(f *entries, wait time.Duration) {
 			c.fail(failureOf(why, false))
 			return
 		}
-		list, refusal := f.next()
+		list, refusal, exceeded := f.next()
 		switch {
+		case exceeded != nil:
+			c.fail(exceeded)
+			return
 		case refusal != nil:
 			c.answer(*refusal)
 			return

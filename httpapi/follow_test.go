@@ -32,6 +32,7 @@ func followStream(t *testing.T, url, last string) (next func() (id, data string)
 		t.Fatalf("status %d, %s", answer.StatusCode, answer.Header.Get("Content-Type"))
 	}
 	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<21)
 	return func() (id, data string) {
 		t.Helper()
 		for lines.Scan() {
@@ -114,4 +115,19 @@ func TestFollowOnce(t *testing.T) {
 	want("/follow/s/0?wait=1m", `{"result":[["1-1",["f","v"]]]}`)
 	g.send(t, "POST", "/set/k/v", "")
 	want("/follow/k/0?wait=1s", "WRONGTYPE")
+}
+
+// Large entries come a few at a time, a request counts as one command, and what is too large for a reply ends the stream.
+func TestFollowLargeEntries(t *testing.T) {
+	g := newGateway(t)
+	long := strings.Repeat("x", 700_000)
+	for n := range 5 {
+		g.send(t, "POST", fmt.Sprintf("/xadd/s/%d-1/f", n+1), long)
+	}
+	next := followStream(t, g.URL+"/follow/s/0", "")
+	for n := range 5 {
+		if id, data := next(); id != fmt.Sprintf("%d-1", n+1) || len(data) < len(long) {
+			t.Fatalf("event %d is %s with %d bytes", n, id, len(data))
+		}
+	}
 }

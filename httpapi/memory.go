@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -21,14 +22,25 @@ const (
 
 // hold counts bytes that the call holds until it is over.
 func (c *call) hold(n int64) *failure {
-	db := c.db
-	if db == "" {
-		db = c.owner
-	}
+	return c.overMemory(c.holding.Take(c.s.buffers, c.owning(), n))
+}
+
+// holdPiece has the call hold so many bytes in place of what it held: of a stream, one piece at a time.
+func (c *call) holdPiece(n int64) *failure {
+	return c.overMemory(c.holding.Set(c.s.buffers, c.owning(), n))
+}
+
+// owning names the database whose memory the call takes, empty for default.
+func (c *call) owning() string {
+	db := cmp.Or(c.db, c.owner)
 	if db == fsm.DefaultDB {
-		db = ""
+		return ""
 	}
-	if err := c.holding.Take(c.s.buffers, db, n); err != nil {
+	return db
+}
+
+func (c *call) overMemory(err error) *failure {
+	if err != nil {
 		return &failure{http.StatusServiceUnavailable, notApplied, "ERR " + err.Error()}
 	}
 	return nil

@@ -112,7 +112,7 @@ func (c *call) authorizeStream(v *fsm.View, argv [][]byte) *reply.Value {
 	}
 	origin := command.Stream
 	if string(argv[0]) == redis.Follow {
-		origin, argv = command.OriginHTTP, readEntries(argv[1], "0")
+		origin, argv = command.OriginHTTP, readEntries(argv[1], "0", 1)
 	}
 	_, refusal := v.Check(c.as, origin, argv)
 	return refusal

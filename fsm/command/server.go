@@ -98,6 +98,9 @@ func flush(tx *Tx, a *Args) reply.Value {
 	}
 	tx.changes = int64(tx.DB.Len())
 	tx.DB.Flush(tx.Env)
+	if len(tx.Triggers) > 0 {
+		tx.changed(flushEvent, nil)
+	}
 	return reply.OK()
 }
 

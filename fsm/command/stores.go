@@ -14,7 +14,11 @@ type Deliveries struct {
 }
 
 // Stores gives a transaction the messages and the workflow runs of its database. Most transactions never ask.
-type Stores interface{ GiveStores(tx *Tx) }
+type Stores interface {
+	GiveStores(tx *Tx)
+	// Measure counts anew the memory that is used outside the keys of the database.
+	Measure(tx *Tx)
+}
 
 // messages returns the messages of the database, nil if it has none.
 func (tx *Tx) messages() *queue.Store {

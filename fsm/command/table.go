@@ -215,6 +215,9 @@ func (tx *Tx) exec(argv [][]byte) reply.Value {
 	if refusal := tx.spend(c, argv); refusal != nil {
 		return *refusal
 	}
+	if refusal := tx.refuseTriggers(c, argv); refusal != nil {
+		return *refusal
+	}
 	if tx.Bounded && tx.chargeRead(c, argv) {
 		return reply.Nil()
 	}
@@ -248,6 +251,9 @@ func (tx *Tx) exec(argv [][]byte) reply.Value {
 	}
 	if undo != nil {
 		v = undo(v)
+	}
+	if tx.Messages != nil && c.Flags&Write != 0 && c.Group() == "messages" {
+		tx.measure()
 	}
 	if tx.DB.Touches() != touches {
 		tx.DB.CountChanges(tx.changesOf(c, argv, v))

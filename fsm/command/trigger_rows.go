@@ -147,13 +147,7 @@ func triggerTarget(tx *Tx, a *Args, t *queue.Trigger) (refusal error) {
 
 // mayAim refuses a trigger whose target its user may not use by itself.
 func (tx *Tx) mayAim(t *queue.Trigger) *reply.Value {
-	call := [][]byte{[]byte("MSG.PUBLISH"), []byte(t.Publish.URL), {}}
-	switch t.Target {
-	case queue.ToRun:
-		call[0] = []byte("WF.TRIGGER")
-	case queue.ToStream:
-		call = [][]byte{[]byte("XADD"), []byte(t.Stream), []byte("*"), []byte("f"), []byte("v")}
-	}
+	call := aimCall(t)
 	return tx.permit(tx.Table.Find(call), call)
 }
 

@@ -135,7 +135,7 @@ func (tx *Tx) workOf(c *Command, argv [][]byte) int64 {
 		steps += tx.eventWork(c, argv)
 	}
 	if len(tx.Triggers) > 0 && c.Flags&Write != 0 {
-		steps += tx.triggerWork(c, argv)
+		steps += tx.triggerPrice(c, argv).Work
 	}
 	if c.Work != nil {
 		return steps + c.Work(tx, argv)

@@ -27,7 +27,7 @@ func indices(s *Store) []string {
 		"idle " + dump(s.flows.idle), "groups " + dump(s.groups.names), "ticks " + dump(s.schedules.ticks), "dedups " + dump(s.dedups.ends),
 		"hurried " + dump(s.places.hurried), "lines " + dump(s.places.shares.lines), "turns " + dump(s.places.shares.turns), "debts " + dump(s.places.shares.debts),
 		"idle shares " + dump(s.places.shares.idle), fmt.Sprint("urgent ", s.places.urgent, s.places.shares.memory),
-		"keys " + dump(s.gathered.keys), "members " + dump(s.gathered.members),
+		"keys " + dump(s.gathered.keys), "members " + dump(s.gathered.members), fmt.Sprint("triggers ", s.triggers.byName.Len(), len(s.triggers.rules)),
 		fmt.Sprint("memory ", s.memory.live, s.memory.done, s.memory.dead, s.memory.fixed, s.trimmable),
 	}
 }

@@ -111,6 +111,11 @@ func (t *Trigger) Matches(event, key, kind string) bool {
 		(len(t.Types) == 0 || slices.Contains(t.Types, kind))
 }
 
+// MatchesFlush reports whether a flush, called by an event, sets the trigger off: it concerns keys of every prefix and type.
+func (t *Trigger) MatchesFlush(event string) bool {
+	return len(t.Events) == 0 || slices.Contains(t.Events, event)
+}
+
 // LooksBack reports whether the trigger needs to know what was before a change.
 func (t *Trigger) LooksBack() bool { return t.Old || len(t.Types) > 0 }
 

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/env"
@@ -36,11 +37,20 @@ func (s *Store) PutTrigger(e *env.Env, t Trigger) error {
 	}
 	if t.Target != ToStream {
 		options := t.Publish.Options
+		if t.ownQueues() {
+			options.Queue, options.Given = t.queueOf(0), options.Given|GivenQueue
+		}
 		if err := s.check(&t.Publish, &options, e.Now); err != nil {
 			return err
 		}
 		if t.Publish.Group != "" && s.groups.find(t.Publish.Group) == nil {
 			return notFound("topic %s not found", t.Publish.Group)
+		}
+	}
+	goesOn := had && s.sameWay(old, &t)
+	if had && !goesOn && old.ownQueues() {
+		if n := s.Backlog(old); n > 0 {
+			return invalid("%d messages of the trigger are not done: its target, lanes and queue can't change until then", n)
 		}
 	}
 	if err := s.roomForLanes(&t); err != nil {
@@ -49,14 +59,31 @@ func (s *Store) PutTrigger(e *env.Env, t Trigger) error {
 	t = t.detached()
 	t.Created, t.Updated, t.Paused = e.Now, e.Now, false
 	if had {
-		t.Created, t.Paused, t.Fired, t.Missed, t.At = old.Created, old.Paused && old.Target == t.Target, old.Fired, old.Missed, old.At
+		t.Created, t.Paused, t.Fired, t.Missed, t.At = old.Created, old.Paused && goesOn, old.Fired, old.Missed, old.At
 		s.memory.fixed -= old.Size()
+		if !goesOn {
+			s.dropLanes(e, old)
+		}
 	}
 	t.Publish.SaltRedaction(e)
 	s.memory.fixed += t.Size()
 	s.triggers.put(&t)
 	s.makeLanes(e, &t)
 	return nil
+}
+
+// sameWay reports whether what two rules make waits for its turn in the same places, so that the order of each key holds from one to the
+// other.
+func (s *Store) sameWay(a, b *Trigger) bool {
+	switch {
+	case a.Target != b.Target:
+		return false
+	case a.Target == ToMessage:
+		return slices.Equal(s.queuesOf(a), s.queuesOf(b))
+	case a.Target == ToRun:
+		return a.Publish.Flow.Key == b.Publish.Flow.Key
+	}
+	return true
 }
 
 // roomForLanes refuses a trigger whose queues would be too many.
