@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -426,6 +428,44 @@ func TestTriggersStayWithinMemory(t *testing.T) {
 	}
 	if missed := c.field("t", "missed"); missed == "" {
 		t.Error("a change that has no message is not counted")
+	}
+}
+
+// One request, which is admitted as a whole or row by row, has its triggers make no more than fits.
+func TestTriggersOfARequestStayWithinMemory(t *testing.T) {
+	const limit, keys = 2_400_000, 2000
+	for name, mode := range map[string]fsm.Mode{"one command": fsm.Single, "a pipeline": fsm.Pipeline} {
+		t.Run(name, func(t *testing.T) {
+			c := newCommitter(t, 14)
+			var n fsm.Settings
+			n.MaxMemory = limit
+			if _, err := propose(c.deliverer, fsm.Configure, n); err != nil {
+				t.Fatal(err)
+			}
+			del := [][]byte{[]byte("DEL")}
+			var rows [][][]byte
+			for i := range keys {
+				c.must(fmt.Sprintf("SET a:%d %s", i, strings.Repeat("x", 800)))
+				key := fmt.Appendf(nil, "a:%d", i)
+				del, rows = append(del, key), append(rows, [][]byte{[]byte("DEL"), key})
+			}
+			if mode == fsm.Single {
+				rows = [][][]byte{del}
+			}
+			c.must("TRIGGER.SET t a: VALUES old,new MESSAGE http://sink/x")
+			out, err := propose(c.deliverer, fsm.Exec, fsm.Batch{As: acl.Trusted(acl.DefaultName), Origin: command.OriginHTTP, Mode: mode, Rows: rows})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last := out.Values[len(out.Values)-1]; !last.IsError() || !strings.Contains(last.Text(), "quota exceeded") {
+				t.Errorf("the last row is answered %s", last.Text())
+			}
+			c.a.View(0, [16]byte{}, func(v *fsm.View) {
+				if n := v.Totals().Bytes; n > limit+limit/50 {
+					t.Errorf("%d bytes are used", n)
+				}
+			})
+		})
 	}
 }
 
