@@ -33,6 +33,9 @@ func (s *Sender) withRun(a *queue.Attempt) (full *queue.Attempt, d *workflow.Del
 	}
 	c, n := *a.Content, *a
 	c.URL, c.Method, c.Header, c.Body, c.CallerIP = d.URL, d.Method, d.Header, d.Body, d.CallerIP
+	if d.Inline {
+		d.Service = append(d.Service, queue.Field{Name: "Workflow-Attempt", Value: a.Ref().String()})
+	}
 	n.Content = &c
 	return &n, d, true
 }

@@ -41,6 +41,8 @@ type Context struct {
 	// last is the target of the plan that the list ends with, 0 if it ends with a result.
 	last int
 	at   int // steps so far
+	// inline is nil if each delivery records one step.
+	inline *inline
 }
 
 func (c *Context) take(s step) {
@@ -75,8 +77,14 @@ func (c *Context) replay(w Workflow) (err error) {
 			err = v.err
 		case error:
 			err = v
+			if c.inline != nil && c.inline.waits != nil {
+				err = errors.Join(err, c.recordNow(false, nil))
+			}
 		default:
 			panic(v)
+		}
+		if errors.Is(err, errMovedOn) {
+			err = nil
 		}
 	}()
 	return c.end(w(c))
@@ -86,6 +94,9 @@ func (c *Context) end(result any) error {
 	var body []byte
 	if result != nil {
 		body, _ = json.Marshal(result)
+	}
+	if c.inline != nil {
+		return c.recordNow(true, body)
 	}
 	status, answer, err := c.Ask(c.Request.Context(), http.MethodDelete, "/v2/workflows/runs/"+c.RunID+"?cancel=false", map[string]string{"content-type": "text/plain"}, body)
 	if err == nil && (status < 200 || status > 299) {
@@ -101,13 +112,15 @@ func (c *Context) end(result any) error {
 type Lazy struct {
 	step
 	submit func(c *Context, s step) error
+	// run is what a step of the type Run calls.
+	run func() any
 	// delay is the delay of a sleep, for which its plan or its result waits.
 	delay string
 }
 
 // Run is a step that calls fn, whose result is JSON.
 func Run(name string, fn func() any) Lazy {
-	return Lazy{step: step{Name: name, Type: "Run"}, submit: func(c *Context, s step) error {
+	return Lazy{step: step{Name: name, Type: "Run"}, run: fn, submit: func(c *Context, s step) error {
 		out, err := json.Marshal(fn())
 		if err != nil {
 			return err
@@ -285,6 +298,10 @@ func (c *Context) Do(l Lazy) string {
 		return outOf(s)
 	}
 	l.ID, l.Concurrent = c.at, 1
+	if c.isInline(&l) {
+		return c.doInline(l)
+	}
+	c.record(false, nil)
 	panic(abandoned{l.submit(c, l.step)})
 }
 
@@ -328,6 +345,7 @@ func (c *Context) Parallel(all ...Lazy) []string {
 	}
 	switch {
 	case planned == 0:
+		c.record(false, nil)
 		panic(abandoned{c.plan(all)})
 	case c.last >= first && c.last <= c.at:
 		l := all[c.last-first]

@@ -188,6 +188,7 @@ func (e *Endpoint) context(r *http.Request, run string, body []byte) (*Context, 
 	if c.URL = r.Header.Get(header + "Url"); c.URL == "" {
 		c.URL = "http://" + r.Host + r.URL.Path
 	}
+	last := 0
 	for _, n := range list[1:] {
 		if n.CallType != "step" {
 			continue
@@ -197,6 +198,10 @@ func (e *Endpoint) context(r *http.Request, run string, body []byte) (*Context, 
 			return nil, err
 		}
 		c.take(s)
+		last = s.ID
+	}
+	if c.last == 0 { // a planned step is run by itself
+		c.inline = readInline(r, last)
 	}
 	return c, nil
 }
@@ -217,7 +222,7 @@ func (e *Endpoint) fetch(r *http.Request, run string) ([]element, error) {
 		return nil, err
 	}
 	id := r.Header.Get("Upstash-Message-Id")
-	for i := range list {
+	for i := len(list) - 1; i >= 0; i-- { // a message that goes along with its run has several elements
 		if list[i].MessageID == id {
 			return list[:i+1], nil
 		}

@@ -41,8 +41,8 @@ func wfTrigger(tx *Tx, a *Args) reply.Value {
 		return errNoMessages
 	}
 	p.Hops = tx.Hops
-	n := workflow.Submission{Kind: workflow.InitSubmission, URL: p.URL, RunID: run, Body: body, Options: p.Options, Origin: workflow.FromREST, DedupID: p.DedupID, ContentDedup: p.ContentDedup,
-		Keep: own.Keep, Updates: []byte(own.Updates)}
+	n := workflow.Submission{Kind: workflow.InitSubmission, URL: p.URL, RunID: run, Body: body, Options: p.Options, Origin: workflow.FromREST, DedupID: p.DedupID, ContentDedup: p.ContentDedup}
+	n.Ask(own)
 	workflow.CompleteStart(&n)
 	out, err := tx.workflows().Submit(tx.Env, tx.messages(), workflow.Submissions{Items: []workflow.Submission{n}})
 	if err != nil {

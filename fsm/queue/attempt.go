@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/payload"
@@ -77,6 +78,17 @@ func (a *Attempt) Fields(c *wire.Codec) {
 type AttemptRef struct {
 	ID     ID
 	Number uint64
+}
+
+// String names the attempt on the wire: the message, a slash and the number.
+func (ar AttemptRef) String() string { return ar.ID.String() + "/" + strconv.FormatUint(ar.Number, 10) }
+
+// ParseAttempt reads what String wrote; false for every other text.
+func ParseAttempt(text string) (AttemptRef, bool) {
+	id, number, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseUint(number, 10, 64)
+	out, ok := ParseID(id)
+	return AttemptRef{out, n}, ok && err == nil && n > 0
 }
 
 // Fields codes the value in its wire format.

@@ -13,10 +13,12 @@ type RunOptions struct {
 	Keep []string
 	// Updates is the JSON object of the updates that the run accepts, empty if it says nothing of them. Package workflow reads it.
 	Updates string
+	// Inline: its endpoint may record several steps by one delivery.
+	Inline bool
 }
 
 // IsZero reports whether nothing is asked for.
-func (o *RunOptions) IsZero() bool { return len(o.Keep) == 0 && o.Updates == "" }
+func (o *RunOptions) IsZero() bool { return len(o.Keep) == 0 && o.Updates == "" && !o.Inline }
 
 // The limits of the events that a run keeps.
 const (

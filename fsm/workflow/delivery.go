@@ -19,6 +19,8 @@ type Delivery struct {
 	// ToEndpoint: of a good answer only the service's headers matter, and if First, all that shows whether it is one of a
 	// workflow.
 	ToEndpoint, First bool
+	// Inline: the endpoint may record several steps by it, and is told which attempt it is.
+	Inline bool
 }
 
 // SDKVersionHeader is the header by which an endpoint recognizes a delivery of a run.
@@ -66,6 +68,7 @@ func (s *Store) entryDelivery(r *Run, pos uint32, n *Entry) *Delivery {
 	if n.URL != "" {
 		d.URL = n.URL
 	}
+	d.Inline = r.Features&Inline != 0 && n.Kind == StepEntry && r.Origin != FromUnknown
 	header := slices.Clone(r.Header)
 	if n.Own != nil {
 		header = mergeFields(header, n.Own.Header)

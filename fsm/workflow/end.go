@@ -16,17 +16,22 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 		r = earlier
 	}
 	if r.Active() {
-		k := s.edit(e, q, r)
-		k.count(int64(len(n.Result)))
-		k.r.Result, k.r.HasResult = s.stored(n.Result), n.HasResult
-		k.addUncounted(k.r.Result.Uncounted())
-		k.finish(Succeeded)
-		k.store()
-		k.notifyInvoker()
+		r = s.succeed(e, q, r, n.Result, n.HasResult)
 		s.trim(e, q)
-		r = k.r
 	}
 	return RunRef{ownedText(r.ID), r.Created, r.State}, nil
+}
+
+// succeed ends an active run with its result, and returns what it is then.
+func (s *Store) succeed(e *env.Env, q *queue.Store, r *Run, result []byte, has bool) *Run {
+	k := s.edit(e, q, r)
+	k.count(int64(len(result)))
+	k.r.Result, k.r.HasResult = s.stored(result), has
+	k.addUncounted(k.r.Result.Uncounted())
+	k.finish(Succeeded)
+	k.store()
+	k.notifyInvoker()
+	return k.r
 }
 
 // finish brings a run to a final state: nothing of it is delivered any more, and nothing waits.

@@ -75,6 +75,14 @@ func (s *Store) SubmitPrice(_ *env.Env, n *Submissions, limit int64) env.Price {
 }
 
 func (s *Store) submission(n *Submission) env.Price {
+	var end env.Price
+	if n.End != nil {
+		end = s.EndPrice(nil, &Ending{n.RunID, n.End.Result, n.End.HasResult})
+	}
+	if n.Kind == EndSubmission {
+		end.Work += operation
+		return end
+	}
 	own, body := n.Options, int64(len(n.Body))
 	if n.Kind == StepSubmission { // what the run says is kept with the run
 		if r := s.Find(n.RunID, 0); r != nil {
@@ -99,6 +107,7 @@ func (s *Store) submission(n *Submission) env.Price {
 		p.Work += 2*bytesWork(r.size()) + s.ReplacedWork(n.URL, &n.Options) + indexWork*int64(len(n.Keep))
 	}
 	p.Work += work + 2*bytesWork(p.Growth)
+	p.Add(end)
 	return p
 }
 

@@ -17,6 +17,8 @@ const (
 	StepSubmission
 	// CallSubmission asks for a call to a third party.
 	CallSubmission
+	// EndSubmission ends a run with success, by the attempt that has seen or recorded its last step.
+	EndSubmission
 )
 
 // Submission is a message with workflow headers, as a publish or an item of a batch.
@@ -44,6 +46,9 @@ type Submission struct {
 	// Updates is the JSON object of the updates that the run accepts, see ReadUpdates: from its start, or from this step on. Empty leaves
 	// them as they are.
 	Updates []byte
+	// Attempt is the one that records the step and goes on, zero if none does. End is the end of the run that follows at once.
+	Attempt queue.AttemptRef
+	End     *Ending
 
 	// The rest is of an InitSubmission.
 
@@ -77,6 +82,8 @@ type Receipt struct {
 	Refused *queue.Error
 	// Debounced: the run was there already, and starts with this input. Attached: it is the one of its singleton that lives.
 	Debounced, Attached bool
+	// Inline: the attempt that has recorded the step goes on. Ended: it has ended the run behind it.
+	Inline, Ended bool
 }
 
 // Receipts is the result of the operation Submit, one for each submission.

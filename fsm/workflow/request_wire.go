@@ -24,7 +24,8 @@ func (s *Submission) Fields(c *wire.Codec) {
 	c.Int(&s.Depth)
 	c.Text(&s.DedupID)
 	c.Bool(&s.ContentDedup)
-	tells := len(s.State)+len(s.Updates)+len(s.Keep) > 0
+	inline := s.Attempt != queue.AttemptRef{}
+	tells := len(s.State)+len(s.Updates)+len(s.Keep) > 0 || inline
 	if c.More(s.Created != 0 || len(s.Commit) > 0 || tells) {
 		c.Varint(&s.Created)
 	}
@@ -35,6 +36,10 @@ func (s *Submission) Fields(c *wire.Codec) {
 		c.Bytes(&s.State)
 		c.Bytes(&s.Updates)
 		c.Texts(&s.Keep)
+	}
+	if c.More(inline) { // from the level env.Files on
+		s.Attempt.Fields(c)
+		wire.Optional(c, &s.End)
 	}
 }
 
@@ -48,9 +53,13 @@ func (r *Receipt) Fields(c *wire.Codec) {
 	c.String(&r.RunID)
 	c.Varint(&r.Created)
 	queue.OptionalError(c, &r.Refused)
-	if c.More(r.Debounced || r.Attached) { // from the level env.Files on
+	if c.More(r.Debounced || r.Attached || r.Inline) { // from the level env.Files on
 		c.Bool(&r.Debounced)
 		c.Bool(&r.Attached)
+	}
+	if c.More(r.Inline) { // from the level env.Files on
+		c.Bool(&r.Inline)
+		c.Bool(&r.Ended)
 	}
 }
 

@@ -93,7 +93,7 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	}
 	r.Reserved = r.reserve()
 	s.enterKey(r)
-	k := &work{s, e, q, r}
+	k := &work{s: s, e: e, q: q, r: r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
 	s.findByEvents(r)

@@ -56,6 +56,8 @@ const (
 	// Singleton: a start with the id of a run that lives is refused by ErrExists; without it the answer says that it was
 	// deduplicated, which older SDKs take for a success.
 	Singleton
+	// Inline: its endpoint may record several steps by one delivery, see inline.go.
+	Inline
 )
 
 // Origin says who has started a run, which decides what its first answer has to look like.

@@ -33,6 +33,14 @@ func CompleteStart(n *Submission) {
 	n.Options.Failure, n.Options.Given = f, n.Options.Given|queue.GivenFailure
 }
 
+// Ask has the start of a run ask for what its options say.
+func (s *Submission) Ask(o queue.RunOptions) {
+	s.Keep, s.Updates = o.Keep, []byte(o.Updates)
+	if o.Inline {
+		s.Features |= Inline
+	}
+}
+
 func has(header []queue.Field, name string) bool {
 	return slices.ContainsFunc(header, func(f queue.Field) bool { return strings.EqualFold(f.Name, name) })
 }

@@ -27,8 +27,11 @@ func heldLimitError(run string) *queue.Error {
 }
 
 func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
-	if n.Kind == InitSubmission {
+	switch n.Kind {
+	case InitSubmission:
 		return s.start(e, q, n)
+	case EndSubmission:
+		return s.endInline(e, q, n)
 	}
 	r := s.Find(n.RunID, 0)
 	if r == nil || r.State != Started && r.State != Failed {
@@ -41,7 +44,12 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 		return Receipt{Refused: runOverError(n.RunID)}
 	}
 	if won, ok := s.earlierEntry(r, n); ok {
-		return Receipt{ID: won, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
+		out := Receipt{ID: won, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created, Inline: s.wentOn(q, r, n)}
+		s.endBehind(e, q, n, &out)
+		return out
+	}
+	if n.URL == "" && n.Attempt != (queue.AttemptRef{}) {
+		n.URL = r.URL
 	}
 	if err := q.CheckPublication(&queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options}, e.Now); err != nil {
 		return Receipt{Refused: refusal(ErrRefused, "%s", err.Text)}
@@ -54,10 +62,13 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 		return Receipt{Refused: wrong}
 	}
 	k := s.edit(e, q, r)
+	k.attempt = n.Attempt
 	added := k.append(k.entry(n))
 	k.tell(n, says)
 	k.store()
-	return Receipt{ID: added.ID, RunID: ownedText(r.ID), Created: r.Created}
+	out := Receipt{ID: added.ID, RunID: ownedText(r.ID), Created: r.Created, Inline: added.isOf(n.Attempt)}
+	s.endBehind(e, q, n, &out)
+	return out
 }
 
 // CommitsAs returns the user with whose rights the commands of a step run, empty if they do not count: the run has not asked for
@@ -209,7 +220,7 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	}
 	r.Reserved = r.reserve()
 	s.enterKey(r)
-	k := &work{s, e, q, r}
+	k := &work{s: s, e: e, q: q, r: r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
 	s.findByEvents(r)

@@ -14,12 +14,14 @@ type work struct {
 	e *env.Env
 	q *queue.Store
 	r *Run
+	// attempt is the one that records an entry and goes on, zero if none does.
+	attempt queue.AttemptRef
 }
 
 // edit returns a copy of a run to be changed.
 func (s *Store) edit(e *env.Env, q *queue.Store, r *Run) *work {
 	c := *r
-	return &work{s, e, q, &c}
+	return &work{s: s, e: e, q: q, r: &c}
 }
 
 // store puts the changed run in place.
@@ -87,9 +89,11 @@ func (wo *work) append(n *Entry) *Entry {
 	wo.r.Entries++
 	n.Created = wo.e.Now
 	wo.r.touch(wo.e.Now)
-	if wo.r.Active() {
+	switch {
+	case wo.carry(at, n):
+	case wo.r.Active():
 		wo.dispatch(at, n)
-	} else {
+	default:
 		n.ID, n.State, n.FirstAt = wo.q.NewID(wo.e), Kept, wo.e.Now
 		s.entries.Set(at, n)
 		s.ids.Set(n.ID.Seq, at)

@@ -71,6 +71,7 @@ func (a *API) Routes() []messages.Route {
 		row(get, "/v2/workflows/runs/:workflowRunId/state", show((*request).state)),
 		row(post, "/v2/workflows/runs/:workflowRunId/updates/:name", (*request).update),
 		row(get, "/v2/workflows/runs/:workflowRunId/steps", show((*request).listSteps)),
+		row(post, "/v2/workflows/runs/:workflowRunId/steps", (*request).recordStep),
 		row(get, "/v2/workflows/runs/:workflowRunId/steps/:stepId", show((*request).getStep)),
 		row(get, "/v2/workflows/bulkActions", (*request).bulkActions),
 		row(get, "/v2/workflows/bulkActions/preview", (*request).bulkActions),

@@ -114,7 +114,7 @@ func (a *API) readStart(ctx context.Context, n *workflow.Submission, h *messages
 	if err != nil {
 		return err
 	}
-	n.Keep, n.Updates = own.Keep, []byte(own.Updates)
+	n.Ask(own)
 	n.Kind = workflow.InitSubmission
 	if !olderSDK(h) {
 		n.Features |= workflow.Singleton

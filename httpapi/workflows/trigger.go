@@ -121,8 +121,9 @@ func (re *request) plainStart(url string, h *messages.Headers, body []byte) (n w
 	o = o.InTrace(h.Trace())
 	n = workflow.Submission{
 		Kind: workflow.InitSubmission, URL: url, RunID: h.Field("workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(re.r),
-		Origin: workflow.FromREST, Keep: own.Keep, Updates: []byte(own.Updates),
+		Origin: workflow.FromREST,
 	}
+	n.Ask(own)
 	if n.DedupID, n.ContentDedup, err = h.Dedup(); err != nil {
 		return n, err
 	}

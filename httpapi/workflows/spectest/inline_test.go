@@ -1,0 +1,81 @@
+package spectest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/trireme-dev/trireme/clients/endpoint"
+)
+
+// TestInline runs workflows whose runs ask for several steps in one delivery, and those that do not, and counts their deliveries.
+func TestInline(t *testing.T) {
+	w := startWorld(t)
+	count := func(name string) int {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.ran[name]++
+		return w.ran[name]
+	}
+	three := func(c *endpoint.Context) any {
+		out := ""
+		for i := range 3 {
+			out += c.Do(endpoint.Run(fmt.Sprintf("s%d", i), func() any { return i }))
+		}
+		return out
+	}
+	w.flows.Workflows["three"] = three
+	w.flows.Workflows["mixed"] = func(c *endpoint.Context) any {
+		out := c.Do(endpoint.Run("a", func() any { return count(c.RunID + "a") }))
+		out += c.Do(endpoint.Run("b", func() any {
+			if count(c.RunID+"b") == 1 {
+				panic(endpoint.NewError("Flaky", "the first time"))
+			}
+			return "b"
+		}))
+		c.Do(endpoint.Sleep("nap", time.Second))
+		for _, s := range c.Parallel(endpoint.Run("c", func() any { return "c" }), endpoint.Run("d", func() any { return "d" })) {
+			out += s
+		}
+		out += c.Do(endpoint.Run("e", func() any { return count(c.RunID + "e") }))
+		return out
+	}
+	w.flows.Workflows["none"] = func(*endpoint.Context) any { return nil }
+	for _, c := range []struct {
+		flow, inline string
+		deliveries   int
+		result       string
+		steps        int
+	}{
+		{"three", "", 4, `"012"`, 3},
+		{"three", "true", 1, `"012"`, 3},
+		{"none", "true", 1, "", 0},
+		// a and b, where b fails, b again up to the sleep, the block's plan, two branches, their results, of which the first may not be needed, and
+		// the last step with the end.
+		{"mixed", "true", 7, `"1\"b\"\"c\"\"d\"1"`, 6},
+	} {
+		id := w.start("flows/"+c.flow, "p", map[string]string{"svc-inline": c.inline, "upstash-retries": "1"})
+		w.until(c.flow, func() bool { return w.log(id).at("workflowState").String() != "RUN_STARTED" })
+		log := w.log(id)
+		w.is("state", log.at("workflowState"), "RUN_SUCCESS")
+		w.is("result", log.at("workflowRunResponse"), c.result)
+		list := w.deliveries(id)
+		w.true(len(list) == c.deliveries || c.flow == "mixed" && len(list) == c.deliveries-1, "%s, inline %q: %d deliveries, want %d", c.flow, c.inline, len(list), c.deliveries)
+		w.true((list[0].header.Get("Upstash-Workflow-Attempt") != "") == (c.inline != "") &&
+			(list[0].header.Get("Svc-Workflow-Attempt") != "") == (c.inline != ""), "%v", list[0].header)
+		steps := w.ask(200, "GET", "/v2/workflows/runs/"+id+"/steps", nil, "").at("steps")
+		w.true(steps.len() > 0, "%v", steps)
+	}
+	id := w.start("m/ok", "p", map[string]string{"svc-inline": "true"})
+	attempt := w.delivery(id, 1).header.Get("Upstash-Workflow-Attempt")
+	path := "/v2/workflows/runs/" + id + "/steps"
+	for _, bad := range []string{`{`, `{"attempt":"x","step":{}}`, fmt.Sprintf(`{"attempt":%q}`, attempt)} {
+		w.ask(400, "POST", path, nil, bad)
+	}
+	w.ask(412, "POST", path, nil, fmt.Sprintf(`{"attempt":%q,"step":{}}`, attempt))
+	step := fmt.Sprintf(`{"attempt":%q,"step":%s,"end":{"result":"over"}}`, attempt, run(1)) // the attempt may be over by now
+	first := w.ask(200, "POST", path, nil, step)
+	w.true(first.at("inline").v == first.at("ended").v || first.at("ended").v == nil, "%v", first)
+	w.startAs("bad-"+id, "m/ok", "p", nil)
+	w.ask(400, "POST", "/v2/trigger/"+w.url("m/ok"), map[string]string{"Svc-Inline": "perhaps"}, "p")
+}
