@@ -17,6 +17,7 @@ type inline struct {
 	created int64
 	// waits is the result that is not recorded yet, nil if there is none. last is the step that the delivery has seen or recorded last.
 	waits json.RawMessage
+	out   string
 	last  int
 }
 
@@ -48,7 +49,7 @@ func (c *Context) doInline(l Lazy) string {
 	if err != nil {
 		panic(err)
 	}
-	c.inline.waits, c.inline.last = body, l.ID
+	c.inline.waits, c.inline.out, c.inline.last = body, string(out), l.ID
 	return string(out)
 }
 
@@ -79,6 +80,7 @@ func (c *Context) recordNow(end bool, result []byte) error {
 			in.End.Result = text(string(result))
 		}
 	}
+	recorded := c.inline.waits != nil
 	c.inline.waits = nil
 	answer, err := c.post(c.Request.Context(), "/v2/workflows/runs/"+c.RunID+"/steps", map[string]string{"content-type": "application/json"}, in)
 	if err != nil {
@@ -92,6 +94,9 @@ func (c *Context) recordNow(end bool, result []byte) error {
 		return errOtherAttempt
 	case !out.Inline:
 		return errMovedOn
+	}
+	if recorded && c.Seen != nil {
+		c.Seen(c.RunID, c.inline.last, c.inline.out)
 	}
 	if end && c.Ended != nil {
 		c.Ended(c.RunID)

@@ -18,13 +18,12 @@ var states = []Fault{
 			{
 				"fsm/workflow/submit.go",
 				`	if won, ok := s.earlierEntry(r, n); ok {
-		return Receipt{ID: won, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
-`,
+		out := Receipt{`,
 				`	if won, ok := s.earlierEntry(r, n); ok {
 		k := s.edit(e, q, r)
 		k.tell(n, told{state: n.State})
 		k.store()
-		return Receipt{ID: won, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
+		out := Receipt{
 `,
 			},
 		},

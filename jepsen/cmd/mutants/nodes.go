@@ -63,6 +63,8 @@ var experiments = map[string]experiment{
 	mutant.CommitOfFailedAnswer: commits,
 	mutant.CommitTwice:          commits,
 	mutant.StepWithoutCommit:    commits,
+	mutant.GoesAlongNowhere:     commits,
+	mutant.OwnResultAnyway:      commits,
 	mutant.FeedLosesNumber:      triggers,
 	mutant.LanesByChange:        triggers,
 	mutant.OldValueIsThatNow:    triggers,

@@ -92,6 +92,9 @@ func (a *App) unlucky() bool { return rand.IntN(100) < int(a.failing.Load()) }
 func (a *App) deliver(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	key := attemptKey{r.Header.Get("Upstash-Message-Id"), r.Header.Get("Upstash-Retried")}
+	if attempt := r.Header.Get("Upstash-Workflow-Attempt"); attempt != "" { // retries are counted anew for each step
+		key.retried = attempt
+	}
 	if a.arrivals[key]++; a.arrivals[key] > 1 {
 		a.problem("attempt %s of message %s was sent %d times", key.retried, key.message, a.arrivals[key])
 	}

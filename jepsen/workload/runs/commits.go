@@ -17,8 +17,8 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/workload/deliveries"
 )
 
-// Commits is a run of transfers between accounts by the steps of workflows, and of orders that are counted by the answers to their
-// messages, while calls fail and leaders are killed.
+// Commits is a run of transfers between accounts by the steps of workflows, of which every second records several steps by one delivery, and
+// of orders that are counted by the answers to their messages, while calls fail and leaders are killed.
 type Commits struct {
 	Cluster *testcluster.Cluster
 	Label   string
@@ -183,7 +183,7 @@ func (c *committed) pay(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	if err := c.app.Start(ctx, "transfer", c.run(n), string(payload), rights); err != nil {
+	if err := c.app.Start(ctx, "transfer", c.run(n), string(payload), everySecond(n, rights)); err != nil {
 		return err
 	}
 	l, err := c.app.Ended(ctx, c.run(n), c.Patience)
