@@ -18,13 +18,13 @@ import (
 // Credentials of every server of the product that a benchmark starts.
 const (
 	token      = "bench-standard-token"
-	adminToken = "bench-admin-token"
+	AdminToken = "bench-admin-token"
 )
 
 // credentials is the environment that sets them.
 var credentials = []string{
 	"TRIREME_TOKEN=" + token, "TRIREME_READONLY_TOKEN=bench-readonly-token",
-	"TRIREME_MESSAGES_TOKEN=" + MessagesToken, "TRIREME_ADMIN_TOKEN=" + adminToken,
+	"TRIREME_MESSAGES_TOKEN=" + MessagesToken, "TRIREME_ADMIN_TOKEN=" + AdminToken,
 }
 
 // Node is a process of the product.
@@ -65,13 +65,13 @@ func (n *Node) ProcessorTime() (time.Duration, error) { return n.child.Processor
 
 // Snapshot makes the node take a snapshot and returns when it is written.
 func (n *Node) Snapshot(ctx context.Context) error {
-	_, err := call(ctx, "POST", n.URL+"/admin/snapshot", adminToken, nil)
+	_, err := call(ctx, "POST", n.URL+"/admin/snapshot", AdminToken, nil)
 	return err
 }
 
 // Metrics returns the node's metrics in Prometheus's text form.
 func (n *Node) Metrics(ctx context.Context) ([]byte, error) {
-	return get(ctx, n.URL+"/metrics", adminToken)
+	return get(ctx, n.URL+"/metrics", AdminToken)
 }
 
 // Profile records seconds of CPU profile.
@@ -211,7 +211,7 @@ func (t *Trireme) Status(ctx context.Context) (Status, error) {
 	var errs []error
 	for _, n := range t.Nodes {
 		limit, cancel := context.WithTimeout(ctx, 2*time.Second)
-		b, err := get(limit, n.URL+"/admin/cluster", adminToken)
+		b, err := get(limit, n.URL+"/admin/cluster", AdminToken)
 		cancel()
 		if err != nil {
 			errs = append(errs, err)

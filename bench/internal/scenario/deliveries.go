@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -74,17 +75,29 @@ func (b *Bench) filling(ctx context.Context, name string, run func(ctx context.C
 // deliver publishes n messages through the leader and returns how many a second were
 // delivered, until the last was noted as such.
 func (b *Bench) deliver(ctx context.Context, t *peer.Trireme, n int) (float64, error) {
+	return b.deliverAs(ctx, t, n, one, "")
+}
+
+// one is a message in each request.
+func one(*http.Request) int64 { return 1 }
+
+// deliverAs publishes with one of these queries on each connection; holds says how many publications a request of the server delivers.
+func (b *Bench) deliverAs(ctx context.Context, t *peer.Trireme, n int, holds func(*http.Request) int64, queries ...string) (float64, error) {
 	leader, _, _, err := t.Leader(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var arrived atomic.Int64
-	url, stop, err := sink(func() { arrived.Add(1) })
+	url, stop, err := serveHere(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived.Add(holds(r)) }))
 	if err != nil {
 		return 0, err
 	}
 	defer stop()
-	spec := b.over(peer.Publish(url, ""), b.writeURLs(leader.URL, t.URLs())...)
+	spec := b.over(peer.Publish(url, queries[0]), b.writeURLs(leader.URL, t.URLs())...)
+	for _, q := range queries[1:] {
+		more := b.over(peer.Publish(url, q), b.writeURLs(leader.URL, t.URLs())...)
+		spec.Targets = append(spec.Targets, more.Targets...)
+	}
 	spec.Requests = uint64(n)
 	begin := time.Now()
 	r, err := load.Run(ctx, spec)

@@ -60,6 +60,13 @@ var plan = []Scenario{
 		{ID: "14", Work: "workflows of three empty steps, 64 at once, three nodes", Against: "Restate, one node", Unit: "runs/s", Ratio: true, Line: 1, AimAt: 3},
 		{ID: "15", Work: "workflows of three empty steps, one at a time, p50", Against: "Restate, one node", Unit: "ms", Ratio: true, AtMost: true, Line: 2, AimAt: .8},
 	}},
+	{Name: "extensions", run: runExtensions, Rows: []report.Row{
+		{ID: "21", Part: "p50", Work: "workflows of three empty steps in one delivery, one at a time, p50", Against: "a delivery for each step", Unit: "ms", Ratio: true, AtMost: true, Line: .8, AimAt: .5},
+		{ID: "21", Part: "rate", Work: "workflows of three empty steps in one delivery, 64 at once", Against: "a delivery for each step", Unit: "runs/s", Ratio: true, Line: 1.2, AimAt: 2},
+		{ID: "22", Work: "workflows of three steps that each commit a SET, 64 at once", Against: "empty steps", Unit: "runs/s", Ratio: true, Line: .7, AimAt: .9},
+		{ID: "23", Work: "deliveries of ten priorities, 64 parallel", Against: "without priorities", Unit: "msg/s", Ratio: true, Line: .9, AimAt: 1},
+		{ID: "24", Work: "publications delivered in batches of 100", Against: "each by itself", Unit: "msg/s", Ratio: true, Line: 1, AimAt: 1.5},
+	}},
 	{Name: "follower", run: runFollower, Rows: []report.Row{
 		{ID: "16", Work: "SET through a follower, 1 connection, p50", Against: "through the leader", Unit: "ms", Ratio: true, AtMost: true, Line: 1.5, AimAt: 1.2},
 		{ID: "17", Work: "read on a follower right after a write, p50", Against: "on the leader", Unit: "ms", Ratio: true, AtMost: true, Line: 3, AimAt: 1.5},

@@ -54,13 +54,16 @@ func flowResult(name string, clients int, took time.Duration, f peer.Flows) load
 
 // flows is an endpoint in this process, and what starts its workflows.
 type flows struct {
-	err    error
-	leader *peer.Node
-	app    *endpoint.Endpoint
-	url    string
-	serial atomic.Int64
-	posted atomic.Int64 // bytes of the bodies of deliveries
-	over   sync.Map     // run id → chan struct{}, closed at its acknowledged end
+	err     error
+	leader  *peer.Node
+	cluster *peer.Trireme
+	nodes   []string
+	app     *endpoint.Endpoint
+	url     string
+	own     map[string]string // headers of its triggers
+	serial  atomic.Int64
+	posted  atomic.Int64 // bytes of the bodies of deliveries
+	over    sync.Map     // run id → chan struct{}, closed at its acknowledged end
 }
 
 // deliveringHere lets the servers that start starts deliver to this process.
@@ -82,8 +85,9 @@ func (b *Bench) ourFlows(ctx context.Context) (f *flows, stop func()) {
 	if err != nil {
 		return &flows{err: err}, b.stopping(t)
 	}
-	f, closed := newFlows(b.writeURLs(leader.URL, t.URLs()), newAsking(4*httpConns), empty(3, ""))
-	f.leader = leader
+	nodes := b.writeURLs(leader.URL, t.URLs())
+	f, closed := newFlows(nodes, newAsking(4*httpConns), empty(3, ""))
+	f.leader, f.cluster, f.nodes = leader, t, nodes
 	return f, func() { closed(); b.stopping(t)() }
 }
 
@@ -120,6 +124,13 @@ func newFlows(nodes []string, transport http.RoundTripper, w endpoint.Workflow) 
 	return f, stop
 }
 
+// beside serves another workflow to the nodes of f.
+func (f *flows) beside(w endpoint.Workflow, own map[string]string) (other *flows, stop func()) {
+	other, stop = newFlows(f.nodes, newAsking(4*httpConns), w)
+	other.own = own
+	return other, stop
+}
+
 func (f *flows) ended(run string) {
 	if done, waited := f.over.LoadAndDelete(run); waited {
 		close(done.(chan struct{}))
@@ -131,7 +142,7 @@ func (f *flows) one(ctx context.Context) error {
 	id := fmt.Sprintf("wfr_bench%d", f.serial.Add(1))
 	done := make(chan struct{})
 	f.over.Store(id, done)
-	if err := f.app.Trigger(ctx, f.url, id, "1", nil); err != nil {
+	if err := f.app.Trigger(ctx, f.url, id, "1", f.own); err != nil {
 		return err
 	}
 	select {
