@@ -133,7 +133,7 @@ func Run(name string, fn func() any) Lazy {
 // Command is a command that takes effect with a step.
 type Command []any
 
-// Outcome is what a step brings: commands that take effect with its result or not at all, a state of the run that everybody can read, and
+// Outcome is the result of a step with commands that take effect with it or not at all, a state of the run that everybody can read, and
 // the updates that the run accepts from then on, by name with their rules. What is nil is left as it is.
 type Outcome struct {
 	Commands []Command         `json:"svcCommit,omitempty"`

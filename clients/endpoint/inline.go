@@ -11,7 +11,7 @@ import (
 // A run that was triggered with the header Svc-Inline goes through its steps by one delivery: each result is recorded before the next step
 // begins, and the last one together with the end of the run.
 
-// inline is what a delivery has of this; nil if it records one step.
+// inline is the state of a delivery that records several steps.
 type inline struct {
 	attempt string
 	created int64

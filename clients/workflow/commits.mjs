@@ -1,37 +1,17 @@
 // Serves a workflow by the published client whose steps commit commands, and a destination whose answers do, and looks at what
 // became of them.
-//
-//   TRIREME_URLS            base URLs of the nodes
-//   TRIREME_MESSAGES_TOKEN  the token of /v2
-//   TRIREME_TOKEN           the Standard token
 import assert from "node:assert/strict";
 import http from "node:http";
 import { commit, commitAs } from "../commit/index.js";
 import { bodyOf, relay } from "./body.mjs";
+import { ask, messages, node, standard, until, urls } from "./nodes.mjs";
 import { Client, MessagesClient, createWorkflow, serveMany } from "./sdk.mjs";
 
-const urls = process.env.TRIREME_URLS.split(",");
-const messages = process.env.TRIREME_MESSAGES_TOKEN;
-const standard = process.env.TRIREME_TOKEN;
-const node = () => urls[Math.floor(Math.random() * urls.length)];
-const ask = async (method, path, token, { body, headers } = {}) => {
-  const answer = await fetch(node() + path, { method, body, headers: { Authorization: `Bearer ${token}`, ...headers } });
-  const text = await answer.text();
-  return { status: answer.status, body: text && JSON.parse(text) };
-};
 const run = async (...command) => {
   const { body } = await ask("POST", "/", standard, { body: JSON.stringify(command) });
   if (body.error) throw new Error(body.error);
   return body.result;
 };
-const until = async (look, good) => {
-  for (const end = Date.now() + 60_000; ; await new Promise((done) => setTimeout(done, 20))) {
-    const got = await look();
-    if (good(got)) return got;
-    if (Date.now() > end) throw new Error(`it stays ${JSON.stringify(got)}`);
-  }
-};
-
 const mail = [];
 const leaked = [];
 const tries = { draw: 0, order: 0 };

@@ -16,7 +16,7 @@ import (
 // has changed is gathered while it runs, and fired when it has ended and stays: so a trigger never sees a command half done, and one that
 // is undone fires nothing.
 
-// Triggering is what a transaction knows of the triggers of its database.
+// Triggering holds the triggers of the database of a transaction.
 type Triggering struct {
 	// Triggers are those of the database.
 	Triggers []*queue.Trigger

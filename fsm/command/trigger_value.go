@@ -169,7 +169,7 @@ func (w *valueWriter) end() []byte {
 	return append(w.b, w.close)
 }
 
-// json is what a message or a run gets to know of the change.
+// json returns the change as the body of a message or of a run.
 func (f *fired) json() []byte {
 	b := append(make([]byte, 0, 256), `{"trigger":`...)
 	b = jsondoc.AppendString(b, f.t.Name)

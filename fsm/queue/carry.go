@@ -25,7 +25,7 @@ func (s *Store) Carry(e *env.Env, of AttemptRef, run []byte) (began int64, ok bo
 	return began, true
 }
 
-// RunOfAttempt is what RunOf is, as long as that attempt of the message is under way; otherwise nil.
+// RunOfAttempt returns what RunOf does while that attempt of the message is under way, otherwise nil.
 func (s *Store) RunOfAttempt(of AttemptRef) []byte {
 	m := s.underWay(of)
 	if m == nil {

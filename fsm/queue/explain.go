@@ -99,7 +99,7 @@ type Explanation struct {
 	Queue string
 	// Flow is the flow-control key that it waits for, with its limits as they are now, nil if it waits for none.
 	Flow *FlowControl
-	// Tokens is what the bucket of the key holds now.
+	// Tokens are those in the bucket of the key now.
 	Tokens int
 	// Standing is how the message stands in its line, nil for what has no precedence in a line that nobody shares.
 	Standing *Standing

@@ -17,7 +17,7 @@ type Standing struct {
 	Weight, Weights, Tenants int
 }
 
-// standingOf is what a message brings itself.
+// standingOf returns the standing that a message brings itself.
 func standingOf(m *Message) *Standing {
 	c := m.envelope()
 	return &Standing{Priority: m.marks.priority(), Rank: rank(c.Created, m.marks.priority()), Cost: c.CostOf(), Tenant: c.TenantOf()}

@@ -13,7 +13,7 @@ import (
 // A message that gathers waits for other publications of its key. It leaves that state with the claim of its first attempt, or when it is
 // cancelled: from then on it is a message like any other.
 
-// gathering is what is known of a message while it gathers. A stored one is never modified: a change replaces it.
+// gathering is the record of a message that gathers publications. A stored one is never modified: a change replaces it.
 type gathering struct {
 	// first is the time of its first publication, in unix milliseconds.
 	first int64

@@ -32,7 +32,7 @@ type Precedence struct {
 	Tenant string
 	// Weight is that of the tenant from this message on.
 	Weight int
-	// Cost is what the message counts for against rate and parallelism of its flow-control key, and in the share of its tenant.
+	// Cost is the number of messages that it counts for: in rate and parallelism of its flow-control key, and in the share of its tenant.
 	Cost int
 }
 

@@ -44,7 +44,7 @@ func (fk *FlowKey) keepSane() {
 	fk.credit = max(min(fk.credit, fk.full()), -MaxCost*max(fk.Period, 0))
 }
 
-// full is what a bucket holds. It is counted in tokens times Period, of which Rate come in each millisecond, so that nothing is rounded.
+// full returns the size of a bucket. It is counted in tokens times Period, of which Rate come in each millisecond, so that nothing is rounded.
 func (fk *FlowKey) full() int64 { return int64(fk.Burst) * fk.Period }
 
 // fill adds to a bucket what has come since it was filled.

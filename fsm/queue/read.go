@@ -238,7 +238,7 @@ type FlowControlInfo struct {
 	Waiting, Active int
 	// Tenants is the number of tenants that share it, those whose messages are done but that have had more than others too.
 	Tenants int
-	// Left is what the bucket of the key holds, 0 for a key without one.
+	// Left are the tokens in the bucket of the key, 0 for a key without one.
 	Left int
 }
 

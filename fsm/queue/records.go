@@ -84,7 +84,7 @@ type FlowKey struct {
 	credit, filled int64
 	// live counts the messages of the key that are not done, dear those of them that cost more than 1.
 	live, dear int
-	// extra is what the attempts under way count for beyond their number.
+	// extra is the cost of the attempts under way beyond their number.
 	extra int
 	// opening is the key's position in the order of those that may be claimed from; zero if nothing can open it but
 	// an end of an attempt, a new message or a resume.

@@ -33,7 +33,7 @@ type Store struct {
 	// stopped names the messages that have paused their queues and flow-control keys at the end of their retries, by the numbers of these.
 	stopped *cow.BTree[uint64, ID]
 	dedups  dedupTable
-	// gathered is what takes in other publications.
+	// gathered are messages that take in other publications.
 	gathered gatherTable
 	bulk     BulkTable
 

@@ -58,7 +58,7 @@ type Trigger struct {
 	// User is who set the trigger: with whose rights it reads keys.
 	User   string
 	Target TriggerTarget
-	// Publish is what messages and runs have in common.
+	// Publish has the destination and options of its messages, or of its runs.
 	Publish Publication
 	// Stream is the key of the stream. It keeps MaxLen entries at most, and each for Keep milliseconds (0 = for ever).
 	Stream       string

@@ -12,7 +12,7 @@ const NeedsLevel = "keep-events, updates and inline need feature level 3: upgrad
 // MaxState is the most bytes of a run's state, and of an update.
 const MaxState = 64 << 10
 
-// Data is what the steps of a run have said of it beside their results. A stored one is never modified.
+// Data holds what the steps of a run set beside their results: its state, and the updates that it accepts. A stored one is never modified.
 type Data struct {
 	// State is the run's state as JSON, nil if it has none. Version counts its changes, its removals among them.
 	State   []byte
@@ -55,7 +55,7 @@ func (d *Data) size() int64 {
 // dataCost is the logical overhead of Data in bytes.
 const dataCost = 200
 
-// told is what a step says of its run, read.
+// told holds the state and updates that a step sets, as read from its result.
 type told struct {
 	state    []byte // as JSON, nil if it says nothing
 	declared bool

@@ -133,7 +133,7 @@ type Run struct {
 	Reserved int64
 	// Hold says why nothing of it is delivered.
 	Hold Hold
-	// Data is what its steps have said of it, nil if they have said nothing.
+	// Data holds the state and the updates that its steps have set, nil if they have set none.
 	Data *Data
 
 	latest int64 // see Latest

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// inlineStep is what an endpoint records by the delivery that it is answering.
+// inlineStep is a step that an endpoint records by the delivery that it is answering, and the end of the run.
 type inlineStep struct {
 	// Attempt is the delivery, as its header Workflow-Attempt names it.
 	Attempt string `json:"attempt"`
