@@ -47,7 +47,7 @@ func (o Outage) Run(ctx context.Context) (out OutageResult, err error) {
 	done := make(chan error, 1)
 	go func() {
 		done <- all(ctx, o.Runs, func(ctx context.Context, n int) error {
-			return a.mixedRun(ctx, fmt.Sprintf("wfr_%s_%d", o.Label, n), o.Patience)
+			return a.mixedRun(ctx, fmt.Sprintf("wfr_%s_%d", o.Label, n), nil, o.Patience)
 		})
 	}()
 	deliveries.Sleep(ctx, out.At)
