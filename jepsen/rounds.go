@@ -70,6 +70,10 @@ var scenarios = map[string]round{
 		out, err := runs.States{Cluster: c, Label: label, Runs: 12, Failing: 10, Patience: settleTime}.Run(ctx)
 		return out, out.Accepted, err
 	},
+	"versions": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := runs.Versions{Cluster: c, Label: label, Runs: 12, Failing: 10, Patience: settleTime}.Run(ctx)
+		return out, out.Runs, err
+	},
 	"workflow": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
 		out, err := runs.Mixed{Cluster: c, Label: label, Runs: 6, Failing: 5, Patience: settleTime}.Run(ctx)
 		return out, out.Runs, err

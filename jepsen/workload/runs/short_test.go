@@ -30,6 +30,9 @@ func TestShort(t *testing.T) {
 		{"states", func() (fmt.Stringer, error) {
 			return States{Cluster: c, Label: "states", Runs: 40, Failing: 20, KillEvery: time.Second, Down: short, Patience: patience}.Run(ctx)
 		}},
+		{"versions", func() (fmt.Stringer, error) {
+			return Versions{Cluster: c, Label: "versions", Runs: 24, Failing: 20, KillEvery: time.Second, Down: short, Patience: patience}.Run(ctx)
+		}},
 		{"race", func() (fmt.Stringer, error) {
 			return Race{Cluster: c, Label: "race", Runs: 30, Group: 5, Timeout: 8 * time.Second, Patience: patience}.Run(ctx)
 		}},
