@@ -223,7 +223,9 @@ func TestDeploymentsInUse(t *testing.T) {
 	}
 	w.deliver(fine)
 	apply(w, func(e *env.Env, p pair) (workflow.RunRef, error) { return p.s.End(e, p.q, workflow.Ending{RunID: "a"}) })
-	apply(w, func(e *env.Env, p pair) (workflow.Cancelled, error) { return p.s.Cancel(e, p.q, workflow.Cancellation{}) })
+	apply(w, func(e *env.Env, p pair) (workflow.Cancelled, error) {
+		return p.s.Cancel(e, p.q, workflow.Cancellation{})
+	})
 	w.restore(0)
 	if err := w.changeDeployment(workflow.DeploymentChange{Name: "v1", Delete: true}); err != nil {
 		t.Error(err)
