@@ -36,7 +36,9 @@ func renderDeployment(_ *fsm.View, d *workflow.DeploymentInfo) *deployment {
 // listDeployments answers GET /v2/workflows/deployments.
 func (re *request) listDeployments() error {
 	return messages.AnswerAll(re.API.API, re.w, re.r, re.parameters(), queue.ValidName,
-		func(v *fsm.View, p queue.NamePage) queue.NameList[workflow.DeploymentInfo] { return v.Workflows().Deployments(p) }, renderDeployment)
+		func(v *fsm.View, p queue.NamePage) queue.NameList[workflow.DeploymentInfo] {
+			return v.Workflows().Deployments(p)
+		}, renderDeployment)
 }
 
 // getDeployment answers GET /v2/workflows/deployments/{deployment}.
