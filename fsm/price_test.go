@@ -448,6 +448,16 @@ func recipes() map[string]recipe {
 			return workflow.DeploymentChange{Name: "new", URL: "https://new.example", MoveTo: "v1", When: workflow.MoveAlways}
 		}),
 		"start runs on a deployment": asks(Submit, func(w *pricing) { w.deployments("v1") }, (*pricing).deployed),
+		"submit steps to runs that a rule moves": asks(Submit, func(w *pricing) {
+			w.deployments("v1", "v2-with-a-longer-name")
+			with(w, Submit, w.deployed())
+			with(w, ChangeDeployment, workflow.DeploymentChange{Name: "v1", MoveTo: "v2-with-a-longer-name", When: workflow.MoveAlways})
+		}, func(w *pricing) (all workflow.Submissions) {
+			for _, id := range w.texts("wfr_") {
+				all.Items = append(all.Items, w.stepOf(id, 1))
+			}
+			return all
+		}),
 		"move runs": asks(MoveRuns, func(w *pricing) {
 			w.deployments("v1", "v2-with-a-longer-name")
 			with(w, Submit, w.deployed())

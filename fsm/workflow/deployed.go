@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -73,43 +74,6 @@ func (s *Store) failureURL(r *Run, to *queue.Callback) string {
 	return to.URL
 }
 
-// deploymentOf returns the deployment that the start of a run is for: the one that it names, or that of the run which invokes it, if the
-// application is the same. own says that the run is invoked on a deployment; its URL is the one that the application has for the invoking run
-// then.
-func (s *Store) deploymentOf(n *Submission, parent *Run) (deployment string, own bool) {
-	if parent == nil || parent.Deployment == "" {
-		return n.Deployment, false
-	}
-	at, _ := splitURL(n.URL)
-	home, _ := splitURL(parent.URL)
-	d, found := s.deployments.byName.Get(parent.Deployment)
-	switch {
-	case !found || at != home && at != d.URL:
-		return n.Deployment, false
-	case n.Deployment != "":
-		return n.Deployment, at != home
-	}
-	return d.Name, at != home
-}
-
-// resolveDeployment settles where a run that is to be started is deployed, and says why that can't be.
-func (s *Store) resolveDeployment(n *Submission, parent *Run) *queue.Error {
-	var own bool
-	if n.Deployment, own = s.deploymentOf(n, parent); n.Deployment == "" {
-		return nil
-	}
-	d, found := s.deployments.byName.Get(n.Deployment)
-	if !found {
-		return noDeployment(n.Deployment)
-	}
-	if n.Deployment = d.Name; own {
-		home, _ := splitURL(parent.URL)
-		_, rest := splitURL(n.URL)
-		n.URL = home + rest
-	}
-	return nil
-}
-
 // maxFollowing is the most deliveries under way of a run that a rule moves: it is moved along with something else. One that has more is moved
 // when it has fewer.
 const maxFollowing = 100
@@ -146,6 +110,18 @@ func (wo *work) follow() {
 		return
 	}
 	wo.move(to)
+}
+
+// followPrice returns the price of follow, for a submission to a run.
+func (s *Store) followPrice(r *Run) env.Price {
+	if r == nil || r.Deployment == "" || s.openOf(r.No) > maxFollowing {
+		return env.Price{}
+	}
+	to := s.ruled(r)
+	if to == r.Deployment {
+		return env.Price{}
+	}
+	return s.movePrice(r, to)
 }
 
 // move moves the run to a deployment, or with an empty name to none. What is under way goes on; what comes goes there.
@@ -192,41 +168,4 @@ func (s *Store) moveGrowth(r *Run, to string) int64 {
 	there.Deployment = to
 	message := max(0, int64(len(s.target(&there))-len(s.target(r)))) + 2
 	return max(0, pinSize(to)-pinSize(r.Deployment)) + message*int64(s.openOf(r.No)+1)
-}
-
-// pin has the run, of which nothing is on its way, be on a deployment, or with an empty name on none. The caller counts its size.
-func (wo *work) pin(deployment string) {
-	wo.s.leaveDeployment(wo.r)
-	wo.r.Deployment = deployment
-	wo.s.enterDeployment(wo.r)
-}
-
-// deploymentFor is the deployment that a start would have, for its price.
-func (s *Store) deploymentFor(n *Submission) string {
-	if n.Invoker == nil {
-		return n.Deployment
-	}
-	name, _ := s.deploymentOf(n, s.Find(n.Invoker.RunID, n.Invoker.Created))
-	return name
-}
-
-// checkDeployments says why runs can't be started again: the deployment of one is not there. The name becomes the store's own.
-func (s *Store) checkDeployments(list []*Run, n *Revival) error {
-	if n.Deployment != "" {
-		d, found := s.deployments.byName.Get(n.Deployment)
-		if !found {
-			return noDeployment(n.Deployment)
-		}
-		n.Deployment = d.Name
-		return nil
-	}
-	for _, r := range list {
-		if r.Deployment == "" {
-			continue
-		}
-		if _, found := s.deployments.byName.Get(r.Deployment); !found {
-			return notFound("deployment %s of workflow run %s not found: name another one, or make it again", r.Deployment, r.ID)
-		}
-	}
-	return nil
 }

@@ -158,6 +158,34 @@ func TestMovedByHand(t *testing.T) {
 	w.same()
 }
 
+// TestMovedFromBusyHost: a delivery that waits because the host of its deployment is busy is made at once by the other one.
+func TestMovedFromBusyHost(t *testing.T) {
+	w := newWorld(t)
+	w.put("v1", "", 0)
+	w.put("v2", "", 0)
+	w.submit(on("v1", "a"), on("v1", "b"))
+	claimed := func() (urls []string) {
+		list, _ := apply(w, func(e *env.Env, p pair) ([]queue.Attempt, error) {
+			return p.q.Advance(e, queue.Demand{Epoch: 1, Term: 1, Claims: 16, HostShare: 1}), nil
+		})
+		for i := range list {
+			urls = append(urls, list[i].Content.URL)
+		}
+		return urls
+	}
+	if got := claimed(); len(got) != 1 {
+		t.Fatalf("claimed %q", got)
+	}
+	if _, err := w.move(workflow.RunMove{RunID: "b", To: "v2"}); err != nil {
+		t.Fatal(err)
+	}
+	w.restore(0)
+	if got := claimed(); !slices.Equal(got, []string{"https://v2.example/wf"}) {
+		t.Fatalf("claimed %q", got)
+	}
+	w.same()
+}
+
 // TestMovedByRule: a rule moves a run with its next delivery, or after an attempt that failed.
 func TestMovedByRule(t *testing.T) {
 	w := newWorld(t)

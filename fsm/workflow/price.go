@@ -84,8 +84,9 @@ func (s *Store) submission(n *Submission) env.Price {
 		return end
 	}
 	own, body := n.Options, int64(len(n.Body))
+	var r *Run
 	if n.Kind == StepSubmission { // what the run says is kept with the run
-		if r := s.Find(n.RunID, 0); r != nil {
+		if r = s.Find(n.RunID, 0); r != nil {
 			own = pickOptions(&own, own.Given&^queue.GivenHeader)
 		}
 	}
@@ -98,6 +99,7 @@ func (s *Store) submission(n *Submission) env.Price {
 		if len(own.Header) < len(n.Options.Header) {
 			p.Growth += s.headerGrowth(n)
 		}
+		p.Add(s.followPrice(r))
 		p.Growth += told
 	case InitSubmission:
 		c := Config{URL: n.URL, Options: n.Options, CallerIP: n.CallerIP, Invoker: n.Invoker, Keep: n.Keep}
