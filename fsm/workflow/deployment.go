@@ -105,9 +105,9 @@ func newDeployments() deployments {
 	return deployments{byName: byText[*Deployment](), origins: byText[int](), runs: byName()}
 }
 
-func (ds *deployments) fork() deployments {
-	f := *ds
-	f.byName, f.origins, f.runs = ds.byName.Snapshot(), ds.origins.Snapshot(), ds.runs.Snapshot()
+func (de *deployments) fork() deployments {
+	f := *de
+	f.byName, f.origins, f.runs = de.byName.Snapshot(), de.origins.Snapshot(), de.runs.Snapshot()
 	return f
 }
 
@@ -116,33 +116,33 @@ func byText[V any]() *cow.BTree[string, V] {
 }
 
 // put stores a deployment in place of the one of its name.
-func (ds *deployments) put(d *Deployment) {
-	ds.remove(d.Name)
-	ds.byName.Set(d.Name, d)
-	ds.bytes += d.size()
-	n, _ := ds.origins.Get(d.URL)
-	ds.origins.Set(d.URL, n+1)
+func (de *deployments) put(d *Deployment) {
+	de.remove(d.Name)
+	de.byName.Set(d.Name, d)
+	de.bytes += d.size()
+	n, _ := de.origins.Get(d.URL)
+	de.origins.Set(d.URL, n+1)
 }
 
 // remove removes the deployment of a name, if there is one.
-func (ds *deployments) remove(name string) {
-	old, found := ds.byName.Get(name)
+func (de *deployments) remove(name string) {
+	old, found := de.byName.Get(name)
 	if !found {
 		return
 	}
-	ds.byName.Delete(name)
-	ds.bytes -= old.size()
-	if n, _ := ds.origins.Get(old.URL); n > 1 {
-		ds.origins.Set(old.URL, n-1)
+	de.byName.Delete(name)
+	de.bytes -= old.size()
+	if n, _ := de.origins.Get(old.URL); n > 1 {
+		de.origins.Set(old.URL, n-1)
 	} else {
-		ds.origins.Delete(old.URL)
+		de.origins.Delete(old.URL)
 	}
 }
 
 // active is the number of active runs on a deployment.
-func (ds *deployments) active(deployment string) int {
-	from, _ := ds.runs.Rank(name{deployment, 0})
-	to, _ := ds.runs.Rank(name{deployment, math.MaxUint64})
+func (de *deployments) active(deployment string) int {
+	from, _ := de.runs.Rank(name{deployment, 0})
+	to, _ := de.runs.Rank(name{deployment, math.MaxUint64})
 	return to - from
 }
 
