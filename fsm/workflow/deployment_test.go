@@ -158,6 +158,35 @@ func TestMovedByHand(t *testing.T) {
 	w.same()
 }
 
+// TestMovedWhileInline: an attempt that records several steps goes on no further once its run was moved; the next step is delivered there.
+func TestMovedWhileInline(t *testing.T) {
+	w := newWorld(t)
+	w.put("v1", "", 0)
+	w.put("v2", "", 0)
+	n := on("v1", "r")
+	n.Features |= workflow.Inline
+	w.submit(n)
+	w.advance()
+	recorded := func(no uint32) bool {
+		s := submittedBy("v1", step("r", no, "x"))
+		s.Attempt = w.running[0].Ref()
+		return w.submit(s)[0].Inline
+	}
+	if !recorded(1) {
+		t.Fatal("the attempt may not go on")
+	}
+	if _, err := w.move(workflow.RunMove{RunID: "r", To: "v2"}); err != nil {
+		t.Fatal(err)
+	}
+	w.restore(0)
+	if recorded(2) {
+		t.Fatal("the attempt goes on where the run is not any more")
+	}
+	w.finish(0, fine, "")
+	w.expectSent("https://v2.example/wf v2")
+	w.same()
+}
+
 // TestMovedFromBusyHost: a delivery that waits because the host of its deployment is busy is made at once by the other one.
 func TestMovedFromBusyHost(t *testing.T) {
 	w := newWorld(t)
