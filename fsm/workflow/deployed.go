@@ -36,23 +36,19 @@ func (s *Store) target(r *Run) string {
 }
 
 // isOwn reports whether a URL is that of the run's endpoint, in whichever deployment: an SDK takes the URL by which it was called for that
-// of its endpoint.
-func (s *Store) isOwn(r *Run, url string) bool {
+// of its endpoint. So any host will do: a deployment that was deleted meanwhile may still be at work.
+func isOwn(r *Run, url string) bool {
 	if url == r.URL {
 		return true
 	}
-	at, rest := splitURL(url)
-	home, path := splitURL(r.URL)
-	if rest != path {
-		return false
-	}
-	_, deployed := s.deployments.origins.Get(at)
-	return deployed || at == home
+	_, rest := splitURL(url)
+	_, path := splitURL(r.URL)
+	return rest == path
 }
 
 // elsewhere returns the URL that an entry of the run is delivered to, empty if that is the run's endpoint.
-func (s *Store) elsewhere(r *Run, url string) string {
-	if url == "" || !r.isPinned() || !s.isOwn(r, url) {
+func elsewhere(r *Run, url string) string {
+	if url == "" || !r.isPinned() || !isOwn(r, url) {
 		return url
 	}
 	return ""
@@ -68,7 +64,7 @@ func (s *Store) urlOf(r *Run, n *Entry) string {
 
 // failureURL returns the URL of a failure callback of the run: the failure function is that of the deployment.
 func (s *Store) failureURL(r *Run, to *queue.Callback) string {
-	if s.elsewhere(r, to.URL) == "" {
+	if elsewhere(r, to.URL) == "" {
 		return s.target(r)
 	}
 	return to.URL
@@ -147,7 +143,7 @@ func (wo *work) redirect() {
 	})
 	for _, at := range open {
 		n := s.entry(at)
-		if n.Kind == CallEntry || s.elsewhere(r, n.URL) != "" {
+		if n.Kind == CallEntry || elsewhere(r, n.URL) != "" {
 			continue
 		}
 		if n.URL != "" { // it was there before the run had a deployment

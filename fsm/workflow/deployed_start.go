@@ -11,14 +11,14 @@ func (s *Store) deploymentOf(n *Submission, parent *Run) (deployment string, own
 	}
 	at, _ := splitURL(n.URL)
 	home, _ := splitURL(parent.URL)
-	d, found := s.deployments.byName.Get(parent.Deployment)
+	_, deployed := s.deployments.origins.Get(at)
 	switch {
-	case !found || at != home && at != d.URL:
+	case !deployed && at != home:
 		return n.Deployment, false
 	case n.Deployment != "":
 		return n.Deployment, at != home
 	}
-	return d.Name, at != home
+	return parent.Deployment, at != home
 }
 
 // resolveDeployment settles where a run that is to be started is deployed, and says why that can't be.

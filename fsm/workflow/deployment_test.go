@@ -215,6 +215,31 @@ func TestMovedFromBusyHost(t *testing.T) {
 	w.same()
 }
 
+// TestMovedFromWhatIsDeleted: what a deployment has left behind, or submits after it was deleted, follows the run too.
+func TestMovedFromWhatIsDeleted(t *testing.T) {
+	w := newWorld(t)
+	w.put("v1", "", 0)
+	w.put("v2", "", 0)
+	w.submit(on("v1", "r"))
+	w.deliver(fine)
+	a := await("r", 1, "e", 60_000)
+	a.URL, a.TimeoutURL = originOf("v1")+"/wf", originOf("v1")+"/wf"
+	apply(w, func(e *env.Env, p pair) (workflow.Receipt, error) { return p.s.Await(e, p.q, a) })
+	if _, err := w.move(workflow.RunMove{From: "v1", To: "v2"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.changeDeployment(workflow.DeploymentChange{Name: "v1", Delete: true}); err != nil {
+		t.Fatal(err)
+	}
+	apply(w, func(e *env.Env, p pair) (workflow.Notified, error) {
+		return p.s.Notify(e, p.q, workflow.Notification{EventID: "e"})
+	})
+	w.expectSent("https://v2.example/wf v2")
+	w.submit(submittedBy("v1", step("r", 2, "x")))
+	w.expectSent("https://v2.example/wf v2")
+	w.same()
+}
+
 // TestMovedByRule: a rule moves a run with its next delivery, or after an attempt that failed.
 func TestMovedByRule(t *testing.T) {
 	w := newWorld(t)

@@ -121,9 +121,7 @@ func (m *model) step(number uint32) {
 	}
 	before := m.w.run(id)
 	if origin != "" && before != nil && (before.Deployment != "" || before.Moves > 0) {
-		if _, there := m.w.pairs[0].s.Deployment(origin); there {
-			n = submittedBy(origin, n)
-		}
+		n = submittedBy(origin, n)
 	}
 	r := m.w.submit(n)[0]
 	if r.Refused != nil {

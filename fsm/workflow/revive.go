@@ -148,7 +148,7 @@ func (wo *work) resume(old *Run, n *Revival) {
 	for pos, from := range s.log(old.No) {
 		c := *from
 		if c.Kind != CallEntry {
-			c.URL = s.elsewhere(wo.r, c.URL)
+			c.URL = elsewhere(wo.r, c.URL)
 		}
 		c.ID, c.Errors, c.Reserved = wo.q.NewID(wo.e), nil, 0
 		if c.Kind == CallEntry && c.State != Delivered {

@@ -312,7 +312,7 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	if n.Deployment != "" {
 		k.pin(n.Deployment)
 	}
-	if s.elsewhere(old, n.URL) == "" { // an SDK starts it at the URL of the deployment
+	if elsewhere(old, n.URL) == "" { // an SDK starts it at the URL of the deployment
 		k.r.Config.URL = old.URL
 	}
 	k.r.Config.Options = k.r.InTrace(old.Trace)

@@ -89,7 +89,7 @@ func (wo *work) append(n *Entry) *Entry {
 	wo.r.Entries++
 	n.Created = wo.e.Now
 	if n.Kind != CallEntry {
-		n.URL = s.elsewhere(wo.r, n.URL)
+		n.URL = elsewhere(wo.r, n.URL)
 	}
 	wo.r.touch(wo.e.Now)
 	switch {
