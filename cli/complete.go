@@ -131,6 +131,9 @@ func scheduleNames(s *session) []string {
 	return without(s.members(s.in("/v2/schedules"), "", "scheduleId"))
 }
 func groupNames(s *session) []string { return without(s.members(s.in("/v2/topics"), "", "name")) }
+func deploymentNames(s *session) []string {
+	return without(s.members(s.in(deploymentPath), "", "name"))
+}
 func flowKeys(s *session) []string {
 	return without(s.members(s.in("/v2/flowControl"), "", "flowControlKey"))
 }

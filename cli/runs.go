@@ -21,6 +21,7 @@ var (
 		{"label", "label", "`LABEL`", textFilter, nil},
 		{"flow-control-key", "flowControlKey", "flow-control `KEY`", textFilter, nil},
 		{"caller-ip", "callerIp", "`ADDRESS` of the client that triggered the run", textFilter, nil},
+		{"deployment", "deployment", "`NAME` of the deployment", textFilter, nil},
 		fromFilter, toFilter,
 	}
 	// runHostFilters are the filters that lists of failed runs do not accept.
@@ -52,6 +53,7 @@ var runList = listing{
 		{"RUN", "workflowRunId", nil, named}, {"STATE", "workflowState", stateForm, keep}, {"WORKFLOW", "workflowUrl", nil, keep}, {"CREATED", "workflowRunCreatedAt", when, keep},
 		{"COMPLETED", "workflowRunCompletedAt", when, drops}, {"LABEL", "label", nil, drops}, {"DEAD LETTER", "dlqId", nil, drops},
 		{"FLOW CONTROL KEY", "flowControlKey", nil, wide}, {"INVOKED BY", "invoker.workflowRunId", nil, wide},
+		{"DEPLOYMENT", "deployment", nil, wide},
 	},
 }
 
@@ -85,6 +87,7 @@ func runGroup() *cobra.Command {
 	g.bulkActions("/v2/workflows/bulkActions", "run")
 	g.failedRuns()
 	g.unpause()
+	g.moveRun()
 	g.again("resume", "Resume failed runs at the failed step, as new runs")
 	g.again("restart", "Restart failed runs from the beginning, as new runs")
 	g.notify()
@@ -105,17 +108,21 @@ func (s *session) run(id string) (json.RawMessage, error) {
 
 func (g *group) trigger() {
 	var n publication
-	id := ""
+	id, deployment := "", ""
 	g.add(spec{
 		use: "trigger URL [PAYLOAD]", short: "Start a workflow run", args: cobra.RangeArgs(1, 2),
 		example: `runs trigger https://example.com/order '{"item":17}' --id order-17 --label billing`,
 		flags: func(f *pflag.FlagSet) {
 			n.flags(f, messageOptions)
 			f.StringVar(&id, "id", "", "`ID` of the run; a second run with the same id is not started")
+			f.StringVar(&deployment, "deployment", "", "`NAME` of the deployment that the run stays on")
 		},
 		run: func(s *session) error {
 			if id != "" {
 				n.set = append(n.set, "Workflow-RunId="+id)
+			}
+			if deployment != "" {
+				n.set = append(n.set, "Deployment="+deployment)
 			}
 			text, err := s.publish(&n, s.in("/v2/trigger/"+rawDestination(s.args[0])))
 			if err != nil {

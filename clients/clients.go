@@ -76,6 +76,11 @@ func States(ctx context.Context, urls []string, messages, standard string) (outp
 	return run(ctx, "workflow", "states.mjs", urls, "TRIREME_MESSAGES_TOKEN="+messages, "TRIREME_TOKEN="+standard)
 }
 
+// Deployments runs a workflow that stays on its deployment, and is moved.
+func Deployments(ctx context.Context, urls []string, messages string) (output []byte, err error) {
+	return run(ctx, "workflow", "deployments.mjs", urls, "TRIREME_MESSAGES_TOKEN="+messages)
+}
+
 // run runs a program of a folder; nodes are their URLs.
 func run(ctx context.Context, folder, file string, nodes []string, env ...string) (output []byte, err error) {
 	return runIn(ctx, folder, file, append(env, "TRIREME_URLS="+strings.Join(nodes, ","))...)

@@ -30,3 +30,15 @@ func TestStatesOfTheWorkflowsClient(t *testing.T) {
 		t.Fatalf("%v\n%s", err, output)
 	}
 }
+
+// A workflow of the published client stays on the deployment that its trigger names, until it is moved: its steps, waits, invoked runs and
+// failure function.
+func TestDeploymentsOfTheWorkflowsClient(t *testing.T) {
+	install(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	urls := nodeURLs(httpapitest.ServeDelivering(t, 3, "", nil))
+	if output, err := clients.Deployments(ctx, urls, httpapitest.MessagesToken); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+}

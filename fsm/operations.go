@@ -119,6 +119,10 @@ var (
 	ConfigureDatabase = define(90, "configure database", env.Base, small, (*State).configureDatabase)
 	// ResumeRun has a run go on that is paused at the end of its retries.
 	ResumeRun = defineOwned(75, "resume run", env.Files, workflowsPrice((*workflow.Store).ResumePrice), inRuns((*workflow.Store).Resume))
+	// ChangeDeployment makes, changes or deletes a deployment of workflow runs.
+	ChangeDeployment = defineOwned(76, "change deployment", env.Files, workflowsPrice((*workflow.Store).ChangeDeploymentPrice), inWorkflows((*workflow.Store).ChangeDeployment))
+	// MoveRuns moves active runs to another deployment, by as many entries as it takes.
+	MoveRuns = defineOwned(77, "move runs", env.Files, workflowsPrice((*workflow.Store).MovePrice), inRuns((*workflow.Store).Move))
 	// HoldExpiry keeps keys past their deadline while clients are paused; see pause.go.
 	HoldExpiry = defineOwned(91, "hold expiry", env.Base, settingPrice, tenant.holdExpiry)
 	// Quarantine puts a database into quarantine from an earlier entry on; see quarantine.go.

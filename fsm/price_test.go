@@ -444,6 +444,33 @@ func recipes() map[string]recipe {
 				with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.stepOf("paused", uint32(i+1))}})
 			}
 		}, func(*pricing) workflow.RunChange { return workflow.RunChange{RunID: "paused"} }),
+		"put a deployment": asks(ChangeDeployment, func(w *pricing) { w.deployments(w.texts("v")...) }, func(w *pricing) workflow.DeploymentChange {
+			return workflow.DeploymentChange{Name: "new", URL: "https://new.example", MoveTo: "v1", When: workflow.MoveAlways}
+		}),
+		"start runs on a deployment": asks(Submit, func(w *pricing) { w.deployments("v1") }, (*pricing).deployed),
+		"submit steps to runs that a rule moves": asks(Submit, func(w *pricing) {
+			w.deployments("v1", "v2-with-a-longer-name")
+			with(w, Submit, w.deployed())
+			with(w, ChangeDeployment, workflow.DeploymentChange{Name: "v1", MoveTo: "v2-with-a-longer-name", When: workflow.MoveAlways})
+		}, func(w *pricing) (all workflow.Submissions) {
+			for _, id := range w.texts("wfr_") {
+				all.Items = append(all.Items, w.stepOf(id, 1))
+			}
+			return all
+		}),
+		"move runs": asks(MoveRuns, func(w *pricing) {
+			w.deployments("v1", "v2-with-a-longer-name")
+			with(w, Submit, w.deployed())
+		}, func(w *pricing) workflow.RunMove { return workflow.RunMove{From: "v1", To: "v2-with-a-longer-name"} }),
+		"move a run": asks(MoveRuns, func(w *pricing) {
+			w.deployments("v1", "v2-with-a-longer-name")
+			n := w.run("long")
+			n.Deployment = "v1"
+			with(w, Submit, workflow.Submissions{Items: []workflow.Submission{n}})
+			for i := range w.n {
+				with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.stepOf("long", uint32(i+1))}})
+			}
+		}, func(w *pricing) workflow.RunMove { return workflow.RunMove{RunID: "long", To: "v2-with-a-longer-name"} }),
 		"publish into batches": asks(Publish, func(w *pricing) {
 			w.latest()
 			with(w, Publish, w.gathering(queue.Gather{Mode: queue.Batched, Key: "k", Wait: 1000, Size: 1000, Bytes: 1 << 20}, 1))
@@ -602,6 +629,24 @@ func TestCommandWakesAllWaiters(t *testing.T) {
 	if left := len(w.m.state.home.workflows.Waiters("many", queue.NamePage{Limit: 1000}).Elements); left != 0 {
 		t.Errorf("%d of %d runs still wait, want none", left, runs-1)
 	}
+}
+
+// deployments makes deployments.
+func (pr *pricing) deployments(names ...string) {
+	pr.latest()
+	for _, name := range names {
+		with(pr, ChangeDeployment, workflow.DeploymentChange{Name: name, URL: "https://" + name + ".example"})
+	}
+}
+
+// deployed are runs on a deployment.
+func (pr *pricing) deployed() (all workflow.Submissions) {
+	for _, id := range pr.texts("wfr_") {
+		n := pr.run(id)
+		n.Deployment = "v1"
+		all.Items = append(all.Items, n)
+	}
+	return all
 }
 
 // latest brings the newest feature level into force.

@@ -69,7 +69,7 @@ func agreement(cmd *cobra.Command, words []string) []string {
 }
 
 // makes are commands that make what they name, or need a flag beside the name.
-var makes = []string{"databases create", "queues upsert", "flow pin", "flow unpin"}
+var makes = []string{"databases create", "queues upsert", "flow pin", "flow unpin", "deployments set", "deployments move"}
 
 // everyName runs each command that takes one name with one that nothing has: each has to fail as an unknown name.
 //

@@ -17,7 +17,7 @@ import (
 // reading are the commands that print what a node has, with the arguments that name something in forms.txtar. $ID of a command is the
 // first name that it prints.
 var reading = map[string]string{
-	"cluster status": "", "context list": "", "databases list": "", "databases limit": "default", "dlq list": "", "dlq causes": "", "dlq get": "$(dlq list)",
+	"cluster status": "", "context list": "", "databases list": "", "databases limit": "default", "dlq list": "", "dlq causes": "", "dlq get": "$(dlq list)", "deployments list": "", "deployments get": "v1", "deployments explain": "v1",
 	"events": "", "flow list": "", "flow get": "billing", "flow explain": "billing", "flow tenants": "billing", "groups list": "", "groups get": "news",
 	"messages list": "", "messages get": "$(messages list --label later)", "messages explain": "$(messages list --label later)",
 	"messages bulk list": "", "messages bulk get": "$(messages bulk list)", "queues list": "", "queues get": "orders", "queues explain": "orders", "queues tenants": "orders",
@@ -27,7 +27,7 @@ var reading = map[string]string{
 }
 
 // acting are the last words of commands that change something, or whose output is no list.
-var acting = strings.Fields("add cancel create defaults delete drain health notify pause pin publish redis remove replace reset reset-password restart " +
+var acting = strings.Fields("add cancel create defaults delete drain health move notify pause pin publish redis remove replace reset reset-password restart " +
 	"resume retry revoke rotate rotate-signing-keys run set state stop transfer-leader trigger unpause unpin update upsert use")
 
 // mayBeEmpty are the lists that have nothing in the script, and what has no name.

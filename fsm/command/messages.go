@@ -128,7 +128,7 @@ func messageOptions(tx *Tx, a *Args) (queue.Publication, error) {
 		return queue.Publication{}, &queue.Error{Code: queue.ErrInvalid.Code, Text: "schedules are made through the HTTP API"}
 	}
 	if run := c.RunOptions(); !run.IsZero() {
-		return queue.Publication{}, &queue.Error{Code: queue.ErrInvalid.Code, Text: "only a workflow run keeps events, accepts updates or has inline steps: use WF.TRIGGER"}
+		return queue.Publication{}, &queue.Error{Code: queue.ErrInvalid.Code, Text: "only a workflow run keeps events, accepts updates, has inline steps or a deployment: use WF.TRIGGER"}
 	}
 	p, err := c.Done()
 	if err == nil {

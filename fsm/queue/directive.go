@@ -67,6 +67,7 @@ var Directives = []Directive{
 	{"keep-events", "names of events that may come before a run waits for them: see [extensions](extensions.md#events-before-the-wait)", OfRun, (*Config).keepEvents},
 	{"updates", "the updates that a run accepts, and their rules: see [extensions](extensions.md#state-and-updates)", OfRun, (*Config).updates},
 	{"inline", "true or false: whether the endpoint may record several steps by one delivery: see [extensions](extensions.md#several-steps-in-one-delivery)", OfRun, func(c *Config, v string) string { return boolean(&c.forRun.Inline, v) }},
+	{"deployment", "the deployment that a run stays on: see [extensions](extensions.md#deployments)", OfRun, (*Config).deployment},
 	{"header-forward", "true or false: whether all headers of the request go to the destination", OfPublication, func(c *Config, v string) string { return boolean(&c.forward, v) }},
 	{"deduplication-id", "one message of that id in the window; no colon", OfPublication, (*Config).dedupID},
 	{"content-based-deduplication", "true or false: one message of that destination, body and header in the window", OfPublication, func(c *Config, v string) string { return boolean(&c.p.ContentDedup, v) }},

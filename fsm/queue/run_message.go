@@ -64,6 +64,33 @@ func (s *Store) Drop(e *env.Env, id ID) (active bool) {
 	return active
 }
 
+// Redirect has a message of a run go to another URL from its next attempt on. An attempt that is under way goes on.
+func (s *Store) Redirect(e *env.Env, id ID, url string) {
+	old := s.find(id)
+	if old == nil || !old.run || old.place == placeDone {
+		return
+	}
+	c := old.envelope()
+	if c.URL == url {
+		return
+	}
+	m := copyOf(old)
+	parked := m.place == placeParked
+	if parked { // it waits for a host that it does not need any more
+		s.dequeue(m, e.Now)
+	}
+	s.memory.live -= m.size() + m.reserved()
+	s.memory.uncounted -= m.uncounted()
+	c.URL = url
+	m.setContent(c, m.body, s.keeper)
+	s.memory.live += m.size() + m.reserved()
+	s.memory.uncounted += m.uncounted()
+	if parked {
+		s.enter(m, placeDue, e.Now, e.Now)
+	}
+	s.store(m)
+}
+
 // RunOf is the Run of a message's Content; nil if there is no such message, or it is of no run.
 func (s *Store) RunOf(id ID) []byte {
 	m := s.find(id)

@@ -15,10 +15,14 @@ type RunOptions struct {
 	Updates string
 	// Inline: its endpoint may record several steps by one delivery.
 	Inline bool
+	// Deployment is the name of the one that the run is to be on, empty for none.
+	Deployment string
 }
 
 // IsZero reports whether nothing is asked for.
-func (o *RunOptions) IsZero() bool { return len(o.Keep) == 0 && o.Updates == "" && !o.Inline }
+func (o *RunOptions) IsZero() bool {
+	return len(o.Keep) == 0 && o.Updates == "" && !o.Inline && o.Deployment == ""
+}
 
 // The limits of the events that a run keeps.
 const (
@@ -67,5 +71,13 @@ func (c *Config) updates(v string) string {
 		return ControlRule
 	}
 	c.forRun.Updates = v
+	return ""
+}
+
+func (c *Config) deployment(v string) string {
+	if !ValidName(v) {
+		return nameRule
+	}
+	c.forRun.Deployment = v
 	return ""
 }

@@ -17,6 +17,7 @@ type chooser struct {
 	ids, urls                                 queue.Words
 	idPrefixes, urlPrefixes                   []string // in order, none begins with another
 	callerIPs, flowKeys, labels, hosts, paths queue.Words
+	deployments                               queue.Words
 	holders                                   map[uint64]struct{} // runs that have one of the messages as an entry
 	// kinds and words say which volumes may have what is chosen: of each list of words, one.
 	kinds uint32
@@ -33,7 +34,7 @@ func (s *Store) chooser(f *Filter) *chooser {
 	c := &chooser{
 		Filter: f, states: queue.Set(f.States), ids: queue.WordsOf(f.RunIDs, nil), urls: queue.WordsOf(f.URLs, nil),
 		callerIPs: queue.WordsOf(f.CallerIPs, nil), flowKeys: queue.WordsOf(f.FlowKeys, nil), labels: queue.WordsOf(f.Labels, nil),
-		hosts: queue.WordsOf(f.Hosts, queue.Fold), paths: queue.WordsOf(f.Paths, nil),
+		hosts: queue.WordsOf(f.Hosts, queue.Fold), paths: queue.WordsOf(f.Paths, nil), deployments: queue.WordsOf(f.Deployments, nil),
 	}
 	if len(f.Exact) > 0 {
 		c.exact = make(map[exactRun]struct{}, len(f.Exact))
@@ -59,7 +60,7 @@ func (s *Store) chooser(f *Filter) *chooser {
 // size counts the alternatives of the filter: the work of preparing it.
 func (f *Filter) size() int64 {
 	return int64(len(f.RunIDs) + len(f.Exact) + len(f.URLs) + len(f.States) + len(f.Labels) + len(f.CallerIPs) + len(f.FlowKeys) +
-		len(f.Hosts) + len(f.Paths) + len(f.Messages))
+		len(f.Hosts) + len(f.Paths) + len(f.Messages) + len(f.Deployments))
 }
 
 // prefixes are texts in order, without those that begin with another one.
@@ -109,7 +110,7 @@ func (c *chooser) match(r *Run, at int64) bool {
 	switch {
 	case c.Created != 0 && r.Created != c.Created, c.From != 0 && at < c.From, c.To != 0 && at > c.To:
 		return false
-	case !fits(&c.ids, c.idPrefixes, r.ID, c.IDPrefix), !fits(&c.urls, c.urlPrefixes, r.URL, c.URLPrefix), !c.callerIPs.Admit(r.CallerIP):
+	case !fits(&c.ids, c.idPrefixes, r.ID, c.IDPrefix), !fits(&c.urls, c.urlPrefixes, r.URL, c.URLPrefix), !c.callerIPs.Admit(r.CallerIP), !c.deployments.Admit(r.Deployment):
 		return false
 	case c.flowKeys.Any() && (r.Flow == nil || !c.flowKeys.Has(r.Flow.Key)), c.labels.Any() && !c.labels.HasOne(r.Labels):
 		return false

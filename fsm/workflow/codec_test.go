@@ -16,6 +16,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 	for _, v := range []wire.Record{
 		&workflow.Submissions{}, &workflow.Receipts{}, &workflow.Await{}, &workflow.Notification{}, &workflow.Ending{}, &workflow.RunRef{}, &workflow.Cancellation{}, &workflow.Cancelled{},
 		&workflow.Revival{}, &workflow.Revived{}, &workflow.DeadSelection{}, &workflow.DeadDeleted{}, &workflow.CallbackChange{}, &workflow.Settings{},
+		&workflow.DeploymentChange{}, &workflow.Deployment{}, &workflow.RunMove{}, &workflow.RunsMoved{},
 	} {
 		n := 0
 		fill(reflect.ValueOf(v).Elem(), &n, 0)

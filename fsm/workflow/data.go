@@ -7,7 +7,7 @@ import (
 )
 
 // NeedsLevel refuses what runs can be asked for from the level env.Files on.
-const NeedsLevel = "keep-events, updates and inline need feature level 3: upgrade all nodes"
+const NeedsLevel = "keep-events, updates, inline and deployments need feature level 3: upgrade all nodes"
 
 // MaxState is the most bytes of a run's state, and of an update.
 const MaxState = 64 << 10

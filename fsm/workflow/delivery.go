@@ -64,10 +64,7 @@ func callDelivery(n *Entry) *Delivery {
 
 // entryDelivery is the call of the endpoint for an entry.
 func (s *Store) entryDelivery(r *Run, pos uint32, n *Entry) *Delivery {
-	d := &Delivery{URL: r.URL, Method: "POST", CallerIP: r.CallerIP, ToEndpoint: true, First: pos == 0, Service: r.service(n.Kind.String())}
-	if n.URL != "" {
-		d.URL = n.URL
-	}
+	d := &Delivery{URL: s.urlOf(r, n), Method: "POST", CallerIP: r.CallerIP, ToEndpoint: true, First: pos == 0, Service: r.service(n.Kind.String())}
 	d.Inline = r.Features&Inline != 0 && n.Kind == StepEntry && r.Origin != FromUnknown
 	header := slices.Clone(r.Header)
 	if n.Own != nil {
@@ -114,10 +111,14 @@ func endpointHeader(header []queue.Field, answer, first bool) []queue.Field {
 
 // service are the service's headers of a delivery to the endpoint.
 func (r *Run) service(callType string) []queue.Field {
-	return []queue.Field{
+	list := []queue.Field{
 		{Name: "Workflow-RunId", Value: r.ID}, {Name: "Workflow-CreatedAt", Value: strconv.FormatInt(r.Created, 10)},
 		{Name: "Workflow-Url", Value: r.URL}, {Name: "Workflow-Init", Value: "false"}, {Name: "Workflow-CallType", Value: callType},
 	}
+	if r.Deployment != "" {
+		list = append(list, queue.Field{Name: "Workflow-Deployment", Value: r.Deployment})
+	}
+	return list
 }
 
 // elementSize is about the bytes of an element of a list without its body.
@@ -129,7 +130,7 @@ func (s *Store) failureDelivery(r *Run, id queue.ID) (*Delivery, bool) {
 	if to == nil || r.Callback == nil || r.Callback.Message != id || r.Callback.State != CallbackInProgress {
 		return nil, false
 	}
-	d := &Delivery{URL: to.URL, Method: "POST", CallerIP: r.CallerIP, Service: r.service("failureCall"), Body: s.failureBody(r)}
+	d := &Delivery{URL: s.failureURL(r, to), Method: "POST", CallerIP: r.CallerIP, Service: r.service("failureCall"), Body: s.failureBody(r)}
 	if to.Options.Method != "" {
 		d.Method = to.Options.Method
 	}

@@ -53,6 +53,7 @@ func (wo *work) finish(state RunState) {
 	wo.dropSaved()
 	wo.leaveKey()
 	s.forgetEvents(r)
+	s.leaveDeployment(r)
 	if state != Failed {
 		s.ended.Set(queue.Stamp{At: r.Completed, Seq: r.No}, r.No)
 	}
@@ -120,7 +121,7 @@ func (wo *work) callFailure() {
 		return
 	}
 	o := pickOptions(&to.Options, messageOptions).Over(pickOptions(&wo.r.Options, messageOptions)).InTrace(wo.r.Trace)
-	c := &queue.Content{URL: to.URL, Options: o, CallerIP: wo.r.CallerIP, Run: Ref{DeliverFailure, wo.r.No, 0}.Bytes()}
+	c := &queue.Content{URL: wo.s.failureURL(wo.r, to), Options: o, CallerIP: wo.r.CallerIP, Run: Ref{DeliverFailure, wo.r.No, 0}.Bytes()}
 	wo.r.Callback = &Callback{Message: wo.q.Dispatch(wo.e, c), State: CallbackInProgress, Retries: c.Retries}
 }
 

@@ -19,6 +19,8 @@ var (
 	ErrExists = &queue.Error{Code: "run-exists", Text: "a workflow already exists, can not initialize a new one with same id"}
 	// ErrEnded: an update came after the end of its run: 409.
 	ErrEnded = &queue.Error{Code: "run-ended", Text: "workflow run is over"}
+	// ErrInUse: active runs, or a rule, need a deployment as it is: 412.
+	ErrInUse = &queue.Error{Code: "deployment-in-use", Text: "deployment is in use"}
 	// ErrFull: a run has as many stored notifications as it may have: 429.
 	ErrFull = &queue.Error{Code: "run-full", Text: "too many stored notifications"}
 )

@@ -25,6 +25,8 @@ type Filter struct {
 	Hosts, Paths []string
 	// Messages are messages of which the run has one as an entry.
 	Messages []queue.ID
+	// Deployments are names of deployments.
+	Deployments []string
 }
 
 // Named reports whether the filter names single runs, by their ids or by those of their messages.
@@ -45,4 +47,7 @@ func (f *Filter) Fields(c *wire.Codec) {
 		c.Texts(list)
 	}
 	wire.List(c, &f.Messages, 2)
+	if c.More(len(f.Deployments) > 0) { // from the level env.Files on
+		c.Texts(&f.Deployments)
+	}
 }

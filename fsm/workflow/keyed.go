@@ -222,10 +222,12 @@ func (s *Store) debounce(e *env.Env, q *queue.Store, n *Submission, old *Run) Re
 	q.Drop(e, before.ID)
 	k.r.Config = detached(n.config(e, nil))
 	k.r.Reserved = k.r.reserve()
+	k.pin(n.Deployment)
+	k.count(k.r.size())
 	first := k.first(n)
 	first.ID, first.Created = before.ID, before.Created
 	k.dispatch(place{old.No, 0}, first)
-	k.count(k.r.size() + first.size())
+	k.count(first.size())
 	k.addUncounted(first.Body.Uncounted())
 	k.store()
 	return Receipt{ID: first.ID, RunID: ownedText(old.ID), Created: old.Created, Debounced: true}

@@ -44,7 +44,7 @@ func (m *model) one() {
 	w, t := m.w, m.t
 	number := uint32(rapid.IntRange(1, 5).Draw(t, "step"))
 	event := fmt.Sprintf("e%d", rapid.IntRange(0, 2).Draw(t, "event"))
-	switch rapid.IntRange(0, 17).Draw(t, "what") {
+	switch rapid.IntRange(0, 20).Draw(t, "what") {
 	case 0, 1:
 		id := fmt.Sprintf("wfr_%d", rapid.IntRange(0, 5).Draw(t, "new"))
 		n := start(id)
@@ -54,6 +54,7 @@ func (m *model) one() {
 		if rapid.Bool().Draw(t, "keeps") {
 			n.Keep, n.Updates = []string{"e0", "e*"}, []byte(`{"e1":"@.update != @.state"}`)
 		}
+		n.Deployment = rapid.SampledFrom([]string{"", "", "v1", "v2"}).Draw(t, "deployment")
 		if len(m.ids) > 0 && rapid.IntRange(0, 3).Draw(t, "invoked") == 0 {
 			n.Invoker = &workflow.Invoker{RunID: m.id(), URL: url, Step: workflow.Step{ID: number, Type: workflow.Invoke, Concurrent: 1}, Open: fmt.Appendf(nil, `{"stepId":%d`, number)}
 		}
@@ -97,6 +98,8 @@ func (m *model) one() {
 		m.retire()
 	case 13:
 		w.restore(rapid.IntRange(0, 1).Draw(t, "restored"))
+	case 14:
+		m.deploy()
 	default:
 		w.now += int64(rapid.SampledFrom([]int{0, 1, 50, 1000, 20_000, 90_000_000}).Draw(t, "time"))
 		w.advance()
@@ -110,12 +113,16 @@ func (m *model) one() {
 // step submits a result. Only the first of each step is taken, and stays.
 func (m *model) step(number uint32) {
 	id := m.id()
+	origin := rapid.SampledFrom([]string{"", "", "v1", "v2"}).Draw(m.t, "sdk")
 	body := rapid.StringMatching(`[a-z]{0,8}`).Draw(m.t, "out")
 	n := step(id, number, body)
 	if rapid.Bool().Draw(m.t, "state") {
 		n.State = []byte(`"` + body + `"`)
 	}
 	before := m.w.run(id)
+	if origin != "" && before != nil && (before.Deployment != "" || before.Moves > 0) {
+		n = submittedBy(origin, n)
+	}
 	r := m.w.submit(n)[0]
 	if r.Refused != nil {
 		return
@@ -137,6 +144,25 @@ func (m *model) step(number uint32) {
 	won, _ := m.w.pairs[0].s.Entry(run.No, pos)
 	if first, found := m.results[key]; found && string(won.Body.Bytes()) != first {
 		m.t.Fatalf("the result of %s was %s and is %s", key, first, won.Body.Bytes())
+	}
+}
+
+// deploy makes, changes or deletes a deployment, or moves runs.
+func (m *model) deploy() {
+	w, t := m.w, m.t
+	name := func(label string) string { return rapid.SampledFrom([]string{"v1", "v2", "v3"}).Draw(t, label) }
+	switch rapid.IntRange(0, 3).Draw(t, "deploy") {
+	case 0, 1:
+		n := workflow.DeploymentChange{Name: name("name"), When: workflow.MoveWhen(rapid.IntRange(0, 2).Draw(t, "when"))}
+		n.URL, n.Delete = originOf(n.Name), rapid.IntRange(0, 3).Draw(t, "delete") == 0
+		if n.When != workflow.MoveNever {
+			n.MoveTo = name("target")
+		}
+		w.changeDeployment(n)
+	case 2:
+		w.move(workflow.RunMove{RunID: m.id(), To: rapid.SampledFrom([]string{"", "v1", "v2"}).Draw(t, "to")})
+	default:
+		w.move(workflow.RunMove{From: name("from"), To: name("to")})
 	}
 }
 
@@ -185,6 +211,7 @@ func (m *model) check() {
 				return true
 			})
 			m.latest(p.s, r)
+			m.deployed(p, r)
 			if n != r.Entries {
 				m.t.Fatalf("%s has %d entries and says %d", r.ID, n, r.Entries)
 			}
@@ -193,6 +220,27 @@ func (m *model) check() {
 			}
 		}
 	}
+}
+
+// deployed holds a run to its deployment: it is found by that as long as it is active, and what is on its way to its endpoint goes there.
+func (m *model) deployed(p pair, r *workflow.Run) {
+	found := false
+	if r.Deployment != "" {
+		list, _, _ := p.s.RunsOn(r.Deployment, workflow.Page{Limit: 1000})
+		found = slices.ContainsFunc(list, func(one *workflow.Run) bool { return one.No == r.No })
+		if d, there := p.s.Deployment(r.Deployment); r.Active() && (!there || d.Active != len(list) || d.Oldest != list[0]) {
+			m.t.Fatalf("%s is on %s, which is %+v", r.ID, r.Deployment, d)
+		}
+	}
+	if found != (r.Deployment != "" && r.Active()) {
+		m.t.Fatalf("%s, on deployment %s and %s: found there: %t", r.ID, r.Deployment, r.State, found)
+	}
+	p.s.Log(r.No, func(pos uint32, e *workflow.Entry) bool {
+		if message, sent := p.q.Message(e.ID, m.w.now); sent && e.State.Open() && e.Kind != workflow.CallEntry && message.Content.URL != p.s.Target(r) {
+			m.t.Fatalf("entry %d of %s goes to %s, not to %s", pos, r.ID, message.Content.URL, p.s.Target(r))
+		}
+		return true
+	})
 }
 
 // latest holds a run to what it says of when something last happened to it.

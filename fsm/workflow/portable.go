@@ -10,7 +10,7 @@ import (
 // recordNames are the names of records in exports, by their kinds.
 var recordNames = [...]string{
 	kindHead: "workflow-head", kindRun: "run", kindEntry: "step", kindMark: "mark", kindWaiter: "waiter", kindSaved: "notification",
-	kindDoomed: "deleted-run", kindBulk: "workflow-bulk-action", kindVolume: "run-history",
+	kindDoomed: "deleted-run", kindBulk: "workflow-bulk-action", kindVolume: "run-history", kindDeployment: "deployment",
 }
 
 // TakeOver makes what was loaded from elsewhere a successor of old: the settings stay the database's own, and numbers go on

@@ -84,8 +84,9 @@ func (s *Store) submission(n *Submission) env.Price {
 		return end
 	}
 	own, body := n.Options, int64(len(n.Body))
+	var r *Run
 	if n.Kind == StepSubmission { // what the run says is kept with the run
-		if r := s.Find(n.RunID, 0); r != nil {
+		if r = s.Find(n.RunID, 0); r != nil {
 			own = pickOptions(&own, own.Given&^queue.GivenHeader)
 		}
 	}
@@ -98,10 +99,11 @@ func (s *Store) submission(n *Submission) env.Price {
 		if len(own.Header) < len(n.Options.Header) {
 			p.Growth += s.headerGrowth(n)
 		}
+		p.Add(s.followPrice(r))
 		p.Growth += told
 	case InitSubmission:
 		c := Config{URL: n.URL, Options: n.Options, CallerIP: n.CallerIP, Invoker: n.Invoker, Keep: n.Keep}
-		r := Run{ID: n.RunID, Config: &c}
+		r := Run{ID: n.RunID, Config: &c, Deployment: s.deploymentFor(n)}
 		r.Reserved = c.reserve()
 		p.Growth = r.size() + declaredSize(n.Updates) + idSize + entryGrowth(firstMessageOptions(&n.Options), body, n.URL, n.CallerIP) + 160
 		p.Work += 2*bytesWork(r.size()) + s.ReplacedWork(n.URL, &n.Options) + indexWork*int64(len(n.Keep))
@@ -268,7 +270,7 @@ func (s *Store) BulkPrice(_ *env.Env, n *BulkCancellation) env.Price {
 // coded is at least what the filter takes when it is coded.
 func (f *Filter) coded() int64 {
 	n := 96 + 24*int64(len(f.Messages)) + 4*int64(len(f.States))
-	for _, l := range [...][]string{f.RunIDs, f.URLs, f.Labels, f.CallerIPs, f.FlowKeys, f.Hosts, f.Paths} {
+	for _, l := range [...][]string{f.RunIDs, f.URLs, f.Labels, f.CallerIPs, f.FlowKeys, f.Hosts, f.Paths, f.Deployments} {
 		for _, t := range l {
 			n += 4 + int64(len(t))
 		}
@@ -332,7 +334,10 @@ func (s *Store) revivalPrice(r *Run, n *Revival) env.Price {
 	c := *r.Config
 	c.Options = pickOptions(&n.Options, revivable).Over(c.Options)
 	c.Invoker = nil
-	again := Run{ID: n.RunID, Config: &c}
+	again := Run{ID: n.RunID, Config: &c, Deployment: r.Deployment}
+	if n.Deployment != "" {
+		again.Deployment = n.Deployment
+	}
 	again.Reserved = c.reserve()
 	if !n.Restart {
 		again.Data = r.Data

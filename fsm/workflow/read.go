@@ -379,7 +379,9 @@ func status(r *Run) int {
 func (s *Store) Settings() Settings { return s.settings }
 
 // Used is the logical memory of everything about workflows, in bytes.
-func (s *Store) Used() int64 { return s.liveBytes + s.doneBytes + s.past.Size() + s.bulk.Used() }
+func (s *Store) Used() int64 {
+	return s.liveBytes + s.doneBytes + s.past.Size() + s.bulk.Used() + s.deployments.bytes
+}
 
 // Uncounted returns the bytes of Used that are payloads on the nodes' disks. They do not count.
 func (s *Store) Uncounted() int64 { return s.uncounted }

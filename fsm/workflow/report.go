@@ -67,6 +67,8 @@ func (s *Store) applyEntryReport(e *env.Env, q *queue.Store, r *Run, at place, t
 	switch {
 	case n.State == Undeliverable:
 		k.fail(fault)
+	case n.State == Retrying:
+		k.follow()
 	case n.State == Held && k.r.Hold == NotHeld:
 		k.pause(fault)
 	case n.State == Delivered && n.Kind == CallEntry:

@@ -52,6 +52,9 @@ type Submission struct {
 
 	// The rest is of an InitSubmission.
 
+	// Deployment is the one that the run is to be on, empty for none.
+	Deployment string
+
 	// Keep are the events that the run keeps, see queue.RunOptions.
 	Keep []string
 
@@ -236,8 +239,9 @@ type Revival struct {
 	Restart bool
 	// RunID is the id of the new run; only for one dead letter.
 	RunID string
-	// Options replace those of the run that they name.
-	Options queue.Options
+	// Options replace those of the run that they name, and Deployment, if it is not empty, the one that the run was on.
+	Options    queue.Options
+	Deployment string
 }
 
 // Revived is the result of the operation Revive.

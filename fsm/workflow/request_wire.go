@@ -24,7 +24,7 @@ func (s *Submission) Fields(c *wire.Codec) {
 	c.Int(&s.Depth)
 	c.Text(&s.DedupID)
 	c.Bool(&s.ContentDedup)
-	inline := s.Attempt != queue.AttemptRef{}
+	inline := s.Attempt != queue.AttemptRef{} || s.Deployment != ""
 	tells := len(s.State)+len(s.Updates)+len(s.Keep) > 0 || inline
 	if c.More(s.Created != 0 || len(s.Commit) > 0 || tells) {
 		c.Varint(&s.Created)
@@ -40,6 +40,9 @@ func (s *Submission) Fields(c *wire.Codec) {
 	if c.More(inline) { // from the level env.Files on
 		s.Attempt.Fields(c)
 		wire.Optional(c, &s.End)
+	}
+	if c.More(s.Deployment != "") { // from the level env.Files on
+		c.Text(&s.Deployment)
 	}
 }
 
@@ -191,6 +194,9 @@ func (r *Revival) Fields(c *wire.Codec) {
 	c.Bool(&r.Restart)
 	c.Text(&r.RunID)
 	c.Record(r.Options.Fields)
+	if c.More(r.Deployment != "") { // from the level env.Files on
+		c.Text(&r.Deployment)
+	}
 }
 
 // Fields codes the value in its wire format.

@@ -64,6 +64,9 @@ func (s *Store) Revive(e *env.Env, q *queue.Store, n Revival) (Revived, error) {
 		return Revived{}, refusal(ErrConflict, "workflow run id %s is already in use, or meant for more than one run", n.RunID)
 	}
 	out := Revived{More: more}
+	if err := s.checkDeployments(list, &n); err != nil {
+		return Revived{}, err
+	}
 	for _, old := range list {
 		r := s.revive(e, q, old, &n)
 		s.removeDeadLetter(old)
@@ -87,12 +90,16 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	if g := c.Gather; g != nil && !g.IsSingleton() {
 		c.Gather, c.Given = nil, c.Given&^queue.GivenGather
 	}
-	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(&c), RanAs: old.No, latest: e.Now}
+	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(&c), RanAs: old.No, Deployment: old.Deployment, Moves: old.Moves, latest: e.Now}
+	if n.Deployment != "" {
+		r.Deployment = n.Deployment
+	}
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}
 	r.Reserved = r.reserve()
 	s.enterKey(r)
+	s.enterDeployment(r)
 	k := &work{s: s, e: e, q: q, r: r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
@@ -140,6 +147,9 @@ func (wo *work) resume(old *Run, n *Revival) {
 	}
 	for pos, from := range s.log(old.No) {
 		c := *from
+		if c.Kind != CallEntry {
+			c.URL = elsewhere(wo.r, c.URL)
+		}
 		c.ID, c.Errors, c.Reserved = wo.q.NewID(wo.e), nil, 0
 		if c.Kind == CallEntry && c.State != Delivered {
 			c.Reserved = reserveOfCall(c.Own)

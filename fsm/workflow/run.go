@@ -135,6 +135,9 @@ type Run struct {
 	Hold Hold
 	// Data holds the state and the updates that its steps have set, nil if they have set none.
 	Data *Data
+	// Deployment is the one that it is on, empty for none, and Moves counts how often it was moved.
+	Deployment string
+	Moves      uint32
 
 	latest int64 // see Latest
 	bytes  int64 // of it and its log
@@ -266,13 +269,17 @@ func (r *Run) Fields(c *wire.Codec) {
 	wire.Optional(c, &r.Callback)
 	r.Dead.Fields(c)
 	c.Uvarint(&r.RanAs)
-	extended := r.Hold != NotHeld || r.Data != nil
+	extended := r.Hold != NotHeld || r.Data != nil || r.isPinned()
 	if c.More(r.Reserved != 0 || extended) {
 		c.Varint(&r.Reserved)
 	}
 	if c.More(extended) { // from the level env.Files on
 		wire.Enum(c, &r.Hold, holds)
 		wire.Optional(c, &r.Data)
+	}
+	if c.More(r.isPinned()) { // from the level env.Files on
+		c.Text(&r.Deployment)
+		wire.Uint(c, &r.Moves)
 	}
 }
 

@@ -26,6 +26,7 @@ const (
 	kindDoomed
 	kindBulk
 	kindVolume
+	kindDeployment
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
@@ -63,6 +64,7 @@ func (s *Store) write(out *saving.Saver) error {
 	s.past.Ascend(0, func(v *sealed.Volume) bool {
 		return saving.Put(out, kindVolume, func(w *wire.Writer) { w.Put(v) })
 	})
+	saving.Each(out, kindDeployment, s.deployments.byName, func(_ string, d *Deployment, w *wire.Writer) { w.Put(d) })
 	return out.Err
 }
 
@@ -116,6 +118,8 @@ func (s *Store) LoadReferences(record []byte, refs *wire.References) error {
 		s.bulk.Put(b)
 	case kindVolume:
 		return s.loadVolume(r)
+	case kindDeployment:
+		return s.loadDeployment(r)
 	default:
 		return errRecord
 	}
@@ -142,6 +146,7 @@ func (s *Store) loadRun(in *wire.Reader) error {
 	switch {
 	case r.Active():
 		s.enterKey(r)
+		s.enterDeployment(r)
 		if r.Hold == HeldPaused {
 			s.paused.Set(r.No, struct{}{})
 		}

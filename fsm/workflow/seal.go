@@ -39,6 +39,7 @@ const (
 	wordLabel
 	wordFlow
 	wordCaller
+	wordDeployment
 )
 
 // nameOf is the hash by which a volume has the id of a run: of many thousands of volumes hardly one has it by chance.
@@ -217,6 +218,7 @@ func (bi *binder) addWords(r *Run) {
 		put(wordFlow, r.Flow.Key)
 	}
 	put(wordCaller, r.CallerIP)
+	put(wordDeployment, r.Deployment)
 }
 
 // bind returns the volume, which has some runs.

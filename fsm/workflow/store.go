@@ -32,6 +32,7 @@ type Store struct {
 	deletedRuns *cow.BTree[uint64, struct{}]    // runs that are forgotten and whose logs are being removed
 	past        past
 	holdIndex
+	deployments deployments
 
 	bulk queue.BulkTable
 
@@ -103,7 +104,7 @@ func New() *Store {
 		marks: cow.NewBTree[mark, uint64](func(m mark) uint64 { return m.run }, compareMarks),
 		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: eventIndex{byName(), byName(), byName()}, waiting: byRunKey[struct{}](),
 		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](),
-		holdIndex: newHoldIndex(), bulk: queue.NewBulkTable(), bounds: bounds{most: queue.Unlimited},
+		holdIndex: newHoldIndex(), deployments: newDeployments(), bulk: queue.NewBulkTable(), bounds: bounds{most: queue.Unlimited},
 		no: storeNumbers.Add(1),
 	}
 }
@@ -129,7 +130,7 @@ func (s *Store) Fork() *Store {
 	f.waiters, f.events, f.waiting, f.ends = s.waiters.Snapshot(), s.events.fork(), s.waiting.Snapshot(), s.ends.Snapshot()
 	f.saved, f.dead, f.ended, f.deletedRuns = s.saved.Snapshot(), s.dead.Snapshot(), s.ended.Snapshot(), s.deletedRuns.Snapshot()
 	f.bulk, f.past = s.bulk.Fork(), s.past.fork()
-	f.holdIndex = s.holdIndex.fork()
+	f.holdIndex, f.deployments = s.holdIndex.fork(), s.deployments.fork()
 	return &f
 }
 

@@ -205,6 +205,9 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 			return Receipt{ID: id, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
 		}
 	}
+	if err := s.resolveDeployment(n, parent); err != nil {
+		return Receipt{Refused: err}
+	}
 	if n.Gather != nil {
 		if won, done := s.join(e, q, n, parent); done {
 			if won.Debounced {
@@ -214,12 +217,13 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 		}
 		parent = s.again(parent)
 	}
-	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(n.config(e, parent))}
+	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(n.config(e, parent)), Deployment: n.Deployment}
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}
 	r.Reserved = r.reserve()
 	s.enterKey(r)
+	s.enterDeployment(r)
 	k := &work{s: s, e: e, q: q, r: r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
@@ -295,6 +299,9 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	if !n.Again || !old.Active() || old.Entries > 1 {
 		return Receipt{ID: entry.ID, Deduplicated: true, RunID: ownedText(old.ID), Created: old.Created}
 	}
+	if err := s.resolveDeployment(n, nil); err != nil {
+		return Receipt{Refused: err}
+	}
 	k := s.edit(e, q, old)
 	k.count(-old.size() - entry.size())
 	k.addUncounted(-entry.Body.Uncounted())
@@ -302,6 +309,12 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	q.Drop(e, entry.ID)
 	k.r.Config = detached(n.config(e, nil))
 	k.r.Config.Invoker = old.Invoker
+	if n.Deployment != "" {
+		k.pin(n.Deployment)
+	}
+	if elsewhere(old, n.URL) == "" { // an SDK starts it at the URL of the deployment
+		k.r.Config.URL = old.URL
+	}
 	k.r.Config.Options = k.r.InTrace(old.Trace)
 	k.r.Hops = max(k.r.Hops, old.Hops)
 	if k.r.Given&queue.GivenPrecedence == 0 {
@@ -321,10 +334,11 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 		k.r.Config.Updates = old.Config.Updates
 	}
 	s.findByEvents(k.r)
+	k.count(k.r.size())
 	first := k.first(n)
 	first.ID, first.Created = entry.ID, entry.Created
 	k.dispatch(place{old.No, 0}, first)
-	k.count(k.r.size() + first.size())
+	k.count(first.size())
 	k.addUncounted(first.Body.Uncounted())
 	k.store()
 	return Receipt{ID: first.ID, RunID: ownedText(old.ID), Created: old.Created}

@@ -169,6 +169,7 @@ func (c *chooser) seek() {
 	put(wordLabel, c.Labels)
 	put(wordFlow, c.FlowKeys)
 	put(wordCaller, c.CallerIPs)
+	put(wordDeployment, c.Deployments)
 }
 
 // mayBeIn reports whether a volume may have a run that is chosen. A run was created before it ended.

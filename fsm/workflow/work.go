@@ -35,7 +35,7 @@ const (
 
 func (r *Run) size() int64 {
 	n := r.Reserved + int64(runCost+len(r.ID)+r.Result.Len())
-	n += optionsSize(&r.Options) + keptSize(r.Keep) + rulesSize(r.Config.Updates) + r.Data.size()
+	n += optionsSize(&r.Options) + keptSize(r.Keep) + rulesSize(r.Config.Updates) + r.Data.size() + pinSize(r.Deployment)
 	if f := r.Fault; f != nil {
 		n += int64(200+len(f.Response.Body)+len(f.Error)) + 64*int64(len(f.Response.Header))
 	}
@@ -88,6 +88,9 @@ func (wo *work) append(n *Entry) *Entry {
 	s, at := wo.s, place{wo.r.No, wo.r.Entries}
 	wo.r.Entries++
 	n.Created = wo.e.Now
+	if n.Kind != CallEntry {
+		n.URL = elsewhere(wo.r, n.URL)
+	}
 	wo.r.touch(wo.e.Now)
 	switch {
 	case wo.carry(at, n):
@@ -156,8 +159,9 @@ func (wo *work) dispatch(at place, n *Entry) {
 		wo.hold(at, n)
 		return
 	}
+	wo.follow()
 	o := wo.settings(n).InTrace(wo.r.Trace)
-	c := &queue.Content{URL: wo.url(n), Options: o, CallerIP: wo.r.CallerIP, Run: Ref{DeliverEntry, at.run, at.pos}.Bytes()}
+	c := &queue.Content{URL: wo.s.urlOf(wo.r, n), Options: o, CallerIP: wo.r.CallerIP, Run: Ref{DeliverEntry, at.run, at.pos}.Bytes()}
 	n.ID = wo.q.Dispatch(wo.e, c)
 	n.State, n.Retried, n.Retries, n.FirstAt, n.Next, n.Claimed = Pending, 0, uint32(c.Retries), c.FirstAt, c.FirstAt, 0
 	wo.s.entries.Set(at, n)
@@ -171,14 +175,6 @@ func (wo *work) hold(at place, n *Entry) {
 	wo.s.entries.Set(at, n)
 	wo.s.ids.Set(n.ID.Seq, at)
 	wo.s.open.Set(at, struct{}{})
-}
-
-// url returns the URL that an entry is delivered to.
-func (wo *work) url(n *Entry) string {
-	if n.URL != "" {
-		return n.URL
-	}
-	return wo.r.URL
 }
 
 // messageOptions are those of a run that its messages carry; times of the first delivery belong to one message.

@@ -217,6 +217,7 @@ var statuses = []struct {
 	{runs.ErrExists, http.StatusBadRequest},
 	{runs.ErrConflict, http.StatusBadRequest},
 	{runs.ErrEnded, http.StatusConflict},
+	{runs.ErrInUse, http.StatusPreconditionFailed},
 	{runs.ErrFull, http.StatusTooManyRequests},
 }
 

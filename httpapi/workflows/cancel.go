@@ -104,6 +104,8 @@ func (re *request) cancel() error {
 	switch {
 	case err != nil:
 		return err
+	case re.admits(&n.Filter) != nil:
+		return re.admits(&n.Filter)
 	case none:
 		re.answer(http.StatusAccepted, map[string]int{"cancelled": 0})
 		return nil
@@ -174,7 +176,7 @@ func showFilter(coded []byte) map[string][]string {
 	var f workflow.Filter
 	wire.NewReader(coded).Get(&f)
 	values := map[string][]string{
-		"workflowUrl": f.URLs, "host": f.Hosts, "path": f.Paths, "label": f.Labels, "flowControlKey": f.FlowKeys, "callerIp": f.CallerIPs,
+		"workflowUrl": f.URLs, "host": f.Hosts, "path": f.Paths, "label": f.Labels, "flowControlKey": f.FlowKeys, "callerIp": f.CallerIPs, "deployment": f.Deployments,
 	}
 	if len(f.URLs) > 0 && !f.URLPrefix {
 		values["workflowUrlExactMatch"] = []string{"true"}

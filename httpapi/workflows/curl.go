@@ -22,7 +22,7 @@ func (e *explainer) target(at *workflow.Entry) string {
 	if at.URL != "" {
 		return at.URL
 	}
-	return e.run.URL
+	return e.store.Target(e.run)
 }
 
 // curl returns a line that repeats the delivery of an entry by hand, without a signature. What the endpoint then

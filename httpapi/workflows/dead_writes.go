@@ -36,7 +36,10 @@ func (re *request) readDeadSelection(id string) (n workflow.DeadSelection, err e
 			return n, messages.Invalid("unknown filter %q", name)
 		}
 	}
-	return v.dead()
+	if n, err = v.dead(); err != nil {
+		return n, err
+	}
+	return n, re.admits(&n.Filter.Filter)
 }
 
 // dead reads a selection of dead letters.
@@ -78,6 +81,11 @@ func (re *request) revive(restart bool, id string) error {
 	if n.Options, err = h.OwnOptions(); err != nil {
 		return err
 	}
+	own, err := re.RunOptions(re.r.Context(), h, &n.Options)
+	if err != nil {
+		return err
+	}
+	n.Deployment = own.Deployment
 	n.Options.Given &^= queue.GivenHeader
 	re.clean(&n.Options, ofCaller)
 	if id != "" && restart {

@@ -18,6 +18,8 @@ type explanation struct {
 	WorkflowCreatedAt int64  `json:"workflowCreatedAt"`
 	WorkflowURL       string `json:"workflowUrl"`
 	WorkflowState     string `json:"workflowState"`
+	// Deployment is the one that the run is on.
+	Deployment string `json:"deployment,omitempty"`
 	// Reason is a word for programs, Text a sentence for people.
 	Reason string `json:"reason"`
 	Text   string `json:"text"`
@@ -84,7 +86,7 @@ type explainer struct {
 
 func (e *explainer) explain() *explanation {
 	e.out = &explanation{
-		WorkflowRunID: e.run.ID, WorkflowCreatedAt: e.run.Created, WorkflowURL: e.run.URL, WorkflowState: e.run.State.String(),
+		WorkflowRunID: e.run.ID, WorkflowCreatedAt: e.run.Created, WorkflowURL: e.run.URL, WorkflowState: e.run.State.String(), Deployment: e.run.Deployment,
 	}
 	at, pos := e.currentEntry()
 	if at != nil {

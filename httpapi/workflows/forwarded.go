@@ -24,7 +24,7 @@ const (
 // endpoint.
 var serverOwned = map[string]bool{
 	"signature": true, "message-id": true, "retried": true, "region": true, "caller-ip": true, "topic-name": true, "schedule-id": true,
-	"workflow-runid": true, "workflow-createdat": true, "workflow-url": true, "workflow-init": true, "workflow-calltype": true,
+	"workflow-runid": true, "workflow-createdat": true, "workflow-url": true, "workflow-init": true, "workflow-calltype": true, "workflow-deployment": true,
 }
 
 // handshake asks the SDK of an endpoint to start the run once more. If an SDK sent it back, it would ask again.

@@ -92,6 +92,7 @@ var filters = []filter{
 	{"callerIp", false, "address of the client that triggered the run", texts(callerIPs)},
 	{"callerIP", false, "the same", texts(callerIPs)},
 	{"flowControlKey", false, "flow-control key", texts(func(f *workflow.DeadFilter) *[]string { return &f.FlowKeys })},
+	{"deployment", false, "deployment that the run is on, or was on at its end", texts(func(f *workflow.DeadFilter) *[]string { return &f.Deployments })},
 	{"host", false, "host of the URL", texts(func(f *workflow.DeadFilter) *[]string { return &f.Hosts })},
 	{"path", false, "path of the URL", texts(func(f *workflow.DeadFilter) *[]string { return &f.Paths })},
 	{"messageId", false, "messages, of which the run has one", readMessageIDs},

@@ -26,6 +26,7 @@ type runLog struct {
 	Debounce               string      `json:"debounce,omitempty"`
 	Singleton              string      `json:"singleton,omitempty"`
 	OnFailure              string      `json:"onFailure,omitempty"`
+	Deployment             string      `json:"deployment,omitempty"`
 	// Paused: it waits at the end of its retries.
 	Paused bool         `json:"paused,omitempty"`
 	Steps  []*stepGroup `json:"steps"`
@@ -69,7 +70,7 @@ func renderHead(store *workflow.Store, run *workflow.Run, show view.Redactor) *r
 		WorkflowRunID: run.ID, WorkflowURL: run.URL, WorkflowState: run.State.String(), WorkflowRunCreatedAt: run.Created,
 		WorkflowRunCompletedAt: run.Completed, WorkflowRunCallerIP: run.CallerIP, DlqID: deadID(run),
 		Label: view.First(run.Labels), Labels: run.Labels, CommitAs: run.CommitAs,
-		FailureFunction: renderFailure(store, run, show), Paused: run.Hold == workflow.HeldPaused,
+		FailureFunction: renderFailure(store, run, show), Paused: run.Hold == workflow.HeldPaused, Deployment: run.Deployment,
 	}
 	n.Debounce, _, n.Singleton = view.Gathers(&run.Options)
 	n.OnFailure = view.AtEnd(&run.Options)

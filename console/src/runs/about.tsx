@@ -39,6 +39,7 @@ export function About({ run: r, now }: { run: RunSteps; now: number }) {
         ],
         ["Labels", r.labels?.map(plain).join(", ") ?? r.label],
         ["Flow-control key", r.flowControlKey],
+        ["Deployment", r.deployment],
         ["Debounce", r.debounce],
         ["Singleton", r.singleton],
         ["At the end of the retries", r.onFailure],

@@ -24,6 +24,7 @@ const filters: [string, string][] = [
   ["workflowUrl", "URL"],
   ["label", "Label"],
   ["flowControlKey", "Flow-control key"],
+  ["deployment", "Deployment"],
   ["callerIp", "Caller's address"],
   ["host", "Host"],
   ["path", "Path"],
