@@ -54,6 +54,7 @@ var runList = listing{
 		{"COMPLETED", "workflowRunCompletedAt", when, drops}, {"LABEL", "label", nil, drops}, {"DEAD LETTER", "dlqId", nil, drops},
 		{"FLOW CONTROL KEY", "flowControlKey", nil, wide}, {"INVOKED BY", "invoker.workflowRunId", nil, wide},
 		{"DEPLOYMENT", "deployment", nil, wide},
+		{"FORK OF", "forkedFrom.workflowRunId", nil, wide},
 	},
 }
 
@@ -88,6 +89,8 @@ func runGroup() *cobra.Command {
 	g.failedRuns()
 	g.unpause()
 	g.moveRun()
+	g.fork()
+	g.values()
 	g.again("resume", "Resume failed runs at the failed step, as new runs")
 	g.again("restart", "Restart failed runs from the beginning, as new runs")
 	g.notify()

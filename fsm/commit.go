@@ -24,6 +24,8 @@ type commits struct {
 	tenant
 	e  *env.Env
 	tx *command.Tx // nil before the first
+	// rows are the last ones that were run.
+	rows [][][]byte
 }
 
 // run runs commands with the rights of a user, and then record, which says why it recorded nothing. If a command is refused, or record
@@ -33,6 +35,7 @@ func (c *commits) run(user string, hops uint8, text []byte, record func() *queue
 	if err != nil {
 		return errCommit("%s", err)
 	}
+	c.rows = rows
 	as := acl.Identity{DB: c.d.name, By: acl.ByProcess, User: user}
 	_, u := c.s.resolve(&as)
 	if u == nil || !u.Enabled() {
@@ -147,8 +150,21 @@ func (c *commits) submit(one workflow.Submissions) (r workflow.Receipt, err erro
 	})
 	if refusal != nil {
 		r = workflow.Receipt{Refused: refusal}
+	} else {
+		c.keepValues(n, &r)
 	}
 	return r, err
+}
+
+// keepValues keeps the values of keys with a step whose commands were run, if its run asks for that.
+func (c *commits) keepValues(n *workflow.Submission, of *workflow.Receipt) {
+	run := c.d.workflows.Find(of.RunID, of.Created)
+	if run == nil || len(run.KeepValues) == 0 {
+		return
+	}
+	values, bytes := run.ValueRoom()
+	list, more := c.tx.ValuesOf(c.rows, run.KeepValues, values, bytes)
+	c.d.workflows.KeepValues(c.e, run, &n.Step, list, more, func(growth int64) bool { return c.reserve(c.e, growth) == nil })
 }
 
 // finishCommit records the result of an attempt with the commands of its answer. If they are refused the attempt has failed.

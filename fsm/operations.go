@@ -123,6 +123,8 @@ var (
 	ChangeDeployment = defineOwned(76, "change deployment", env.Files, workflowsPrice((*workflow.Store).ChangeDeploymentPrice), inWorkflows((*workflow.Store).ChangeDeployment))
 	// MoveRuns moves active runs to another deployment, by as many entries as it takes.
 	MoveRuns = defineOwned(77, "move runs", env.Files, workflowsPrice((*workflow.Store).MovePrice), inRuns((*workflow.Store).Move))
+	// ForkRun starts a run with a part of the log of another one.
+	ForkRun = defineOwned(80, "fork run", env.Files, workflowsPrice((*workflow.Store).ForkRunPrice), inRuns((*workflow.Store).ForkRun))
 	// HoldExpiry keeps keys past their deadline while clients are paused; see pause.go.
 	HoldExpiry = defineOwned(91, "hold expiry", env.Base, settingPrice, tenant.holdExpiry)
 	// Quarantine puts a database into quarantine from an earlier entry on; see quarantine.go.

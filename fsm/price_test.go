@@ -162,6 +162,33 @@ func (pr *pricing) steps() {
 	with(pr, Submit, all)
 }
 
+// mixed makes a run with results, plans and calls that are not done.
+func (pr *pricing) mixed() {
+	pr.latest()
+	pr.steps()
+	var all workflow.Submissions
+	for i := range pr.n {
+		n := pr.stepOf("long", uint32(pr.n+i+1))
+		n.Step = workflow.Step{Target: n.Step.ID, Concurrent: uint32(pr.n), Type: workflow.RunStep}
+		c := pr.stepOf("long", uint32(2*pr.n+i+1))
+		c.Kind, c.Callback, c.Given = workflow.CallSubmission, &queue.Callback{URL: flowURL}, c.Given|queue.GivenCallback
+		all.Items = append(all.Items, n, c)
+	}
+	with(pr, Submit, all)
+}
+
+// fork asks for a fork of the run "long", of which the request brings the records or not.
+func (pr *pricing) fork(brought bool) (n workflow.Forking) {
+	s := pr.m.state.home.workflows
+	r := s.Find("long", 0)
+	n = workflow.Forking{Of: workflow.ForkSource{RunID: r.ID, Created: r.Created}, No: r.No, Entries: r.Entries}
+	n.Options.Labels, n.Options.Given = pr.texts("label"), queue.GivenLabels
+	if brought {
+		s.AppendRun(&n, r)
+	}
+	return n
+}
+
 func (pr *pricing) waits(run, event string, step uint32) workflow.Await {
 	return workflow.Await{RunID: run, EventID: event, Step: workflow.Step{ID: step, Concurrent: 1, Type: workflow.Wait, Name: "w"},
 		Open: []byte(`{"stepId":2,"stepType":"Wait","stepName":"w","concurrent":1`), Timeout: 60_000, TimeoutText: "60s", URL: flowURL, TimeoutURL: flowURL}
@@ -471,6 +498,8 @@ func recipes() map[string]recipe {
 				with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.stepOf("long", uint32(i+1))}})
 			}
 		}, func(w *pricing) workflow.RunMove { return workflow.RunMove{RunID: "long", To: "v2-with-a-longer-name"} }),
+		"fork a run":                 asks(ForkRun, (*pricing).mixed, func(w *pricing) workflow.Forking { return w.fork(false) }),
+		"fork a run that is brought": asks(ForkRun, (*pricing).mixed, func(w *pricing) workflow.Forking { return w.fork(true) }),
 		"publish into batches": asks(Publish, func(w *pricing) {
 			w.latest()
 			with(w, Publish, w.gathering(queue.Gather{Mode: queue.Batched, Key: "k", Wait: 1000, Size: 1000, Bytes: 1 << 20}, 1))

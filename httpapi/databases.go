@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,23 +101,32 @@ func (s *Server) resetPassword(g *gin.Context) {
 	s.makeTokens(g, fsm.ResetTokens, g.Param("name"), http.StatusOK)
 }
 
-// makeTokens draws two tokens for a database, passes their digests to the operation, and answers with the tokens.
+// makeTokens has an operation give tokens to a database, and answers with them.
 func (s *Server) makeTokens(g *gin.Context, op *fsm.Operation[fsm.DatabaseTokens, fsm.DatabaseInfo], name string, status int) {
-	standard, readOnly := NewToken(), NewToken()
-	var salt acl.Salt
-	s.engine.Local(func(v *fsm.View) { salt = v.TokenSalt() })
-	info, err := fsm.Do(g.Request.Context(), s.engine, op, fsm.DatabaseTokens{
-		Name: name, Standard: acl.DigestOf(standard).Salted(salt), ReadOnly: acl.DigestOf(readOnly).Salted(salt), Salt: salt,
-	})
+	v, err := s.newDatabase(g.Request.Context(), op, name)
 	if err != nil {
 		s.failDatabase(g, err)
 		return
 	}
-	s.log.Info(op.Name, "database", info.Name, "from", g.Request.RemoteAddr)
-	v := viewDatabase(info)
-	v.Token, v.ReadOnlyToken = standard, readOnly
+	s.log.Info(op.Name, "database", v.Name, "from", g.Request.RemoteAddr)
 	g.Header("Cache-Control", "no-store")
 	g.JSON(status, v)
+}
+
+// newDatabase draws two tokens for a database, and returns it with the tokens.
+func (s *Server) newDatabase(ctx context.Context, op *fsm.Operation[fsm.DatabaseTokens, fsm.DatabaseInfo], name string) (v databaseView, err error) {
+	standard, readOnly := NewToken(), NewToken()
+	var salt acl.Salt
+	s.engine.Local(func(v *fsm.View) { salt = v.TokenSalt() })
+	info, err := fsm.Do(ctx, s.engine, op, fsm.DatabaseTokens{
+		Name: name, Standard: acl.DigestOf(standard).Salted(salt), ReadOnly: acl.DigestOf(readOnly).Salted(salt), Salt: salt,
+	})
+	if err != nil {
+		return v, err
+	}
+	v = viewDatabase(info)
+	v.Token, v.ReadOnlyToken = standard, readOnly
+	return v, nil
 }
 
 func (s *Server) deleteDatabase(g *gin.Context) {

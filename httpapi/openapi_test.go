@@ -202,6 +202,8 @@ DELETE /v2/workflows/runs
 GET /v2/workflows/runs/{workflowRunId}
 DELETE /v2/workflows/runs/{workflowRunId}
 GET /v2/workflows/runs/{workflowRunId}/explain
+POST /v2/workflows/runs/{workflowRunId}/fork
+GET /v2/workflows/runs/{workflowRunId}/values
 POST /v2/workflows/runs/{workflowRunId}/resume
 GET /v2/workflows/runs/{workflowRunId}/state
 POST /v2/workflows/runs/{workflowRunId}/updates/{name}

@@ -37,7 +37,7 @@ func (s *Server) newMessages(p *messages.Parser, ask messages.Provider) *message
 		return level
 	}
 	m := messages.New(messages.Options{
-		Engine: s.engine, Parser: reads, Ask: ask, Access: s.messagesAccess, ActAs: s.actAs, Fail: s.failMessages, MaxBody: s.maxBody, MaxBatch: max(maxBatch, s.maxBody),
+		Engine: s.engine, Parser: reads, Ask: ask, Access: s.messagesAccess, ActAs: s.actAs, NewScratch: s.createScratch, DropScratch: s.dropScratch, Fail: s.failMessages, MaxBody: s.maxBody, MaxBatch: max(maxBatch, s.maxBody),
 	})
 	workflows.Mount(m)
 	return m

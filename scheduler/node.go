@@ -119,7 +119,7 @@ type nodePiggybacker struct {
 // make due, such as commands of a transaction, gets an Advance of its own.
 func MakesDue(code uint16) bool {
 	switch code {
-	case fsm.Publish.Code, fsm.Finish.Code, fsm.FinishCommit.Code, fsm.Submit.Code, fsm.Await.Code, fsm.NotifyEvent.Code, fsm.EndRun.Code, fsm.Revive.Code, fsm.InDatabase.Code, fsm.RunNow.Code, fsm.RunSchedule.Code, fsm.ResumeRun.Code, fsm.MoveRuns.Code:
+	case fsm.Publish.Code, fsm.Finish.Code, fsm.FinishCommit.Code, fsm.Submit.Code, fsm.Await.Code, fsm.NotifyEvent.Code, fsm.EndRun.Code, fsm.Revive.Code, fsm.InDatabase.Code, fsm.RunNow.Code, fsm.RunSchedule.Code, fsm.ResumeRun.Code, fsm.MoveRuns.Code, fsm.ForkRun.Code:
 		return true
 	}
 	return false

@@ -65,6 +65,7 @@ var Directives = []Directive{
 	{"on-failure", "dead-letter or pause: what happens at the end of the retries: see [extensions](extensions.md#at-the-end-of-the-retries)", OfMessage, (*Config).onFailure},
 	{"commit-as", "the user with whose rights the commands of an answer run: see [extensions](extensions.md#commands-of-an-answer)", OfRights, (*Config).commitAs},
 	{"keep-events", "names of events that may come before a run waits for them: see [extensions](extensions.md#events-before-the-wait)", OfRun, (*Config).keepEvents},
+	{"keep-values", "names of keys whose values a run keeps as the commands of its steps have left them: see [extensions](extensions.md#forks-of-runs)", OfRun, (*Config).keepValues},
 	{"updates", "the updates that a run accepts, and their rules: see [extensions](extensions.md#state-and-updates)", OfRun, (*Config).updates},
 	{"inline", "true or false: whether the endpoint may record several steps by one delivery: see [extensions](extensions.md#several-steps-in-one-delivery)", OfRun, func(c *Config, v string) string { return boolean(&c.forRun.Inline, v) }},
 	{"deployment", "the deployment that a run stays on: see [extensions](extensions.md#deployments)", OfRun, (*Config).deployment},

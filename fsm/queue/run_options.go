@@ -17,11 +17,13 @@ type RunOptions struct {
 	Inline bool
 	// Deployment is the name of the one that the run is to be on, empty for none.
 	Deployment string
+	// KeepValues are names of keys whose values the run keeps as its steps' commands have left them, written as those of events are.
+	KeepValues []string
 }
 
 // IsZero reports whether nothing is asked for.
 func (o *RunOptions) IsZero() bool {
-	return len(o.Keep) == 0 && o.Updates == "" && !o.Inline && o.Deployment == ""
+	return len(o.Keep)+len(o.KeepValues) == 0 && o.Updates == "" && !o.Inline && o.Deployment == ""
 }
 
 // The limits of the events that a run keeps.
@@ -33,7 +35,11 @@ const (
 // RunOptions returns what the directives of the scope OfRun say.
 func (c *Config) RunOptions() RunOptions { return c.forRun }
 
-func (c *Config) keepEvents(v string) string {
+func (c *Config) keepEvents(v string) string { return readKept(&c.forRun.Keep, v) }
+
+func (c *Config) keepValues(v string) string { return readKept(&c.forRun.KeepValues, v) }
+
+func readKept(to *[]string, v string) string {
 	var list []string
 	for _, name := range split(v) {
 		if !slices.Contains(list, name) {
@@ -43,11 +49,11 @@ func (c *Config) keepEvents(v string) string {
 	if wrong := WrongKept(list); wrong != "" {
 		return wrong
 	}
-	c.forRun.Keep = list
+	*to = list
 	return ""
 }
 
-// WrongKept says what is wrong with a list of events to keep, empty if nothing is.
+// WrongKept says what is wrong with a list of events or keys to keep, empty if nothing is.
 func WrongKept(list []string) string {
 	if len(list) > MaxKept {
 		return fmt.Sprintf("too many names. Limit: %d, Actual: %d. Setting: none, it is fixed", MaxKept, len(list))
@@ -57,11 +63,11 @@ func WrongKept(list []string) string {
 		case len(name) > MaxKeptName:
 			return fmt.Sprintf("a name is too long. Limit: %d bytes, Actual: %d. Setting: none, it is fixed", MaxKeptName, len(name))
 		case name == "" || strings.ContainsFunc(name, isControl) || strings.Contains(strings.TrimSuffix(name, "*"), "*"):
-			return "use names of events, separated by commas; an asterisk may be at the end of a name"
+			return "use names of events or keys, separated by commas; an asterisk may be at the end of a name"
 		}
 	}
 	if len(list) == 0 {
-		return "use names of events, separated by commas"
+		return "use names of events or keys, separated by commas"
 	}
 	return ""
 }

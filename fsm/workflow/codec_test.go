@@ -16,7 +16,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 	for _, v := range []wire.Record{
 		&workflow.Submissions{}, &workflow.Receipts{}, &workflow.Await{}, &workflow.Notification{}, &workflow.Ending{}, &workflow.RunRef{}, &workflow.Cancellation{}, &workflow.Cancelled{},
 		&workflow.Revival{}, &workflow.Revived{}, &workflow.DeadSelection{}, &workflow.DeadDeleted{}, &workflow.CallbackChange{}, &workflow.Settings{},
-		&workflow.DeploymentChange{}, &workflow.Deployment{}, &workflow.RunMove{}, &workflow.RunsMoved{},
+		&workflow.DeploymentChange{}, &workflow.Deployment{}, &workflow.RunMove{}, &workflow.RunsMoved{}, &workflow.Forking{},
 	} {
 		n := 0
 		fill(reflect.ValueOf(v).Elem(), &n, 0)
@@ -87,7 +87,7 @@ func FuzzOperations(f *testing.F) {
 		w.Put(&workflow.Submissions{Items: []workflow.Submission{n}})
 		f.Add(byte(0), w.B)
 	}
-	for i, v := range []wire.Record{&workflow.Await{RunID: "r", EventID: "e"}, &workflow.Notification{EventID: "e"}, &workflow.Ending{RunID: "r"}, &workflow.Cancellation{}, &workflow.Revival{}} {
+	for i, v := range []wire.Record{&workflow.Await{RunID: "r", EventID: "e"}, &workflow.Notification{EventID: "e"}, &workflow.Ending{RunID: "r"}, &workflow.Cancellation{}, &workflow.Revival{}, &workflow.Forking{No: 1, Entries: 2, Of: workflow.ForkSource{RunID: "r", Created: 1_790_000_000_000}}} {
 		var w wire.Writer
 		w.Put(v)
 		f.Add(byte(i+1), w.B)
@@ -96,7 +96,7 @@ func FuzzOperations(f *testing.F) {
 		w := newWorld(t)
 		w.submit(start("r"), step("r", 1, "a"), call("r", 2))
 		w.advance()
-		fuzzed(w, which%6, wire.NewReader(data))
+		fuzzed(w, which%7, wire.NewReader(data))
 		w.advance()
 		for len(w.running) > 0 {
 			a := w.running[0]
@@ -131,6 +131,10 @@ func fuzzed(w *world, which byte, r *wire.Reader) {
 		var n workflow.Cancellation
 		r.Get(&n)
 		apply(w, func(e *env.Env, p pair) (workflow.Cancelled, error) { return p.s.Cancel(e, p.q, n) })
+	case 6:
+		var n workflow.Forking
+		r.Get(&n)
+		apply(w, func(e *env.Env, p pair) (workflow.RunRef, error) { return p.s.ForkRun(e, p.q, n) })
 	default:
 		var n workflow.Revival
 		r.Get(&n)

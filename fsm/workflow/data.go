@@ -7,7 +7,7 @@ import (
 )
 
 // NeedsLevel refuses what runs can be asked for from the level env.Files on.
-const NeedsLevel = "keep-events, updates, inline and deployments need feature level 3: upgrade all nodes"
+const NeedsLevel = "keep-events, keep-values, updates, inline, deployments and forks need feature level 3: upgrade all nodes"
 
 // MaxState is the most bytes of a run's state, and of an update.
 const MaxState = 64 << 10
@@ -26,6 +26,9 @@ type Data struct {
 	Updates  []Rule
 	// Accepted are the ids of the updates that were accepted last, oldest first: those that their senders have named.
 	Accepted []string
+	// Values are those of keys that the run keeps, in the order of its log. ValuesMissed counts those beyond the most that it may keep.
+	Values       []KeptValue
+	ValuesMissed uint64
 }
 
 // Fields codes the value in its wire format.
@@ -38,6 +41,10 @@ func (d *Data) Fields(c *wire.Codec) {
 	c.Bool(&d.Declared)
 	wire.List(c, &d.Updates, 2)
 	c.Texts(&d.Accepted)
+	if c.More(len(d.Values) > 0 || d.ValuesMissed > 0) {
+		wire.List(c, &d.Values, 6)
+		c.Uvarint(&d.ValuesMissed)
+	}
 }
 
 // size is the logical memory in bytes.
@@ -48,6 +55,9 @@ func (d *Data) size() int64 {
 	n := int64(dataCost+len(d.State)+len(d.StepName)) + rulesSize(d.Updates)
 	for _, id := range d.Accepted {
 		n += 24 + int64(len(id))
+	}
+	for i := range d.Values {
+		n += d.Values[i].size()
 	}
 	return n
 }

@@ -44,7 +44,7 @@ func (m *model) one() {
 	w, t := m.w, m.t
 	number := uint32(rapid.IntRange(1, 5).Draw(t, "step"))
 	event := fmt.Sprintf("e%d", rapid.IntRange(0, 2).Draw(t, "event"))
-	switch rapid.IntRange(0, 20).Draw(t, "what") {
+	switch rapid.IntRange(0, 21).Draw(t, "what") {
 	case 0, 1:
 		id := fmt.Sprintf("wfr_%d", rapid.IntRange(0, 5).Draw(t, "new"))
 		n := start(id)
@@ -96,6 +96,8 @@ func (m *model) one() {
 		}
 	case 12:
 		m.retire()
+	case 15:
+		m.fork()
 	case 13:
 		w.restore(rapid.IntRange(0, 1).Draw(t, "restored"))
 	case 14:

@@ -102,7 +102,7 @@ func (s *Store) submission(n *Submission) env.Price {
 		p.Add(s.followPrice(r))
 		p.Growth += told
 	case InitSubmission:
-		c := Config{URL: n.URL, Options: n.Options, CallerIP: n.CallerIP, Invoker: n.Invoker, Keep: n.Keep}
+		c := Config{URL: n.URL, Options: n.Options, CallerIP: n.CallerIP, Invoker: n.Invoker, Keep: n.Keep, KeepValues: n.KeepValues}
 		r := Run{ID: n.RunID, Config: &c, Deployment: s.deploymentFor(n)}
 		r.Reserved = c.reserve()
 		p.Growth = r.size() + declaredSize(n.Updates) + idSize + entryGrowth(firstMessageOptions(&n.Options), body, n.URL, n.CallerIP) + 160

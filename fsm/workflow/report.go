@@ -99,27 +99,33 @@ func (s *Store) noteAttempt(list []Attempt, t *queue.DeliveryReport, now int64) 
 
 // superseded reports whether what the delivery of an entry was to bring about is in the log, or on its way: the endpoint has done
 // its work, and only its answer was lost.
-func (s *Store) superseded(r *Run, n *Entry) bool {
-	step := n.Target
-	switch {
-	case n.Kind == AnswerEntry:
-		_, done := s.marks.Get(mark{r.No, markResult, n.Number()})
+func (s *Store) superseded(r *Run, n *Entry) bool { return n.superseded(s.marksOf(r.No)) }
+
+// marked reports whether something of a class has happened to a step of a run.
+type marked func(c class, step uint32) bool
+
+// marksOf tells of a run in the trees.
+func (s *Store) marksOf(run uint64) marked {
+	return func(c class, step uint32) bool {
+		_, done := s.marks.Get(mark{run, c, step})
 		return done
-	case n.plan():
-	case n.Concurrent > 1: // only the last result of a block is followed by something, and that is judged by itself
+	}
+}
+
+func (e *Entry) superseded(done marked) bool {
+	step := e.Target
+	switch {
+	case e.Kind == AnswerEntry:
+		return done(markResult, e.Number())
+	case e.plan():
+	case e.Concurrent > 1: // only the last result of a block is followed by something, and that is judged by itself
 		return false
 	default:
-		step = n.Step.ID + 1
-		if _, planned := s.marks.Get(mark{r.No, markPlan, step}); planned {
+		if step = e.Step.ID + 1; done(markPlan, step) {
 			return true
 		}
 	}
-	for _, c := range []class{markResult, markCall, markWait, markInvoke} {
-		if _, done := s.marks.Get(mark{r.No, c, step}); done {
-			return true
-		}
-	}
-	return false
+	return done(markResult, step) || done(markCall, step) || done(markWait, step) || done(markInvoke, step)
 }
 
 // answer appends the answer of a third party, and delivers it to the endpoint. A call that failed says that it was retried as

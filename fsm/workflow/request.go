@@ -57,6 +57,8 @@ type Submission struct {
 
 	// Keep are the events that the run keeps, see queue.RunOptions.
 	Keep []string
+	// KeepValues are the keys whose values the run keeps.
+	KeepValues []string
 
 	Origin Origin
 	// Again: it is the second half of the handshake, and replaces what the run was started with.

@@ -24,7 +24,8 @@ func (s *Submission) Fields(c *wire.Codec) {
 	c.Int(&s.Depth)
 	c.Text(&s.DedupID)
 	c.Bool(&s.ContentDedup)
-	inline := s.Attempt != queue.AttemptRef{} || s.Deployment != ""
+	deployed := s.Deployment != "" || len(s.KeepValues) > 0
+	inline := s.Attempt != queue.AttemptRef{} || deployed
 	tells := len(s.State)+len(s.Updates)+len(s.Keep) > 0 || inline
 	if c.More(s.Created != 0 || len(s.Commit) > 0 || tells) {
 		c.Varint(&s.Created)
@@ -37,12 +38,15 @@ func (s *Submission) Fields(c *wire.Codec) {
 		c.Bytes(&s.Updates)
 		c.Texts(&s.Keep)
 	}
-	if c.More(inline) { // from the level env.Files on
+	if c.More(inline || len(s.KeepValues) > 0) { // from the level env.Files on
 		s.Attempt.Fields(c)
 		wire.Optional(c, &s.End)
 	}
-	if c.More(s.Deployment != "") { // from the level env.Files on
+	if c.More(deployed) { // from the level env.Files on
 		c.Text(&s.Deployment)
+	}
+	if c.More(len(s.KeepValues) > 0) { // from the level env.Files on
+		c.Texts(&s.KeepValues)
 	}
 }
 

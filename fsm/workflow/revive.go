@@ -90,10 +90,23 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	if g := c.Gather; g != nil && !g.IsSingleton() {
 		c.Gather, c.Given = nil, c.Given&^queue.GivenGather
 	}
-	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(&c), RanAs: old.No, Deployment: old.Deployment, Moves: old.Moves, latest: e.Now}
+	again := &Run{ID: n.RunID, Config: &c, RanAs: old.No, Deployment: old.Deployment, Moves: old.Moves}
 	if n.Deployment != "" {
-		r.Deployment = n.Deployment
+		again.Deployment = n.Deployment
 	}
+	k := s.begin(e, q, again)
+	if n.Restart {
+		k.restart(old, n)
+	} else {
+		k.resume(old, n)
+	}
+	k.store()
+	return k.r
+}
+
+// begin puts a run in place that is made of another one, without its log. It gets an id if it has none.
+func (s *Store) begin(e *env.Env, q *queue.Store, r *Run) *work {
+	r.No, r.ID, r.Created, r.Config, r.latest = s.next(), ownedText(r.ID), e.Now, detached(r.Config), e.Now
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}
@@ -104,13 +117,7 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
 	s.findByEvents(r)
-	if n.Restart {
-		k.restart(old, n)
-	} else {
-		k.resume(old, n)
-	}
-	k.store()
-	return r
+	return k
 }
 
 // restart takes the payload alone.
@@ -138,14 +145,23 @@ func withFirstDelivery(own *queue.Options, asked *queue.Options) *queue.Options 
 // resume takes the whole log, and what its steps have said of the run. What was delivered stays so; the rest is delivered again, and so are plans of which nothing
 // is under way that could bring their result.
 func (wo *work) resume(old *Run, n *Revival) {
-	s, no := wo.s, wo.r.No
 	if old.Data != nil {
 		wo.change(func(d *Data) {
 			*d = *old.Data
 			d.Accepted = nil // they are gone with what was kept
 		})
 	}
-	for pos, from := range s.log(old.No) {
+	wo.take(wo.s.log(old.No))
+	wo.adopt(old)
+	wo.redeliver(&n.Options, func(_ uint32, c *Entry) bool {
+		return c.State != Delivered && !wo.s.settled(wo.r, c) || c.State == Delivered && c.plan() && !wo.s.superseded(wo.r, c)
+	})
+}
+
+// take copies entries of another run, which become the log.
+func (wo *work) take(list []*Entry) {
+	s, no := wo.s, wo.r.No
+	for pos, from := range list {
 		c := *from
 		if c.Kind != CallEntry {
 			c.URL = elsewhere(wo.r, c.URL)
@@ -167,9 +183,7 @@ func (wo *work) resume(old *Run, n *Revival) {
 		wo.count(c.size())
 		wo.addUncounted(c.Body.Uncounted())
 	}
-	wo.r.Entries = old.Entries
-	wo.adopt(old)
-	wo.redeliver(n)
+	wo.r.Entries = uint32(len(list))
 }
 
 // log is a run's log as a list, for those who change the tree that Log walks.
@@ -199,7 +213,7 @@ func ownOptions(n *Entry, e *env.Env) *queue.Options {
 	case byWall && n.FirstAt >= before && (before > e.Wall || ahead): // wall time waits for the clocks; RunNow has not set FirstAt
 		o.NotBefore, o.Given = before, o.Given|queue.GivenNotBefore
 	}
-	if o.Given == 0 {
+	if o.Given == 0 && n.Kind != CallEntry {
 		return nil
 	}
 	return &o
@@ -230,12 +244,12 @@ func (wo *work) adopt(old *Run) {
 	}
 }
 
-// redeliver has delivered what a resume finds undelivered.
-func (wo *work) redeliver(n *Revival) {
+// redeliver has those entries delivered that are wanted, and takes the others for delivered.
+func (wo *work) redeliver(o *queue.Options, wanted func(pos uint32, c *Entry) bool) {
 	s := wo.s
 	var again []uint32
 	s.Log(wo.r.No, func(pos uint32, c *Entry) bool {
-		if c.State != Delivered && !s.settled(wo.r, c) || c.State == Delivered && c.plan() && !s.superseded(wo.r, c) {
+		if wanted(pos, c) {
 			again = append(again, pos)
 		}
 		return true
@@ -246,7 +260,13 @@ func (wo *work) redeliver(n *Revival) {
 		c := *before
 		if len(again) > 0 && again[0] == pos {
 			again = again[1:]
-			c.Own = withFirstDelivery(c.Own, &n.Options)
+			c.Own = withFirstDelivery(c.Own, o)
+			if c.Kind == CallEntry {
+				if c.Own == nil {
+					c.Own = &queue.Options{}
+				}
+				c.Reserved = reserveOfCall(c.Own)
+			}
 			wo.dispatch(at, &c)
 			wo.count(c.size() - before.size())
 		} else if c.State != Delivered {
@@ -257,16 +277,13 @@ func (wo *work) redeliver(n *Revival) {
 }
 
 // settled reports whether there is nothing to gain from delivering an entry once more.
-func (s *Store) settled(r *Run, n *Entry) bool {
-	if n.Kind != CallEntry {
-		return s.superseded(r, n)
+func (s *Store) settled(r *Run, n *Entry) bool { return n.settled(s.marksOf(r.No)) }
+
+func (e *Entry) settled(done marked) bool {
+	if e.Kind != CallEntry {
+		return e.superseded(done)
 	}
-	for _, c := range []class{markAnswer, markResult} {
-		if _, done := s.marks.Get(mark{r.No, c, n.Number()}); done {
-			return true
-		}
-	}
-	return false
+	return done(markAnswer, e.Number()) || done(markResult, e.Number())
 }
 
 // removeDeadLetter removes the dead letter of a run, which is kept as long as other runs that are over.

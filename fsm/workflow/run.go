@@ -88,6 +88,8 @@ type Config struct {
 	// Keep are the events that the run keeps, as queue.RunOptions names them. Updates are those that it accepts until a step says otherwise.
 	Keep    []string
 	Updates []Rule
+	// KeepValues are the keys whose values the run keeps, named as events are.
+	KeepValues []string
 }
 
 // Invoker is the step of another run that invoked a run.
@@ -138,6 +140,8 @@ type Run struct {
 	// Deployment is the one that it is on, empty for none, and Moves counts how often it was moved.
 	Deployment string
 	Moves      uint32
+	// ForkOf is the run that it is a fork of, nil if it is none.
+	ForkOf *ForkSource
 
 	latest int64 // see Latest
 	bytes  int64 // of it and its log
@@ -234,9 +238,12 @@ func (co *Config) Fields(c *wire.Codec) {
 	wire.Uint(c, &co.Origin)
 	c.Text(&co.CallerIP)
 	wire.Optional(c, &co.Invoker)
-	if c.More(len(co.Keep)+len(co.Updates) > 0) { // from the level env.Files on
+	if c.More(len(co.Keep)+len(co.Updates)+len(co.KeepValues) > 0) { // from the level env.Files on
 		c.Texts(&co.Keep)
 		wire.List(c, &co.Updates, 2)
+	}
+	if c.More(len(co.KeepValues) > 0) { // from the level env.Files on
+		c.Texts(&co.KeepValues)
 	}
 }
 
@@ -269,7 +276,8 @@ func (r *Run) Fields(c *wire.Codec) {
 	wire.Optional(c, &r.Callback)
 	r.Dead.Fields(c)
 	c.Uvarint(&r.RanAs)
-	extended := r.Hold != NotHeld || r.Data != nil || r.isPinned()
+	placed := r.isPinned() || r.ForkOf != nil
+	extended := r.Hold != NotHeld || r.Data != nil || placed
 	if c.More(r.Reserved != 0 || extended) {
 		c.Varint(&r.Reserved)
 	}
@@ -277,9 +285,12 @@ func (r *Run) Fields(c *wire.Codec) {
 		wire.Enum(c, &r.Hold, holds)
 		wire.Optional(c, &r.Data)
 	}
-	if c.More(r.isPinned()) { // from the level env.Files on
+	if c.More(placed) { // from the level env.Files on
 		c.Text(&r.Deployment)
 		wire.Uint(c, &r.Moves)
+	}
+	if c.More(r.ForkOf != nil) { // from the level env.Files on
+		wire.Optional(c, &r.ForkOf)
 	}
 }
 

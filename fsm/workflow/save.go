@@ -128,12 +128,8 @@ func (s *Store) LoadReferences(record []byte, refs *wire.References) error {
 
 func (s *Store) loadRun(in *wire.Reader) error {
 	r := &Run{}
-	in.Get(r)
-	if err := in.Done(); err != nil {
+	if err := r.read(in); err != nil {
 		return err
-	}
-	if r.State >= runStates || r.Fault == nil && (r.State == Failed || r.Callback != nil) {
-		return errRecord
 	}
 	r.touch(max(r.Created, r.Completed))
 	if r.Invoker != nil {
@@ -161,6 +157,18 @@ func (s *Store) loadRun(in *wire.Reader) error {
 	return nil
 }
 
+// read reads a run that is alone in its record.
+func (r *Run) read(in *wire.Reader) error {
+	in.Get(r)
+	if err := in.Done(); err != nil {
+		return err
+	}
+	if r.State >= runStates || r.Fault == nil && (r.State == Failed || r.Callback != nil) {
+		return errRecord
+	}
+	return nil
+}
+
 // loaded counts the logical memory of what was loaded. The run is not shared yet, so it may be changed.
 func (s *Store) loaded(run uint64, bytes, spared int64) (r *Run) {
 	r, ok := s.runs.Get(run)
@@ -176,12 +184,8 @@ func (s *Store) loaded(run uint64, bytes, spared int64) (r *Run) {
 func (s *Store) loadEntry(in *wire.Reader) error {
 	at := place{in.Uvarint(), uint32(in.Uvarint())}
 	e := &Entry{}
-	in.Get(e)
-	if err := in.Done(); err != nil {
+	if err := e.read(in); err != nil {
 		return err
-	}
-	if e.State >= entryStates || e.Kind >= kinds || e.Kind == CallEntry && e.Own == nil || e.Kind == AnswerEntry && e.Answer == nil {
-		return errRecord
 	}
 	e.compact(s)
 	s.entries.Set(at, e)
@@ -194,6 +198,18 @@ func (s *Store) loadEntry(in *wire.Reader) error {
 		for i := range e.Errors {
 			r.touch(e.Errors[i].At)
 		}
+	}
+	return nil
+}
+
+// read reads an entry that ends its record.
+func (e *Entry) read(in *wire.Reader) error {
+	in.Get(e)
+	if err := in.Done(); err != nil {
+		return err
+	}
+	if e.State >= entryStates || e.Kind >= kinds || e.Kind == CallEntry && e.Own == nil || e.Kind == AnswerEntry && e.Answer == nil {
+		return errRecord
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func CompleteStart(n *Submission) {
 
 // Ask has the start of a run ask for what its options say.
 func (s *Submission) Ask(o queue.RunOptions) {
-	s.Keep, s.Updates, s.Deployment = o.Keep, []byte(o.Updates), o.Deployment
+	s.Keep, s.Updates, s.Deployment, s.KeepValues = o.Keep, []byte(o.Updates), o.Deployment, o.KeepValues
 	if o.Inline {
 		s.Features |= Inline
 	}

@@ -260,6 +260,11 @@ func (s *Submission) checkRunOptions() *queue.Error {
 			return invalid("invalid keep-events: %s", wrong)
 		}
 	}
+	if len(s.KeepValues) > 0 {
+		if wrong := queue.WrongKept(s.KeepValues); wrong != "" {
+			return invalid("invalid keep-values: %s", wrong)
+		}
+	}
 	if len(s.Updates) > 0 {
 		if _, wrong := ReadUpdates(s.Updates); wrong != nil {
 			return wrong
@@ -270,7 +275,8 @@ func (s *Submission) checkRunOptions() *queue.Error {
 
 // config returns the configuration of the run that a submission starts.
 func (s *Submission) config(e *env.Env, parent *Run) *Config {
-	c := &Config{URL: s.URL, Options: s.Options, Features: s.Features, Origin: s.Origin, CallerIP: s.CallerIP, Keep: s.Keep}
+	c := &Config{URL: s.URL, Options: s.Options, Features: s.Features, Origin: s.Origin, CallerIP: s.CallerIP, Keep: s.Keep,
+		KeepValues: s.KeepValues}
 	if len(s.Updates) > 0 {
 		c.Updates, _ = ReadUpdates(s.Updates) // which were checked
 	}
@@ -329,6 +335,9 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	k.r.Gather, k.r.Given = old.Gather, k.r.Given&^queue.GivenGather|old.Given&queue.GivenGather
 	if len(k.r.Keep) == 0 {
 		k.r.Keep = old.Keep
+	}
+	if len(k.r.KeepValues) == 0 {
+		k.r.KeepValues = old.KeepValues
 	}
 	if len(n.Updates) == 0 {
 		k.r.Config.Updates = old.Config.Updates

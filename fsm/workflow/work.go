@@ -35,7 +35,10 @@ const (
 
 func (r *Run) size() int64 {
 	n := r.Reserved + int64(runCost+len(r.ID)+r.Result.Len())
-	n += optionsSize(&r.Options) + keptSize(r.Keep) + rulesSize(r.Config.Updates) + r.Data.size() + pinSize(r.Deployment)
+	n += optionsSize(&r.Options) + keptSize(r.Keep) + keptSize(r.KeepValues) + rulesSize(r.Config.Updates) + r.Data.size() + pinSize(r.Deployment)
+	if f := r.ForkOf; f != nil {
+		n += forkCost + int64(len(f.RunID))
+	}
 	if f := r.Fault; f != nil {
 		n += int64(200+len(f.Response.Body)+len(f.Error)) + 64*int64(len(f.Response.Header))
 	}

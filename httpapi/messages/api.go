@@ -34,6 +34,10 @@ type Options struct {
 	// ActAs returns nil if a token may have answers act for a user of a database, or why it may not: an *Error, or an error
 	// of the engine.
 	ActAs func(ctx context.Context, db, token, user string) error
+	// NewScratch makes a database for the fork of a run, with the keys that rows restore, or fails and leaves none; DropScratch deletes it.
+	// Only the owner of the admin token may have it made.
+	NewScratch  func(r *http.Request, name string, rows [][][]byte) (Scratch, error)
+	DropScratch func(ctx context.Context, name string) error
 	// Fail answers an error of the engine to a request of the route that logs name so; wrote reports whether a write was proposed.
 	Fail   func(w http.ResponseWriter, r *http.Request, route string, err error, wrote bool)
 	Parser Parser
@@ -52,6 +56,17 @@ type Access struct {
 	// DB names the database, empty for default, and Number is its number.
 	DB     string
 	Number uint64
+}
+
+// Scratch is a database that was made for the fork of a run.
+type Scratch struct {
+	Name string `json:"name"`
+	// Path is the path at which it is served.
+	Path          string `json:"path"`
+	Token         string `json:"token"`
+	ReadOnlyToken string `json:"readonlyToken"`
+	// Log proposes operations on its messages and runs.
+	Log fsm.Log `json:"-"`
 }
 
 // API serves the paths under /v2/, and the one under /llm/.
@@ -114,7 +129,7 @@ func (re *request) admit() bool {
 	if of, counted := re.r.Body.(interface{ Of(db string) }); counted {
 		of.Of(access.DB)
 	}
-	re.API = re.In(access)
+	re.API, re.Role = re.In(access), access.Role
 	switch {
 	case access.DB != "" && re.Root() == "llm":
 		re.refuse(errNoPath) // whose providers are asked with the operator's tokens

@@ -3,6 +3,8 @@ package messages
 import (
 	"slices"
 	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
 // Target is the target of a request, taken apart. Nothing of it is decoded: a destination in a path must arrive as it was sent.
@@ -11,6 +13,8 @@ type Target struct {
 	DB string
 	// Path is the path after the database, without its first slash; Query is the part after the question mark.
 	Path, Query string
+	// Role is that of the request's token, once it was judged.
+	Role acl.Role
 
 	segments []string // of Path after its root, once they were asked for
 }

@@ -68,6 +68,8 @@ func (a *API) Routes() []messages.Route {
 		row(del, "/v2/workflows/runs/:workflowRunId", func(q *request) error { return q.end(q.Plain(2)) }),
 		row(get, "/v2/workflows/runs/:workflowRunId/explain", show((*request).explainRun)),
 		row(post, "/v2/workflows/runs/:workflowRunId/resume", show((*request).resumeRun)),
+		row(post, "/v2/workflows/runs/:workflowRunId/fork", show((*request).fork)),
+		row(get, "/v2/workflows/runs/:workflowRunId/values", show((*request).values)),
 		row(get, "/v2/workflows/runs/:workflowRunId/state", show((*request).state)),
 		row(post, "/v2/workflows/runs/:workflowRunId/updates/:name", (*request).update),
 		row(get, "/v2/workflows/runs/:workflowRunId/steps", show((*request).listSteps)),

@@ -39,6 +39,8 @@ type explanation struct {
 	// Delivery says what holds up the message that is due, if there is one.
 	Delivery *delivery `json:"delivery,omitempty"`
 	Awaits   []await   `json:"awaits,omitempty"`
+	// ForkedFrom is the run that it is a fork of.
+	ForkedFrom *forkSource `json:"forkedFrom,omitempty"`
 	// Mismatches name what the endpoint and this server don't agree on.
 	Mismatches []mismatch `json:"mismatches,omitempty"`
 	// Curl repeats by hand the call of the endpoint, or of the third party, that is explained; Resume makes a failed
@@ -87,6 +89,7 @@ type explainer struct {
 func (e *explainer) explain() *explanation {
 	e.out = &explanation{
 		WorkflowRunID: e.run.ID, WorkflowCreatedAt: e.run.Created, WorkflowURL: e.run.URL, WorkflowState: e.run.State.String(), Deployment: e.run.Deployment,
+		ForkedFrom: sourceOf(e.run.ForkOf),
 	}
 	at, pos := e.currentEntry()
 	if at != nil {

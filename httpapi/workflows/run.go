@@ -28,8 +28,9 @@ type runLog struct {
 	OnFailure              string      `json:"onFailure,omitempty"`
 	Deployment             string      `json:"deployment,omitempty"`
 	// Paused: it waits at the end of its retries.
-	Paused bool         `json:"paused,omitempty"`
-	Steps  []*stepGroup `json:"steps"`
+	Paused     bool         `json:"paused,omitempty"`
+	ForkedFrom *forkSource  `json:"forkedFrom,omitempty"`
+	Steps      []*stepGroup `json:"steps"`
 }
 
 // invokerLog is the run that waits for this one.
@@ -70,7 +71,7 @@ func renderHead(store *workflow.Store, run *workflow.Run, show view.Redactor) *r
 		WorkflowRunID: run.ID, WorkflowURL: run.URL, WorkflowState: run.State.String(), WorkflowRunCreatedAt: run.Created,
 		WorkflowRunCompletedAt: run.Completed, WorkflowRunCallerIP: run.CallerIP, DlqID: deadID(run),
 		Label: view.First(run.Labels), Labels: run.Labels, CommitAs: run.CommitAs,
-		FailureFunction: renderFailure(store, run, show), Paused: run.Hold == workflow.HeldPaused, Deployment: run.Deployment,
+		FailureFunction: renderFailure(store, run, show), Paused: run.Hold == workflow.HeldPaused, Deployment: run.Deployment, ForkedFrom: sourceOf(run.ForkOf),
 	}
 	n.Debounce, _, n.Singleton = view.Gathers(&run.Options)
 	n.OnFailure = view.AtEnd(&run.Options)

@@ -8,7 +8,7 @@ import { jumps } from "./choices";
 import { Palette } from "./palette";
 
 /** writes reports whether a key belongs to what has the focus, be it inside a shadow tree. */
-const writes = (e: KeyboardEvent) => {
+export const writes = (e: KeyboardEvent) => {
   const [at] = e.composedPath();
   return at instanceof Element && !!at.closest("input, textarea, select, dialog, [contenteditable], [role=slider]");
 };
@@ -54,6 +54,7 @@ const Help = ({ me, close }: { me: Who; close: () => void }) => (
       <Keys of="Ctrl K" does="Go to a view, a key, a message or a run" />
       <Keys of="?" does="This list" />
       <Keys of="Esc" does="Close what is open" />
+      {me.messages === "all" && <Keys of="f" does="Fork the run that is shown, from the selected step" />}
       {Object.entries(jumps).map(([letter, path]) => {
         const view = views.find((v) => v.path === path);
         return view?.may(me) && <Keys key={letter} of={`g ${letter}`} does={view.name} />;

@@ -52,6 +52,14 @@ export function About({ run: r, now }: { run: RunSteps; now: number }) {
             </A>
           ),
         ],
+        [
+          "Fork of",
+          r.forkedFrom && (
+            <A to="/runs" q={{ id: r.forkedFrom.workflowRunId }}>
+              {r.forkedFrom.workflowRunId}
+            </A>
+          ),
+        ],
         ["Caller's address", r.workflowRunCallerIp],
       ]}
     />

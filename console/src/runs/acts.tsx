@@ -1,6 +1,7 @@
 // What can be done with a run.
 import { json } from "../api";
 import { newRun } from "../messages/event";
+import { go } from "../router";
 import { Button } from "../ui/controls";
 import { sure } from "../ui/dialogs";
 import { act } from "../ui/toasts";
@@ -35,6 +36,22 @@ export const Started = ({ id, notify, again }: { id: string; notify: () => void;
     </Button>
   </>
 );
+
+/** fork starts a run with the log of another one, up to the result of a step or whole, and shows it. */
+export const fork = (id: string, step?: number) =>
+  act(
+    "A fork has begun",
+    () =>
+      json<{ workflowRunId: string }>(`/v2/workflows/runs/${encodeURIComponent(id)}/fork`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ step }),
+      }),
+    (made) => {
+      go("/runs", { id: made.workflowRunId });
+      return undefined;
+    },
+  );
 
 /** anew resumes or restarts a run that has failed. */
 const anew = (how: "resume" | "restart", dead: string) =>

@@ -22,9 +22,11 @@ type Props = {
   /** wake notifies the event that the step waits for, runNow ends its delay. */
   wake?: () => void;
   runNow?: () => void;
+  /** fork starts a run with the results up to this step. */
+  fork?: () => void;
 };
 
-export function StepPanel({ run, s, row, now, close, wake, runNow }: Props) {
+export function StepPanel({ run, s, row, now, close, wake, runNow, fork }: Props) {
   const time = took(row, now);
   return (
     <>
@@ -37,10 +39,11 @@ export function StepPanel({ run, s, row, now, close, wake, runNow }: Props) {
         <span class="push" />
         <IconButton icon="close" label="Close the step" onClick={close} />
       </header>
-      {(wake || runNow) && (
+      {(wake || runNow || fork) && (
         <div class="acts gap">
           {wake && <Button onClick={wake}>Notify</Button>}
           {runNow && <Button onClick={runNow}>Run now</Button>}
+          {fork && <Button onClick={fork}>Fork from here</Button>}
         </div>
       )}
       <Times s={s} took={time} />

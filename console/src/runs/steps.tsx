@@ -1,9 +1,11 @@
 // The steps of a run on a line of time, and the one that is selected.
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { mayWrite, runNow } from "../messages/event";
+import { writes } from "../palette/shortcuts";
 import { query, set } from "../router";
 import { runBounds, runRows, type TimedStep } from "../waterfall/run";
 import { Waterfall } from "../waterfall/waterfall";
+import { fork } from "./acts";
 import type { Why as Reason, RunSteps } from "./reply";
 import { StepPanel } from "./step";
 
@@ -21,6 +23,20 @@ const sleeps = (s: TimedStep, delivery: Reason["delivery"]) =>
   (s.state === "STEP_RETRY" ||
     (s.state === "STEP_PROGRESS" &&
       (s.wakesAt !== undefined || (delivery?.messageId === s.messageId && delivery.reason === "delay"))));
+
+/** useFork has the key f fork a run from a step, if it may be. */
+function useFork(go: (() => void) | undefined) {
+  useEffect(() => {
+    const key = (e: KeyboardEvent) => {
+      if (!go || e.key !== "f" || e.repeat || e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || writes(e))
+        return;
+      e.preventDefault();
+      go();
+    };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  }, [go]);
+}
 
 type StepsProps = {
   id: string;
@@ -45,6 +61,10 @@ export function Steps({ id, run, why, now, wake, again }: StepsProps) {
     pick = (step: string | undefined) => set({ step: step ?? "none" }, true);
   const event = s?.state === "STEP_SUCCESS" ? undefined : s?.wait?.eventId,
     message = s && sleeps(s, why?.delivery) ? s.messageId : undefined;
+  // A step without a result is the next one of a fork that takes over all results.
+  const from = s && (s.state === "STEP_SUCCESS" ? s.stepId : undefined),
+    forks = useMemo(() => (s && mayWrite() ? () => void fork(id, from) : undefined), [id, from, !s]);
+  useFork(forks);
   return (
     <Waterfall
       label="Steps of the run"
@@ -63,6 +83,7 @@ export function Steps({ id, run, why, now, wake, again }: StepsProps) {
           now={now}
           close={() => pick(undefined)}
           wake={mayAct && event ? () => wake(event) : undefined}
+          fork={forks}
           runNow={mayAct && message ? () => runNow(message).then(again) : undefined}
         />
       )}
