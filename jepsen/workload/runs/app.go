@@ -191,9 +191,11 @@ var settings = map[string]string{"upstash-retries": "40", "upstash-retry-delay":
 // requestTimeout bounds the tries of a request: a majority always lives, or comes back.
 const requestTimeout = 60 * time.Second
 
-// Start starts a run, through another node if one doesn't answer: the id makes it one run.
+// Start starts a run, through another node if one doesn't answer. The id makes it one run while it lives, and the deduplication id when it
+// is over before its trigger is sent again.
 func (a *App) Start(ctx context.Context, name, id, payload string, own map[string]string) error {
 	headers := maps.Clone(settings)
+	headers["upstash-deduplication-id"] = id
 	maps.Copy(headers, own)
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
