@@ -30,7 +30,7 @@ var settings = map[string][]string{
 	"singleton":   {"key=k,mode=skip", "key=k,mode=all"},
 	"on-failure":  {"pause", "Dead-Letter", "stop"},
 	"commit-as":   {"shop", strings.Repeat("x", 257)},
-	"keep-values": {"cart:*, balance", "a*b"},
+	"keep-values": {"cart:*, balance", "a*b"}, "inline": {"true", "False", "perhaps"},
 	"keep-events": {"a, b*,c", "*", "a*b", strings.Repeat("x", 257)}, "updates": {`{"add":""}`, "\x01"}, "deployment": {"v42", "v 42", strings.Repeat("x", 257)},
 	"forward-x-one": {"1", "\x01"}, "forward-host": {"h"}, "forward-upstash-workflow-runid": {"r"},
 	"callback": {"https://cb.example/x", "nowhere"}, "failure-callback": {"http://cb.example"}, "unknown": {"x"},
