@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,13 +52,12 @@ var moveWhen = []string{"unstarted", "always"}
 
 // setDeployment adds the command that makes a deployment or changes its rule.
 func (g *group) setDeployment() {
-	to, moveTo, at := "", "", ""
+	moveTo, at := "", ""
 	g.add(spec{
-		use: "set NAME", short: "Create a deployment, or change its rule", args: cobra.ExactArgs(1), complete: deploymentNames,
-		long:    "Creates a deployment, or gives one that exists the rule given here; without --move-to it has none. Its URL stays, unless no active run is on it.",
-		example: "deployments set v42 --url https://app-v42.example\ndeployments set v42 --move-to v43 --when always",
+		use: "set NAME [URL]", short: "Create a deployment, or change its rule", args: cobra.RangeArgs(1, 2), complete: deploymentNames,
+		long:    "Creates a deployment, or gives one that exists the rule given here; without --move-to it has none. URL is that of its host, without a path; it stays, unless no active run is on it.",
+		example: "deployments set v42 https://app-v42.example\ndeployments set v42 --move-to v43 --when always",
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&to, "url", "", "`URL` of its host, without a path")
 			f.StringVar(&moveTo, "move-to", "", "`NAME` of the deployment that its runs move to by themselves")
 			f.StringVar(&at, "when", "", "`WHICH` runs move: "+listed(moveWhen)+" (default unstarted)")
 			_ = f.SetAnnotation("when", choicesKey, moveWhen) // fails for a flag that is not there
@@ -68,7 +68,7 @@ func (g *group) setDeployment() {
 					return err
 				}
 			}
-			body := map[string]string{}
+			body, to := map[string]string{}, strings.Join(s.args[1:], "")
 			for name, text := range map[string]string{"url": to, "moveTo": moveTo, "when": at} {
 				if text != "" {
 					body[name] = text

@@ -26,14 +26,14 @@ func (g *group) fork() {
 	step := uint32(0)
 	g.add(spec{
 		use: "fork ID", short: "Start a run with the log of another one, which stays as it is", args: cobra.ExactArgs(1), complete: runList.newest,
-		long: "The new run begins with the results of the other one up to --step and goes on from there. With --database it runs in a database that is made\n" +
-			"for it, with the values of keys that the run has kept: this needs the admin token, and --url of an endpoint with the new database's token.",
-		example: "runs fork wfr_7uP… --step 3\nruns fork wfr_7uP… --step 3 --database scratch-1 --keys 'cart:*' --url http://127.0.0.1:3001/order --set Delay=5m",
+		long: "The new run begins with the results of the other one up to --step and goes on from there. With --into it runs in a database that is made\n" +
+			"for it, with the values of keys that the run has kept: this needs the admin token, and --endpoint of an app with the new database's token.",
+		example: "runs fork wfr_7uP… --step 3\nruns fork wfr_7uP… --step 3 --into scratch-1 --keys 'cart:*' --endpoint http://127.0.0.1:3001/order --set Delay=5m",
 		flags: func(f *pflag.FlagSet) {
 			f.Uint32Var(&step, "step", 0, "`NUMBER` of the step whose result is the last one to be taken over; 0 = the payload alone (default all steps)")
 			f.StringVar(&in.ID, "id", "", "`ID` of the new run")
-			f.StringVar(&in.URL, "url", "", "`URL` of the endpoint (default that of the run)")
-			f.StringVar(&in.Database, "database", "", "`NAME` of a database that is made for the new run")
+			f.StringVar(&in.URL, "endpoint", "", "`URL` of the endpoint (default that of the run)")
+			f.StringVar(&in.Database, "into", "", "`NAME` of a database that is made for the new run")
 			f.StringSliceVar(&in.Keys, "keys", nil, "`NAMES` of kept keys that this database gets; * at the end of a name stands for any rest (default all)")
 			f.StringArrayVar(&n.set, "set", nil, "an option of the new run as `NAME=VALUE`, such as Retries=5; may be repeated")
 		},

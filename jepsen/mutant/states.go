@@ -23,8 +23,7 @@ var states = []Fault{
 		k := s.edit(e, q, r)
 		k.tell(n, told{state: n.State})
 		k.store()
-		out := Receipt{
-`,
+		out := Receipt{`,
 			},
 		},
 	},
