@@ -1,6 +1,6 @@
 package mutant
 
-// The names of the faults of several steps in one delivery. runs.Commits finds them on real nodes.
+// The names of the faults of several steps in one delivery. runs.Commits finds the first on real nodes, a test the second.
 const (
 	GoesAlongNowhere = "goes-along-nowhere"
 	OwnResultAnyway  = "own-result-anyway"

@@ -64,7 +64,6 @@ var experiments = map[string]experiment{
 	mutant.CommitTwice:          commits,
 	mutant.StepWithoutCommit:    commits,
 	mutant.GoesAlongNowhere:     commits,
-	mutant.OwnResultAnyway:      commits,
 	mutant.FeedLosesNumber:      triggers,
 	mutant.LanesByChange:        triggers,
 	mutant.OldValueIsThatNow:    triggers,

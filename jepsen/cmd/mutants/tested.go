@@ -20,6 +20,9 @@ type test struct{ pkg, name string }
 // tests lists the tests for such faults.
 var tests = map[string]test{
 	mutant.SnapshotBeforePayloads: {"./fsm", "TestPayloadsOfMessages"},
+	mutant.OwnResultAnyway:        {"./fsm/workflow", "TestInlineSteps"},
+	mutant.MoveLeavesMessages:     {"./fsm/workflow", "TestMovedByHand"},
+	mutant.ForkKeepsRights:        {"./fsm/workflow", "TestForkIsOnItsOwn"},
 	mutant.TriggerOfUndone:        {"./fsm", "TestTriggerTellsNothingUndone"},
 	mutant.PinIgnored:             {"./cluster/payloads", "TestSnapshotsSurviveCrashes"},
 	mutant.InstalledBeforeFetched: {"./cluster", "TestJoinFetchesPayloads"},

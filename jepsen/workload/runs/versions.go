@@ -241,15 +241,23 @@ func (v *versioned) fork(ctx context.Context, of *Log, step int, host string) er
 	if err := v.judge(l, host); err != nil {
 		return err
 	}
-	was, now := of.Steps(), l.Steps()
-	for i := range step + 1 {
-		if was[i].shown() != now[i].shown() {
-			return fmt.Errorf("fork %s: step %d is %s, and was %s", id, i, now[i].shown(), was[i].shown())
-		}
+	if err := sameUpTo(step, of, l); err != nil {
+		return err
 	}
 	again, err := v.app.Log(ctx, of.ID)
-	if err == nil && show(again) != show(of) {
-		err = fmt.Errorf("run %s was %s, and is %s since it was forked", of.ID, show(of), show(again))
+	if err == nil {
+		err = sameUpTo(versionSteps, of, again)
 	}
 	return err
+}
+
+// sameUpTo compares the results of two runs up to a step.
+func sameUpTo(step int, of, other *Log) error {
+	was, now := of.Steps(), other.Steps()
+	for i := range step + 1 {
+		if was[i].shown() != now[i].shown() {
+			return fmt.Errorf("run %s, forked: step %d is %s, and was %s", of.ID, i, now[i].shown(), was[i].shown())
+		}
+	}
+	return nil
 }
