@@ -10,7 +10,7 @@ const (
 var versions = []Fault{
 	{
 		MoveLeavesMessages,
-		"what waits for its retry goes to the deployment that the run was moved away from",
+		"what waits for a busy host goes on waiting for it when its run was moved to another one",
 		[]Edit{
 			{
 				"fsm/workflow/deployed.go",

@@ -21,7 +21,7 @@ type test struct{ pkg, name string }
 var tests = map[string]test{
 	mutant.SnapshotBeforePayloads: {"./fsm", "TestPayloadsOfMessages"},
 	mutant.OwnResultAnyway:        {"./fsm/workflow", "TestInlineSteps"},
-	mutant.MoveLeavesMessages:     {"./fsm/workflow", "TestMovedByHand"},
+	mutant.MoveLeavesMessages:     {"./fsm/workflow", "TestMovedFromBusyHost"},
 	mutant.ForkKeepsRights:        {"./fsm/workflow", "TestForkIsOnItsOwn"},
 	mutant.TriggerOfUndone:        {"./fsm", "TestTriggerTellsNothingUndone"},
 	mutant.PinIgnored:             {"./cluster/payloads", "TestSnapshotsSurviveCrashes"},
