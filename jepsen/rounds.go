@@ -54,6 +54,10 @@ var scenarios = map[string]round{
 		out, err := deliveries.Triggers{Cluster: c, Label: label, Changes: 100, Clients: 4, Failing: 10, Patience: settleTime}.Run(ctx)
 		return out, out.Told, err
 	},
+	"shares": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := deliveries.Shares{Cluster: c, Label: label, Messages: 12, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
+		return out, out.Messages, err
+	},
 	"schedules": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
 		out, err := deliveries.Timetables{Cluster: c, Label: label, Schedules: 7, KillEvery: 20 * time.Second}.Run(ctx)
 		return out, out.Ticks, err

@@ -51,6 +51,9 @@ func TestShort(t *testing.T) {
 		{"triggers", func() (fmt.Stringer, error) {
 			return Triggers{Cluster: c, Label: "triggers", Changes: 400, Clients: 8, Failing: 20, KillEvery: 2 * time.Second, Down: short, Patience: patience}.Run(ctx)
 		}},
+		{"shares", func() (fmt.Stringer, error) {
+			return Shares{Cluster: c, Label: "shares", Messages: 40, Work: 5 * time.Millisecond, KillEvery: time.Second, Down: short, Patience: patience}.Run(ctx)
+		}},
 		{"hostile", func() (fmt.Stringer, error) {
 			return Hostile{Cluster: c, Resolver: resolver, Label: "hostile", Messages: 5, Good: 40, Patience: patience, MostGrown: 1 << 30}.Run(ctx)
 		}},
