@@ -199,7 +199,8 @@ func (f *Forking) entry(old *Run, e *Entry) *Entry {
 }
 
 // wantedOf says which entries of its log a fork has delivered: those of which the log has nothing of what they bring about. Of the results
-// of a block it is the last one, and those that the endpoint has not taken yet. One entry is wanted at least, so that the fork goes on.
+// of a block that nothing follows it is the last one, and those that the endpoint has not taken yet. One entry is wanted at least, so that
+// the fork goes on.
 func wantedOf(list []*Entry) []bool {
 	happened, last := map[mark]bool{}, len(list)-1
 	for i, e := range list {
@@ -211,11 +212,11 @@ func wantedOf(list []*Entry) []bool {
 		}
 	}
 	done := func(c class, step uint32) bool { return happened[mark{0, c, step}] }
-	wanted, any := make([]bool, len(list)), false
+	wanted, any, passed := make([]bool, len(list)), false, passedBlocks(list)
 	for i, e := range list {
 		switch {
 		case e.IsResult() && e.Concurrent > 1:
-			wanted[i] = i == last || e.State != Delivered
+			wanted[i] = !passed(e) && (i == last || e.State != Delivered)
 		default:
 			wanted[i] = !e.settled(done)
 		}

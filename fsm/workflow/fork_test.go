@@ -144,6 +144,53 @@ func TestForkDeliversWhatIsMissing(t *testing.T) {
 	}
 }
 
+// TestForkOfABlockThatIsNotAnswered: a run fails while the calls for the results of its block are still under way. The block is done, since a
+// step follows it, so a fork of the run, and its resume, have the last step alone delivered.
+func TestForkOfABlockThatIsNotAnswered(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	w.deliver(fine)
+	w.submit(plan("r", 1, 2), plan("r", 2, 2))
+	w.deliver(fine)
+	for id := range uint32(2) {
+		n := step("r", id+1, "in a block")
+		n.Step.Concurrent = 2
+		w.submit(n)
+	}
+	w.advance() // nobody answers
+	w.submit(step("r", 3, "behind it"))
+	w.advance()
+	final := queue.Response{Status: 489, Header: []queue.Field{{Name: "Upstash-NonRetryable-Error", Value: "true"}}}
+	w.finish(len(w.running)-1, final, "")
+	s, old := w.pairs[0].s, w.run("r")
+	if old.State != workflow.Failed {
+		t.Fatalf("the run is %s", old.State)
+	}
+	n, _ := forkingOf(s, old, nil)
+	n.RunID = "f"
+	if _, err := w.fork(n); err != nil {
+		t.Fatal(err)
+	}
+	_, err := apply(w, func(e *env.Env, p pair) (workflow.Revived, error) {
+		return p.s.Revive(e, p.q, workflow.Revival{DeadSelection: workflow.DeadSelection{IDs: []queue.Stamp{old.Dead}}, RunID: "resumed"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"f", "resumed"} {
+		var again []uint32
+		s.Log(w.run(id).No, func(_ uint32, e *workflow.Entry) bool {
+			if e.State.Open() {
+				again = append(again, e.Number())
+			}
+			return true
+		})
+		if !slices.Equal(again, []uint32{3}) {
+			t.Errorf("%s: the results of the steps %d are delivered again", id, again)
+		}
+	}
+}
+
 // TestForkOfACallUnderWay: a call whose answer is not in the part that is taken over is made once more, by the fork.
 func TestForkOfACallUnderWay(t *testing.T) {
 	w := newWorld(t)

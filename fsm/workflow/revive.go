@@ -151,10 +151,12 @@ func (wo *work) resume(old *Run, n *Revival) {
 			d.Accepted = nil // they are gone with what was kept
 		})
 	}
-	wo.take(wo.s.log(old.No))
+	list := wo.s.log(old.No)
+	passed := passedBlocks(list)
+	wo.take(list)
 	wo.adopt(old)
 	wo.redeliver(&n.Options, func(_ uint32, c *Entry) bool {
-		return c.State != Delivered && !wo.s.settled(wo.r, c) || c.State == Delivered && c.plan() && !wo.s.superseded(wo.r, c)
+		return c.State != Delivered && !wo.s.settled(wo.r, c) && !passed(c) || c.State == Delivered && c.plan() && !wo.s.superseded(wo.r, c)
 	})
 }
 
