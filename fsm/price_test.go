@@ -443,6 +443,16 @@ func recipes() map[string]recipe {
 		}, func(w *pricing) workflow.Notification {
 			return workflow.Notification{EventID: "event", Body: []byte(strings.Repeat("x", 500))}
 		}),
+		"notify runs that a rule moves": asks(NotifyEvent, func(w *pricing) {
+			w.deployments("v1", "v2-with-a-longer-name")
+			with(w, Submit, w.deployed())
+			for _, id := range w.texts("wfr_") {
+				with(w, Await, w.waits(id, "event", 1))
+			}
+			with(w, ChangeDeployment, workflow.DeploymentChange{Name: "v1", MoveTo: "v2-with-a-longer-name", When: workflow.MoveAlways})
+		}, func(w *pricing) workflow.Notification {
+			return workflow.Notification{EventID: "event", Body: []byte("x")}
+		}),
 		"notify a run": asks(NotifyEvent, func(w *pricing) { with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.run("r")}}) }, func(w *pricing) workflow.Notification {
 			return workflow.Notification{RunID: "r", EventID: "event", Body: []byte(strings.Repeat("x", 100*w.n))}
 		}),

@@ -93,7 +93,7 @@ type entries struct {
 	after string // the id of the last entry that was sent
 }
 
-// readEntries is the command that reads so many of the entries behind an id.
+// readEntries is the command that reads so many of the entries after an id.
 func readEntries(key []byte, after string, count int) [][]byte {
 	return [][]byte{[]byte("XREAD"), []byte("COUNT"), []byte(strconv.Itoa(count)), []byte("STREAMS"), key, []byte(after)}
 }

@@ -53,7 +53,7 @@ func (c *Context) doInline(l Lazy) string {
 	return string(out)
 }
 
-// record records the result that waits, and the end of the run, if there is one of both. It abandons the function if that goes on elsewhere.
+// record records the result that waits, and the end of the run, if there is one of both. It abandons the function if another delivery continues the run.
 func (c *Context) record(end bool, result []byte) {
 	if c.inline == nil || c.inline.waits == nil && !end {
 		return
@@ -104,5 +104,5 @@ func (c *Context) recordNow(end bool, result []byte) error {
 	return nil
 }
 
-// errMovedOn says that a step was recorded, and another delivery goes on behind it.
-var errMovedOn = errors.New("endpoint: another delivery goes on")
+// errMovedOn says that a step was recorded, and that another delivery continues the run.
+var errMovedOn = errors.New("endpoint: another delivery continues the run")

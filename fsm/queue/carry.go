@@ -2,7 +2,7 @@ package queue
 
 import "github.com/trireme-dev/trireme/fsm/env"
 
-// Carry has an attempt of a message of a run go on: from now on the message delivers what run says, by the attempt that is under way.
+// Carry has an attempt of a message of a run continue: from now on the message delivers what run says, by the attempt that is under way.
 // It has all its retries again. It returns the time at which the attempt began with what it has delivered so far, in unix milliseconds;
 // false if the attempt is not under way, is to end because its run does, or is made to a host that the message was redirected from.
 func (s *Store) Carry(e *env.Env, of AttemptRef, run []byte) (began int64, ok bool) {
@@ -12,15 +12,11 @@ func (s *Store) Carry(e *env.Env, of AttemptRef, run []byte) (began int64, ok bo
 	}
 	m := copyOf(old)
 	c := m.envelope()
-	if c.Host() != m.claim.host { // the run was moved, and goes on there
+	if c.Host() != m.claim.host { // the run was moved, and continues there
 		return 0, false
 	}
 	c.Run = run
-	s.memory.live -= m.size()
-	s.memory.uncounted -= m.uncounted()
-	m.setContent(c, m.body, s.keeper)
-	s.memory.live += m.size()
-	s.memory.uncounted += m.uncounted()
+	s.setEnvelope(m, c)
 	n := *m.claim
 	began, n.started = n.started, e.Now
 	m.claim, m.retried = &n, 0

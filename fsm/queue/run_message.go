@@ -79,16 +79,21 @@ func (s *Store) Redirect(e *env.Env, id ID, url string) {
 	if parked { // it waits for a host that it does not need any more
 		s.dequeue(m, e.Now)
 	}
-	s.memory.live -= m.size() + m.reserved()
-	s.memory.uncounted -= m.uncounted()
 	c.URL = url
-	m.setContent(c, m.body, s.keeper)
-	s.memory.live += m.size() + m.reserved()
-	s.memory.uncounted += m.uncounted()
+	s.setEnvelope(m, c)
 	if parked {
 		s.enter(m, placeDue, e.Now, e.Now)
 	}
 	s.store(m)
+}
+
+// setEnvelope replaces the envelope of m, a live message of a run that is about to be stored.
+func (s *Store) setEnvelope(m *Message, c *Content) {
+	s.memory.live -= m.size()
+	s.memory.uncounted -= m.uncounted()
+	m.setContent(c, m.body, s.keeper)
+	s.memory.live += m.size()
+	s.memory.uncounted += m.uncounted()
 }
 
 // RunOf is the Run of a message's Content; nil if there is no such message, or it is of no run.

@@ -1,7 +1,7 @@
 package workflow
 
 // passedBlocks returns a function that reports whether a result is one of a block that a later step of the log follows: then the endpoint
-// has gone on behind the block, whatever became of the calls that told it of the results.
+// has passed the block, whatever became of the deliveries of its results.
 func passedBlocks(list []*Entry) func(*Entry) bool {
 	newest, ends := uint32(0), blockEnds{}
 	var before *Entry

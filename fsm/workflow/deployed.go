@@ -70,9 +70,9 @@ func (s *Store) failureURL(r *Run, to *queue.Callback) string {
 	return to.URL
 }
 
-// maxFollowing is the most deliveries under way of a run that a rule moves: it is moved along with something else. One that has more is moved
-// when it has fewer.
-const maxFollowing = 100
+// maxFollowing is the most deliveries under way of a run that a rule moves: it is moved along with something else, which is not always asked for by
+// somebody who could pay, such as a timeout. One that has more is moved when it has fewer.
+const maxFollowing = 16
 
 // ruled is the deployment that the rules have a run on.
 func (s *Store) ruled(r *Run) string {
@@ -108,7 +108,7 @@ func (wo *work) follow() {
 	wo.move(to)
 }
 
-// followPrice returns the price of follow, for a submission to a run.
+// followPrice returns the price of follow, nothing for no run.
 func (s *Store) followPrice(r *Run) env.Price {
 	if r == nil || r.Deployment == "" || s.openOf(r.No) > maxFollowing {
 		return env.Price{}

@@ -158,7 +158,7 @@ func TestForkOfABlockThatIsNotAnswered(t *testing.T) {
 		w.submit(n)
 	}
 	w.advance() // nobody answers
-	w.submit(step("r", 3, "behind it"))
+	w.submit(step("r", 3, "after it"))
 	w.advance()
 	final := queue.Response{Status: 489, Header: []queue.Field{{Name: "Upstash-NonRetryable-Error", Value: "true"}}}
 	w.finish(len(w.running)-1, final, "")

@@ -62,15 +62,15 @@ func (e *Entry) isOf(attempt queue.AttemptRef) bool {
 	return attempt != queue.AttemptRef{} && e.ID == attempt.ID
 }
 
-// wentOn reports whether a step that is in the log was recorded by the same attempt with the same result, so that its endpoint may go
-// on: only the answer was lost. A large result may be on the disk, and is not compared: the attempt fails, and the next one reads it.
+// wentOn reports whether a step that is in the log was recorded by the same attempt with the same result, so that its endpoint may
+// continue: only the answer was lost. A large result may be on the disk, and is not compared: the attempt fails, and the next one reads it.
 func (s *Store) wentOn(q *queue.Store, r *Run, n *Submission) bool {
 	at, ok := s.deliveredBy(q, r, n.Attempt)
 	if !ok || n.Kind != StepSubmission || n.Step.plan() {
 		return false
 	}
 	e, _ := s.entries.Get(at)
-	return e.Step.ID == n.Step.ID && len(n.Body) < payload.Apart && bytes.Equal(e.Body.Bytes(), n.Body)
+	return e.Step.ID == n.Step.ID && len(n.Body) < payload.Apart && e.Body.Len() == len(n.Body) && bytes.Equal(e.Body.Bytes(), n.Body)
 }
 
 // endInline ends a run by the attempt that has seen or recorded its last step. Any other attempt ends nothing: it may have seen other
@@ -85,12 +85,12 @@ func (s *Store) endInline(e *env.Env, q *queue.Store, n *Submission) Receipt {
 		last, _ := s.entries.Get(at)
 		out.Inline = last.Step.Number() == n.Step.Number()
 	}
-	s.endBehind(e, q, n, &out)
+	s.endAfter(e, q, n, &out)
 	return out
 }
 
-// endBehind ends the run behind the step that was recorded, if the attempt goes on.
-func (s *Store) endBehind(e *env.Env, q *queue.Store, n *Submission, p *Receipt) {
+// endAfter ends the run after the step that was recorded, if the attempt continues.
+func (s *Store) endAfter(e *env.Env, q *queue.Store, n *Submission, p *Receipt) {
 	if n.End == nil || !p.Inline {
 		return
 	}

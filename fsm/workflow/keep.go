@@ -150,7 +150,7 @@ func (s *Store) bring(e *env.Env, q *queue.Store, no uint64, n *Notification, ou
 func (s *Store) bringPrice(r *Run, n *Notification) (cost env.Price) {
 	list := s.waitersFor(r, n)
 	for _, w := range list {
-		cost.Add(wakePrice(w, n.Body))
+		cost.Add(s.wakePrice(w, n.Body))
 	}
 	if len(list) == 0 {
 		v := Saved{EventID: n.EventID, Body: n.Body}

@@ -157,7 +157,7 @@ func (s *Store) NotifyPrice(_ *env.Env, n *Notification, limit int64) env.Price 
 		waits := 0
 		for _, w := range s.WaitersOf(r.No) {
 			if w.EventID == n.EventID {
-				cost.Add(wakePrice(w, n.Body))
+				cost.Add(s.wakePrice(w, n.Body))
 				waits++
 			}
 		}
@@ -189,7 +189,7 @@ func (s *Store) eachRecipient(n *Notification, most int, cost *env.Price, visit 
 		}
 	}
 	for _, w := range to.waiters {
-		if !visit(wakePrice(w, n.Body)) {
+		if !visit(s.wakePrice(w, n.Body)) {
 			return
 		}
 	}
@@ -216,11 +216,14 @@ func (s *Store) WakeAll() { s.wakes = 0 }
 // maxWoken is the most waiters that one entry wakes.
 const maxWoken = 1_000
 
-// wakePrice is the price of waking a waiter, which no longer counts then.
-func wakePrice(w *Waiter, body []byte) env.Price {
+// wakePrice is the price of waking a waiter, which no longer counts then, and of moving its run if a rule does.
+func (s *Store) wakePrice(w *Waiter, body []byte) env.Price {
 	size := int64(len(w.Open)+len(w.EventID)+len(w.TimeoutText)+4*len(body)/3) + entryFrame
 	grown := entryGrowth(&w.Options, size, w.URL, w.Step.Name) - w.size()
-	return env.Price{Work: 2*entryWork + 3*bytesWork(size), Growth: max(0, grown)}
+	p := env.Price{Work: 2*entryWork + 3*bytesWork(size), Growth: max(0, grown)}
+	r, _ := s.runs.Get(w.Run)
+	p.Add(s.followPrice(r))
+	return p
 }
 
 // held counts the records of a run that its end has to go through: open deliveries, waits, and kept notifications.
@@ -242,6 +245,10 @@ func (s *Store) EndPrice(_ *env.Env, n *Ending) env.Price {
 	if r.Invoker != nil && size > 0 {
 		cost.Growth += countedOf(4 * size)
 		cost.Work += 10 * bytesWork(size)
+	}
+	if r.Invoker != nil {
+		parent, _ := s.runs.Get(r.Invoker.Run)
+		cost.Add(s.followPrice(parent))
 	}
 	cost.Work += 3 * bytesWork(size)
 	return cost

@@ -46,7 +46,7 @@ type Submission struct {
 	// Updates is the JSON object of the updates that the run accepts, see ReadUpdates: from its start, or from this step on. Empty leaves
 	// them as they are.
 	Updates []byte
-	// Attempt is the one that records the step and goes on, zero if none does. End is the end of the run that follows at once.
+	// Attempt is the one that records the step and continues, zero if none does. End is the end of the run that follows at once.
 	Attempt queue.AttemptRef
 	End     *Ending
 
@@ -87,7 +87,7 @@ type Receipt struct {
 	Refused *queue.Error
 	// Debounced: the run was there already, and starts with this input. Attached: it is the one of its singleton that lives.
 	Debounced, Attached bool
-	// Inline: the attempt that has recorded the step goes on. Ended: it has ended the run behind it.
+	// Inline: the attempt that has recorded the step continues. Ended: it has ended the run after it.
 	Inline, Ended bool
 }
 

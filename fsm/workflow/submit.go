@@ -45,7 +45,7 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	}
 	if won, ok := s.earlierEntry(r, n); ok {
 		out := Receipt{ID: won, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created, Inline: s.wentOn(q, r, n)}
-		s.endBehind(e, q, n, &out)
+		s.endAfter(e, q, n, &out)
 		return out
 	}
 	if n.URL == "" && n.Attempt != (queue.AttemptRef{}) {
@@ -67,7 +67,7 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	k.tell(n, says)
 	k.store()
 	out := Receipt{ID: added.ID, RunID: ownedText(r.ID), Created: r.Created, Inline: added.isOf(n.Attempt)}
-	s.endBehind(e, q, n, &out)
+	s.endAfter(e, q, n, &out)
 	return out
 }
 

@@ -14,7 +14,7 @@ type work struct {
 	e *env.Env
 	q *queue.Store
 	r *Run
-	// attempt is the one that records an entry and goes on, zero if none does.
+	// attempt is the one that records an entry and continues, zero if none does.
 	attempt queue.AttemptRef
 }
 

@@ -19,7 +19,7 @@ type inlineStep struct {
 	// Step is the result of a step, as SDKs submit it. Last is the step that the endpoint has seen or recorded last, where there is no Step.
 	Step json.RawMessage `json:"step"`
 	Last uint32          `json:"lastStepId"`
-	// End ends the run, behind Step.
+	// End ends the run, after Step.
 	End *struct {
 		Result *string `json:"result"`
 	} `json:"end"`
@@ -27,7 +27,7 @@ type inlineStep struct {
 
 // wentOn is the answer to it.
 type wentOn struct {
-	// Inline: the endpoint goes on, or has ended the run. Otherwise it leaves the run alone: another delivery goes on.
+	// Inline: the endpoint continues, or has ended the run. Otherwise another delivery continues the run.
 	Inline       bool   `json:"inline"`
 	MessageID    string `json:"messageId,omitempty"`
 	Deduplicated bool   `json:"deduplicated,omitempty"`

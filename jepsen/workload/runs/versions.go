@@ -51,7 +51,7 @@ type versioned struct {
 	byHand, byRule, forks atomic.Int64
 }
 
-// versionSteps is the number of steps of a run; the wait, behind which a run may be moved, is the third.
+// versionSteps is the number of steps of a run; the wait, after which a run may be moved, is the third.
 const (
 	versionSteps = 5
 	versionWait  = 3
@@ -144,7 +144,7 @@ func (v *versioned) want(ctx context.Context, method, path string, body any) err
 	return err
 }
 
-// one performs one run. It waits until it was moved, so every step behind the wait belongs to its last deployment.
+// one performs one run. It waits until it was moved, so every step after the wait belongs to its last deployment.
 func (v *versioned) one(ctx context.Context, n int) error {
 	id, deployment := v.run(n), []string{"stays", "hand", "rule"}[n%3]
 	own := everySecond(n/3, map[string]string{"svc-deployment": v.name(deployment)})
@@ -194,7 +194,7 @@ func (v *versioned) goOn(ctx context.Context, id string) (*Log, error) {
 	return v.app.Ended(ctx, id, v.Patience)
 }
 
-// judge holds a run to its steps, and to the address at which those behind the wait were done.
+// judge holds a run to its steps, and to the address at which those after the wait were done.
 func (v *versioned) judge(l *Log, host string) error {
 	steps := l.Steps()
 	if l.State != "RUN_SUCCESS" || len(steps) != versionSteps+1 {
@@ -216,7 +216,7 @@ func (s *Step) shown() string {
 	return *s.Out
 }
 
-// fork forks a run behind a step. The fork has the results up to there, and comes to its own end.
+// fork forks a run after a step. The fork has the results up to there, and comes to its own end.
 func (v *versioned) fork(ctx context.Context, of *Log, step int, host string) error {
 	id := of.ID + "_fork"
 	ask := map[string]any{"step": step, "workflowRunId": id}
