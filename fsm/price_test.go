@@ -452,7 +452,7 @@ func recipes() map[string]recipe {
 			with(w, ChangeDeployment, workflow.DeploymentChange{Name: "v1", MoveTo: "v2-with-a-longer-name", When: workflow.MoveAlways})
 		}, func(w *pricing) workflow.Notification {
 			return workflow.Notification{EventID: "event", Body: []byte("x")}
-		}),
+		}).thatFrees(),
 		"notify a run": asks(NotifyEvent, func(w *pricing) { with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.run("r")}}) }, func(w *pricing) workflow.Notification {
 			return workflow.Notification{RunID: "r", EventID: "event", Body: []byte(strings.Repeat("x", 100*w.n))}
 		}),

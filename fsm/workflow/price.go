@@ -220,10 +220,9 @@ const maxWoken = 1_000
 func (s *Store) wakePrice(w *Waiter, body []byte) env.Price {
 	size := int64(len(w.Open)+len(w.EventID)+len(w.TimeoutText)+4*len(body)/3) + entryFrame
 	grown := entryGrowth(&w.Options, size, w.URL, w.Step.Name) - w.size()
-	p := env.Price{Work: 2*entryWork + 3*bytesWork(size), Growth: max(0, grown)}
 	r, _ := s.runs.Get(w.Run)
-	p.Add(s.followPrice(r))
-	return p
+	move := s.followPrice(r)
+	return env.Price{Work: 2*entryWork + 3*bytesWork(size) + move.Work, Growth: max(0, grown+move.Growth)}
 }
 
 // held counts the records of a run that its end has to go through: open deliveries, waits, and kept notifications.
