@@ -19,13 +19,15 @@ import (
 type application struct {
 	*mail
 	mu     sync.Mutex
+	sdk    *mail    // asks for the deployments, below mu
 	visits []string // deployment, what its header says, and how much of the log was delivered
 	broken map[string]bool
 }
 
 func startApplication(t *testing.T) *application {
 	nodes := httpapitest.ServeDelivering(t, 3, "", nil)
-	return &application{mail: &mail{T: t, nodes: nodes, token: httpapitest.MessagesToken}, broken: map[string]bool{}}
+	client := func() *mail { return &mail{T: t, nodes: nodes, token: httpapitest.MessagesToken} }
+	return &application{mail: client(), sdk: client(), broken: map[string]bool{}}
 }
 
 // serve starts a deployment and returns its URL.
@@ -53,11 +55,11 @@ func (a *application) visit(name string, w http.ResponseWriter, r *http.Request)
 	own := "http://" + r.Host + r.URL.RequestURI()
 	switch len(log) {
 	case 1:
-		a.step(run, own, `{"stepId":1,"stepName":"pause","stepType":"SleepFor","sleepFor":3600,"concurrent":1}`, "upstash-workflow-calltype", "step")
+		a.sdk.step(run, own, `{"stepId":1,"stepName":"pause","stepType":"SleepFor","sleepFor":3600,"concurrent":1}`, "upstash-workflow-calltype", "step")
 	case 2:
-		a.step(run, own, `{"stepId":2,"stepName":"work","stepType":"Run","out":"\"1\"","concurrent":1}`, "upstash-workflow-calltype", "step", "upstash-delay", "0s")
+		a.sdk.step(run, own, `{"stepId":2,"stepName":"work","stepType":"Run","out":"\"1\"","concurrent":1}`, "upstash-workflow-calltype", "step", "upstash-delay", "0s")
 	default:
-		a.want(200, "", "DELETE", "/v2/workflows/runs/"+run+"?cancel=false", `"done"`)
+		a.sdk.want(200, "", "DELETE", "/v2/workflows/runs/"+run+"?cancel=false", `"done"`)
 	}
 }
 

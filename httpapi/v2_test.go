@@ -16,7 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// mail is a client of /v2 that goes from node to node.
+// mail is a client of /v2 that goes from node to node, for one goroutine at a time.
 type mail struct {
 	*testing.T
 	nodes *httpapitest.Nodes
