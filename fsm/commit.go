@@ -114,6 +114,10 @@ func (t tenant) submit(e *env.Env, n workflow.Submissions) (workflow.Receipts, e
 	defer c.end()
 	var out workflow.Receipts
 	for i := range n.Items {
+		if n.Broken(i, out.Items) {
+			out.Items = append(out.Items, out.Items[i-1])
+			continue
+		}
 		one, err := c.submit(workflow.Submissions{Items: n.Items[i : i+1]})
 		if err != nil {
 			return out, err

@@ -35,6 +35,10 @@ type Context struct {
 	URL     string
 	Request *http.Request
 	Payload []byte
+	// Ahead is how many steps of an inline run may be done while results before them are on their way to the log: for steps that are cheap to
+	// repeat. With 0 a step begins when all before it are recorded. Otherwise a request that fails may leave up to Ahead+1 steps to be done
+	// again, and the later of them have seen results that are lost. The workflow's function may set it.
+	Ahead int
 
 	results map[int]step
 	plans   map[int]bool
@@ -71,15 +75,16 @@ func (c *Context) replay(w Workflow) (err error) {
 		return fmt.Errorf("no workflow at %s", c.Request.URL.Path)
 	}
 	defer func() {
-		switch v := recover().(type) {
+		v := recover()
+		if c.inline != nil && v != nil {
+			err = c.recordNow(nil)
+		}
+		switch v := v.(type) {
 		case nil:
 		case abandoned:
 			err = v.err
 		case error:
-			err = v
-			if c.inline != nil && c.inline.waits != nil {
-				err = errors.Join(err, c.recordNow(false, nil))
-			}
+			err = errors.Join(v, err)
 		default:
 			panic(v)
 		}
@@ -96,7 +101,11 @@ func (c *Context) end(result any) error {
 		body, _ = json.Marshal(result)
 	}
 	if c.inline != nil {
-		return c.recordNow(true, body)
+		end := &ending{}
+		if body != nil {
+			end.Result = text(string(body))
+		}
+		return c.recordNow(end)
 	}
 	status, answer, err := c.Ask(c.Request.Context(), http.MethodDelete, "/v2/workflows/runs/"+c.RunID+"?cancel=false", map[string]string{"content-type": "text/plain"}, body)
 	if err == nil && (status < 200 || status > 299) {
@@ -301,7 +310,7 @@ func (c *Context) Do(l Lazy) string {
 	if c.isInline(&l) {
 		return c.doInline(l)
 	}
-	c.record(false, nil)
+	c.record()
 	panic(abandoned{l.submit(c, l.step)})
 }
 
@@ -345,7 +354,7 @@ func (c *Context) Parallel(all ...Lazy) []string {
 	}
 	switch {
 	case planned == 0:
-		c.record(false, nil)
+		c.record()
 		panic(abandoned{c.plan(all)})
 	case c.last >= first && c.last <= c.at:
 		l := all[c.last-first]

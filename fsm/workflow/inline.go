@@ -62,15 +62,14 @@ func (e *Entry) isOf(attempt queue.AttemptRef) bool {
 	return attempt != queue.AttemptRef{} && e.ID == attempt.ID
 }
 
-// wentOn reports whether a step that is in the log was recorded by the same attempt with the same result, so that its endpoint may
-// continue: only the answer was lost. A large result may be on the disk, and is not compared: the attempt fails, and the next one reads it.
-func (s *Store) wentOn(q *queue.Store, r *Run, n *Submission) bool {
-	at, ok := s.deliveredBy(q, r, n.Attempt)
-	if !ok || n.Kind != StepSubmission || n.Step.plan() {
+// wentOn reports whether a step that is in the log was recorded by the same message with the same result, so that an endpoint whose attempt
+// is under way may continue: only the answer was lost. A large result may be on the disk, and is not compared: the attempt fails, and the
+// next one reads it.
+func (s *Store) wentOn(q *queue.Store, r *Run, n *Submission, of *Entry) bool {
+	if _, ok := s.deliveredBy(q, r, n.Attempt); !ok || n.Kind != StepSubmission || n.Step.plan() || !of.isOf(n.Attempt) {
 		return false
 	}
-	e, _ := s.entries.Get(at)
-	return e.Step.ID == n.Step.ID && len(n.Body) < payload.Apart && e.Body.Len() == len(n.Body) && bytes.Equal(e.Body.Bytes(), n.Body)
+	return len(n.Body) < payload.Apart && of.Body.Len() == len(n.Body) && bytes.Equal(of.Body.Bytes(), n.Body)
 }
 
 // endInline ends a run by the attempt that has seen or recorded its last step. Any other attempt ends nothing: it may have seen other

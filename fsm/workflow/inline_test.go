@@ -31,12 +31,12 @@ type inlineModel struct {
 	t    *rapid.T
 	all  []*execution
 	made int // results so far, each another one
-	sent *workflow.Submission
+	sent []workflow.Submission
 }
 
 // TestInlineSteps has endpoints record steps by the deliveries that they answer, with attempts that fail, are lost, or end before their
-// endpoints do, posts and deliveries that come twice, steps that are refused, and restores in between. No endpoint ever goes on from a result that the log does not have, and
-// the run comes to its end.
+// endpoints do, posts of several steps, posts and deliveries that come twice, steps that are refused, and restores in between. No endpoint
+// ever continues from a result that the log does not have, and the run comes to its end.
 func TestInlineSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &inlineModel{w: newWorld(t), t: t}
@@ -95,9 +95,7 @@ func (m *inlineModel) one() {
 			m.lose(e)
 		}
 	case 5:
-		if n := m.sent; n != nil {
-			m.w.submit(*n) // once more, as proxies do
-		}
+		m.w.submit(m.sent...) // once more, as proxies do
 	default:
 		if e != nil && !e.stopped {
 			m.post(e)
@@ -133,48 +131,53 @@ func (m *inlineModel) claim() {
 	}
 }
 
-// post has an execution record its next step, or end the run.
+// post has an execution record its next steps, or end the run.
 func (m *inlineModel) post(e *execution) {
 	at := uint32(len(e.view))
-	n := workflow.Submission{Kind: workflow.EndSubmission, RunID: "r", Attempt: e.attempt, Step: workflow.Step{ID: at}, End: &workflow.Ending{}}
+	list := []workflow.Submission{{Kind: workflow.EndSubmission, RunID: "r", Attempt: e.attempt, Step: workflow.Step{ID: at}, End: &workflow.Ending{}}}
 	if at < inlineSteps {
-		m.made++
-		n = step("r", at+1, fmt.Sprint(m.made))
-		n.URL, n.Attempt = "", e.attempt
-		if at+1 == inlineSteps && rapid.Bool().Draw(m.t, "end") {
-			n.End = &workflow.Ending{Result: n.Body, HasResult: true}
+		list = nil
+		for id := at + 1; id <= min(inlineSteps, at+uint32(rapid.IntRange(1, 3).Draw(m.t, "ahead"))); id++ {
+			m.made++
+			n := step("r", id, fmt.Sprint(m.made))
+			n.URL, n.Attempt = "", e.attempt
+			list = append(list, n)
+		}
+		if last := &list[len(list)-1]; last.Step.ID == inlineSteps && rapid.Bool().Draw(m.t, "end") {
+			last.End = &workflow.Ending{Result: last.Body, HasResult: true}
 		}
 	}
-	m.sent = &n
+	m.sent = list
 	if rapid.IntRange(0, 5).Draw(m.t, "refused") == 0 {
-		m.refused(n)
+		m.refused(slices.Clone(list))
 	}
-	again := rapid.IntRange(0, 3).Draw(m.t, "again") == 0
-	out := m.w.submit(n)[0]
-	if again && n.Kind == workflow.StepSubmission {
-		out = m.w.submit(n)[0] // its answer was lost
+	all := m.w.submit(list...)
+	if list[0].Kind == workflow.StepSubmission && rapid.IntRange(0, 3).Draw(m.t, "again") == 0 {
+		all = m.w.submit(list...) // its answer was lost
 	}
-	switch {
+	switch out := all[len(all)-1]; {
 	case out.Refused != nil:
 		e.stopped = true
-	case n.Kind == workflow.EndSubmission:
+	case list[0].Kind == workflow.EndSubmission:
 		e.stopped, e.fails = true, !out.Ended
 	case !out.Inline:
 		e.stopped, e.fails = true, out.Deduplicated
 	default:
-		e.view = append(e.view, string(n.Body))
+		for _, n := range list {
+			e.view = append(e.view, string(n.Body))
+		}
 		e.stopped = out.Ended
 	}
 }
 
-// refused has a step refused with which the run should have ended.
-func (m *inlineModel) refused(n workflow.Submission) {
-	if n.Kind != workflow.StepSubmission {
+// refused has a step refused, with which the run should have ended or which others follow.
+func (m *inlineModel) refused(list []workflow.Submission) {
+	if list[0].Kind != workflow.StepSubmission {
 		return
 	}
 	before, active := m.log(), m.w.run("r").Active()
-	n.State, n.End = []byte("no JSON"), &workflow.Ending{}
-	m.w.submit(n)
+	list[0].State, list[0].End = []byte("no JSON"), &workflow.Ending{}
+	m.w.submit(list...)
 	if !slices.Equal(before, m.log()) || active != m.w.run("r").Active() {
 		m.t.Fatal("a refused step has changed the run")
 	}

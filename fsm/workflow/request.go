@@ -72,8 +72,15 @@ type Submission struct {
 	ContentDedup bool
 }
 
-// Submissions is the argument of the operation Submit: each is judged on its own, in order.
+// Submissions is the argument of the operation Submit: each is judged on its own, in order. Those of one attempt are a chain: after one
+// by which the attempt does not continue the others count for nothing, and have its receipt.
 type Submissions struct{ Items []Submission }
+
+// Broken reports whether submission i is of a chain that has ended before it, by the receipts before it.
+func (s Submissions) Broken(i int, before []Receipt) bool {
+	of := s.Items[i].Attempt
+	return of != queue.AttemptRef{} && i > 0 && s.Items[i-1].Attempt == of && !before[i-1].Inline
+}
 
 // Receipt answers a submission, or a wait.
 type Receipt struct {

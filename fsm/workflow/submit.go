@@ -12,6 +12,10 @@ const runPrefix = "wfr"
 func (s *Store) Submit(e *env.Env, q *queue.Store, n Submissions) (Receipts, error) {
 	out := Receipts{Items: make([]Receipt, len(n.Items))}
 	for i := range n.Items {
+		if n.Broken(i, out.Items) {
+			out.Items[i] = out.Items[i-1]
+			continue
+		}
 		out.Items[i] = s.submit(e, q, &n.Items[i])
 	}
 	s.trim(e, q)
@@ -44,7 +48,7 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 		return Receipt{Refused: runOverError(n.RunID)}
 	}
 	if won, ok := s.earlierEntry(r, n); ok {
-		out := Receipt{ID: won, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created, Inline: s.wentOn(q, r, n)}
+		out := Receipt{ID: won.ID, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created, Inline: s.wentOn(q, r, n, won)}
 		s.endAfter(e, q, n, &out)
 		return out
 	}
@@ -88,7 +92,7 @@ func (s *Store) CommitsAs(n *Submission) (user string, hops uint8) {
 }
 
 // earlierEntry returns the entry that came first, if the step is not new.
-func (s *Store) earlierEntry(r *Run, n *Submission) (won queue.ID, ok bool) {
+func (s *Store) earlierEntry(r *Run, n *Submission) (won *Entry, ok bool) {
 	classes := []class{markResult}
 	switch {
 	case n.Kind == CallSubmission:
@@ -98,11 +102,10 @@ func (s *Store) earlierEntry(r *Run, n *Submission) (won queue.ID, ok bool) {
 	}
 	for _, c := range classes {
 		if pos, found := s.marks.Get(mark{r.No, c, n.Step.Number()}); found {
-			e, _ := s.entries.Get(place{r.No, uint32(pos)})
-			return e.ID, true
+			return s.entries.Get(place{r.No, uint32(pos)})
 		}
 	}
-	return queue.ID{}, false
+	return nil, false
 }
 
 // entry returns the entry that a submission adds to the log.
@@ -372,7 +375,7 @@ func (s *Store) findInvoker(n *Submission) (parent *Run, won Receipt, err *queue
 		return parent, Receipt{ID: entry.ID, Deduplicated: true, RunID: ownedText(child.ID), Created: child.Created}, nil
 	}
 	if won, done := s.earlierEntry(parent, &Submission{Kind: StepSubmission, Step: Step{ID: v.Step.Number()}}); done {
-		return parent, Receipt{ID: won, Deduplicated: true}, nil
+		return parent, Receipt{ID: won.ID, Deduplicated: true}, nil
 	}
 	return parent, won, nil
 }

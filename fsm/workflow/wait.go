@@ -21,7 +21,7 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 	}
 	out := Receipt{RunID: ownedText(r.ID), Created: r.Created, Deduplicated: true}
 	if won, done := s.earlierEntry(r, &Submission{Kind: StepSubmission, Step: Step{ID: n.Step.Number()}}); done {
-		out.ID = won
+		out.ID = won.ID
 		return out, nil
 	}
 	if _, waits := s.marks.Get(mark{r.No, markWait, n.Step.Number()}); waits {

@@ -73,7 +73,7 @@ func (a *API) Routes() []messages.Route {
 		row(get, "/v2/workflows/runs/:workflowRunId/state", show((*request).state)),
 		row(post, "/v2/workflows/runs/:workflowRunId/updates/:name", (*request).update),
 		row(get, "/v2/workflows/runs/:workflowRunId/steps", show((*request).listSteps)),
-		row(post, "/v2/workflows/runs/:workflowRunId/steps", (*request).recordStep),
+		row(post, "/v2/workflows/runs/:workflowRunId/steps", (*request).recordSteps),
 		row(get, "/v2/workflows/runs/:workflowRunId/steps/:stepId", show((*request).getStep)),
 		row(post, "/v2/workflows/runs/:workflowRunId/move", show((*request).moveRun)),
 		row(get, "/v2/workflows/deployments", (*request).listDeployments),

@@ -11,15 +11,19 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// inlineStep is a step that an endpoint records by the delivery that it is answering, and the end of the run.
-type inlineStep struct {
+// maxInline is the most steps that an endpoint may record by one request.
+const maxInline = 100
+
+// inlineSteps are steps that an endpoint records by the delivery that it is answering, and the end of the run.
+type inlineSteps struct {
 	// Attempt is the delivery, as its header Workflow-Attempt names it.
 	Attempt string `json:"attempt"`
 	Created int64  `json:"workflowCreatedAt"`
-	// Step is the result of a step, as SDKs submit it. Last is the step that the endpoint has seen or recorded last, where there is no Step.
-	Step json.RawMessage `json:"step"`
-	Last uint32          `json:"lastStepId"`
-	// End ends the run, after Step.
+	// Steps are the results of steps, as SDKs submit them, in their order. Last is the step that the endpoint has seen or recorded last,
+	// where there are none.
+	Steps []json.RawMessage `json:"steps"`
+	Last  uint32            `json:"lastStepId"`
+	// End ends the run, after Steps.
 	End *struct {
 		Result *string `json:"result"`
 	} `json:"end"`
@@ -34,8 +38,8 @@ type wentOn struct {
 	Ended        bool   `json:"ended,omitempty"`
 }
 
-// recordStep answers POST /v2/workflows/runs/{id}/steps.
-func (re *request) recordStep() error {
+// recordSteps answers POST /v2/workflows/runs/{id}/steps.
+func (re *request) recordSteps() error {
 	body, err := re.json(jsonbody.Bounds{})
 	if err != nil {
 		return err
@@ -47,11 +51,11 @@ func (re *request) recordStep() error {
 	if err := re.NeedFiles(re.r.Context()); err != nil {
 		return err
 	}
-	out, err := propose(re, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{n}})
+	out, err := propose(re, fsm.Submit, n)
 	if err != nil {
 		return err
 	}
-	p := &out.Items[0]
+	p := &out.Items[len(out.Items)-1]
 	if p.Refused != nil {
 		return p.Refused
 	}
@@ -60,33 +64,43 @@ func (re *request) recordStep() error {
 }
 
 // readInline reads what is to be recorded of a run.
-func readInline(run string, body []byte) (n workflow.Submission, err error) {
-	var in inlineStep
+func readInline(run string, body []byte) (all workflow.Submissions, err error) {
+	var in inlineSteps
 	if err := json.Unmarshal(body, &in); err != nil {
-		return n, messages.Invalid("invalid body: %s", jsonbody.Fault(err))
+		return all, messages.Invalid("invalid body: %s", jsonbody.Fault(err))
 	}
 	attempt, ok := queue.ParseAttempt(in.Attempt)
 	switch {
 	case !ok:
-		return n, messages.Invalid("invalid attempt: send the header Workflow-Attempt of the delivery")
-	case len(in.Step) == 0 && in.End == nil:
-		return n, messages.Invalid("neither a step nor the end of the run")
+		return all, messages.Invalid("invalid attempt: send the header Workflow-Attempt of the delivery")
+	case len(in.Steps) == 0 && in.End == nil:
+		return all, messages.Invalid("neither a step nor the end of the run")
+	case len(in.Steps) > maxInline:
+		return all, messages.Invalid("%d steps are more than the %d of one request", len(in.Steps), maxInline)
 	}
-	n = workflow.Submission{Kind: workflow.EndSubmission, RunID: run, Created: in.Created, Attempt: attempt, Step: workflow.Step{ID: in.Last}}
-	if len(in.Step) > 0 {
-		s, err := readStep(in.Step)
+	of := workflow.Submission{Kind: workflow.StepSubmission, RunID: run, Created: in.Created, Attempt: attempt}
+	for _, text := range in.Steps {
+		s, err := readStep(text)
 		if err != nil {
-			return n, err
+			return all, err
 		}
-		b := readBrought(in.Step)
-		n.Kind, n.Step, n.Body, n.Features = workflow.StepSubmission, s.Step, in.Step, workflow.TriggerOnConfig
+		b := readBrought(text)
+		n := of
+		n.Step, n.Body, n.Features = s.Step, text, workflow.TriggerOnConfig
 		n.Commit, n.State, n.Updates = b.Commit, b.State, b.Updates
+		all.Items = append(all.Items, n)
 	}
-	if in.End != nil {
-		n.End = &workflow.Ending{}
-		if in.End.Result != nil {
-			n.End.Result, n.End.HasResult = []byte(*in.End.Result), true
-		}
+	if in.End == nil {
+		return all, nil
 	}
-	return n, nil
+	if len(all.Items) == 0 {
+		of.Kind, of.Step.ID = workflow.EndSubmission, in.Last
+		all.Items = append(all.Items, of)
+	}
+	end := &workflow.Ending{}
+	if in.End.Result != nil {
+		end.Result, end.HasResult = []byte(*in.End.Result), true
+	}
+	all.Items[len(all.Items)-1].End = end
+	return all, nil
 }

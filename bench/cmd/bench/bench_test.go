@@ -17,7 +17,7 @@ func TestFlags(t *testing.T) {
 	if strings.Join(s.wanted(), " ") != "1 16" || s.pairs != 9 || s.seconds != 500*time.Millisecond || s.out != filepath.Join("d", "results.json") {
 		t.Fatalf("%+v", s)
 	}
-	for _, bad := range []string{"-rows 25", "-pairs 0", "-seconds x", "-writes none", "extra", "-quiet 0s", "-vectors 0", "-documents -1"} {
+	for _, bad := range []string{"-rows 26", "-pairs 0", "-seconds x", "-writes none", "extra", "-quiet 0s", "-vectors 0", "-documents -1"} {
 		if _, err := parse("bench", strings.Fields(bad)); err == nil {
 			t.Errorf("%s was taken", bad)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/clients/endpoint"
 )
 
-// runExtensions measures rows 21 to 24: what extensions cost or save, on one cluster that does the same without them.
+// runExtensions measures rows 21 to 25: what extensions cost or save, on one cluster that does the same without them.
 func runExtensions(ctx context.Context, b *Bench, rows []*report.Row) {
 	plain, stop := b.ourFlows(ctx)
 	defer stop()
@@ -58,9 +58,12 @@ func (b *Bench) extension(ctx context.Context, plain *flows, row *report.Row) (u
 			return b.deliverAs(ctx, plain.cluster, n-n%100, holds, queries...) // no batch waits for more
 		})
 	}
+	inline := map[string]string{"svc-inline": "true"}
 	switch row.ID {
 	case "21":
-		return flow("steps in one delivery", empty(3, ""), map[string]string{"svc-inline": "true"}), flow("a delivery for each step", empty(3, ""), nil), stop
+		return flow("steps in one delivery", empty(3, ""), inline), flow("a delivery for each step", empty(3, ""), nil), stop
+	case "25":
+		return flow("steps ahead of the log", ahead(2, empty(3, "")), inline), flow("a delivery for each step", empty(3, ""), nil), stop
 	case "22":
 		rights := map[string]string{"svc-commit-as": "default", "svc-commit-token": peer.AdminToken}
 		return flow("steps that commit", committing(3), rights), flow("empty steps", empty(3, ""), nil), stop
@@ -72,6 +75,14 @@ func (b *Bench) extension(ctx context.Context, plain *flows, row *report.Row) (u
 		return filling("ten priorities", one, queries...), filling("no priorities", one, ""), stop
 	default:
 		return filling("batches of 100", lines, "svc-batch=key%3Dbench%2Csize%3D100%2Cwait%3D1s"), filling("one by one", one, ""), stop
+	}
+}
+
+// ahead is a workflow of which so many steps may be done before those before them are recorded.
+func ahead(steps int, w endpoint.Workflow) endpoint.Workflow {
+	return func(c *endpoint.Context) any {
+		c.Ahead = steps
+		return w(c)
 	}
 }
 

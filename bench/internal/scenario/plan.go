@@ -66,6 +66,8 @@ var plan = []Scenario{
 		{ID: "22", Work: "workflows of three steps that each commit a SET, 64 at once", Against: "empty steps", Unit: "runs/s", Ratio: true, Line: .7, AimAt: .9},
 		{ID: "23", Work: "deliveries of ten priorities, 64 parallel", Against: "without priorities", Unit: "msg/s", Ratio: true, Line: .9, AimAt: 1},
 		{ID: "24", Work: "publications delivered in batches of 100", Against: "each by itself", Unit: "msg/s", Ratio: true, Line: 1, AimAt: 1.5},
+		{ID: "25", Part: "p50", Work: "workflows of three empty steps in one delivery, ahead of the log, one at a time, p50", Against: "a delivery for each step", Unit: "ms", Ratio: true, AtMost: true, Line: .6, AimAt: .4},
+		{ID: "25", Part: "rate", Work: "workflows of three empty steps in one delivery, ahead of the log, 64 at once", Against: "a delivery for each step", Unit: "runs/s", Ratio: true, Line: 1.6, AimAt: 2.5},
 	}},
 	{Name: "follower", run: runFollower, Rows: []report.Row{
 		{ID: "16", Work: "SET through a follower, 1 connection, p50", Against: "through the leader", Unit: "ms", Ratio: true, AtMost: true, Line: 1.5, AimAt: 1.2},

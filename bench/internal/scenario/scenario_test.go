@@ -264,7 +264,7 @@ func TestRoundsTurnTheOrder(t *testing.T) {
 }
 
 func TestNumbersAreThePlansRows(t *testing.T) {
-	if got := strings.Join(Numbers(), ","); got != "1,2,3,4,5,6,7,8,9,10,10b,11,12,13,14,15,16,17,18,19,20,21,22,23,24" {
+	if got := strings.Join(Numbers(), ","); got != "1,2,3,4,5,6,7,8,9,10,10b,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25" {
 		t.Fatal(got)
 	}
 }

@@ -2,10 +2,16 @@ package spectest
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/trireme-dev/trireme/clients/endpoint"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // TestInline runs workflows whose runs ask for several steps in one delivery, and those that do not, and counts their deliveries.
@@ -25,7 +31,7 @@ func TestInline(t *testing.T) {
 		return out
 	}
 	w.flows.Workflows["three"] = three
-	w.flows.Workflows["mixed"] = func(c *endpoint.Context) any {
+	mixed := func(c *endpoint.Context) any {
 		out := c.Do(endpoint.Run("a", func() any { return count(c.RunID + "a") }))
 		out += c.Do(endpoint.Run("b", func() any {
 			if count(c.RunID+"b") == 1 {
@@ -40,6 +46,11 @@ func TestInline(t *testing.T) {
 		out += c.Do(endpoint.Run("e", func() any { return count(c.RunID + "e") }))
 		return out
 	}
+	w.flows.Workflows["mixed"] = mixed
+	w.flows.Workflows["ahead"] = func(c *endpoint.Context) any {
+		c.Ahead = 5
+		return mixed(c)
+	}
 	w.flows.Workflows["none"] = func(*endpoint.Context) any { return nil }
 	for _, c := range []struct {
 		flow, inline string
@@ -53,6 +64,7 @@ func TestInline(t *testing.T) {
 		// a and b, where b fails, b again up to the sleep, the block's plan, two branches, their results, of which the first may not be needed, and
 		// the last step with the end.
 		{"mixed", "true", 7, `"1\"b\"\"c\"\"d\"1"`, 6},
+		{"ahead", "true", 7, `"1\"b\"\"c\"\"d\"1"`, 6},
 	} {
 		id := w.start("flows/"+c.flow, "p", map[string]string{"svc-inline": c.inline, "upstash-retries": "1"})
 		w.until(c.flow, func() bool { return w.log(id).at("workflowState").String() != "RUN_STARTED" })
@@ -60,7 +72,7 @@ func TestInline(t *testing.T) {
 		w.is("state", log.at("workflowState"), "RUN_SUCCESS")
 		w.is("result", log.at("workflowRunResponse"), c.result)
 		list := w.deliveries(id)
-		w.true(len(list) == c.deliveries || c.flow == "mixed" && len(list) == c.deliveries-1, "%s, inline %q: %d deliveries, want %d", c.flow, c.inline, len(list), c.deliveries)
+		w.true(len(list) == c.deliveries || c.steps == 6 && len(list) == c.deliveries-1, "%s, inline %q: %d deliveries, want %d", c.flow, c.inline, len(list), c.deliveries)
 		w.true((list[0].header.Get("Upstash-Workflow-Attempt") != "") == (c.inline != "") &&
 			(list[0].header.Get("Svc-Workflow-Attempt") != "") == (c.inline != ""), "%v", list[0].header)
 		steps := w.ask(200, "GET", "/v2/workflows/runs/"+id+"/steps", nil, "").at("steps")
@@ -69,13 +81,69 @@ func TestInline(t *testing.T) {
 	id := w.start("m/ok", "p", map[string]string{"svc-inline": "true"})
 	attempt := w.delivery(id, 1).header.Get("Upstash-Workflow-Attempt")
 	path := "/v2/workflows/runs/" + id + "/steps"
-	for _, bad := range []string{`{`, `{"attempt":"x","step":{}}`, fmt.Sprintf(`{"attempt":%q}`, attempt)} {
+	for _, bad := range []string{`{`, `{"attempt":"x","steps":[{}]}`, fmt.Sprintf(`{"attempt":%q}`, attempt)} {
 		w.ask(400, "POST", path, nil, bad)
 	}
-	w.ask(412, "POST", path, nil, fmt.Sprintf(`{"attempt":%q,"step":{}}`, attempt))
-	step := fmt.Sprintf(`{"attempt":%q,"step":%s,"end":{"result":"over"}}`, attempt, run(1)) // the attempt may be over by now
+	w.ask(412, "POST", path, nil, fmt.Sprintf(`{"attempt":%q,"steps":[{}]}`, attempt))
+	step := fmt.Sprintf(`{"attempt":%q,"steps":[%s],"end":{"result":"over"}}`, attempt, run(1)) // the attempt may be over by now
 	first := w.ask(200, "POST", path, nil, step)
 	w.true(first.at("inline").v == first.at("ended").v || first.at("ended").v == nil, "%v", first)
 	w.startAs("bad-"+id, "m/ok", "p", nil)
 	w.ask(400, "POST", "/v2/trigger/"+w.url("m/ok"), map[string]string{"Svc-Inline": "perhaps"}, "p")
+}
+
+// heldSteps is a client that holds the first request with steps until it is released.
+type heldSteps struct {
+	release chan struct{}
+	first   sync.Once
+	told    atomic.Bool // the node has answered it
+}
+
+func (s *heldSteps) RoundTrip(r *http.Request) (p *http.Response, err error) {
+	held := false
+	if strings.HasSuffix(r.URL.Path, "/steps") {
+		s.first.Do(func() { held = true })
+	}
+	if !held {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	<-s.release
+	p, err = http.DefaultTransport.RoundTrip(r)
+	s.told.Store(true)
+	return p, err
+}
+
+// TestAhead holds back the answer to the first result of a run: as many steps as may be ahead of it are done meanwhile, and no more.
+func TestAhead(t *testing.T) {
+	w := startWorld(t)
+	h := &heldSteps{release: make(chan struct{})}
+	flow := func(c *endpoint.Context) any {
+		c.Ahead = 2
+		for i := range 6 {
+			c.Do(endpoint.Run(fmt.Sprint("s", i), func() any {
+				switch {
+				case i <= c.Ahead && h.told.Load():
+					t.Error("the first result was recorded before a step that may be ahead of it")
+				case i == c.Ahead:
+					close(h.release)
+				case i > c.Ahead && !h.told.Load():
+					t.Errorf("step %d is too far ahead", i)
+				}
+				return i
+			}))
+		}
+		return "over"
+	}
+	e := endpoint.New(endpoint.Options{
+		Node: w.node, Token: httpapitest.MessagesToken, Client: &http.Client{Transport: h}, Workflows: map[string]endpoint.Workflow{"flow": flow},
+	})
+	app := httptest.NewServer(e)
+	defer app.Close()
+	id := w.id()
+	headers := endpoint.TriggerHeaders(app.URL+"/flow", id)
+	headers["svc-inline"] = "true"
+	w.batch(200, app.URL+"/flow", headers, "p")
+	w.is("result", w.state(id, "RUN_SUCCESS").at("workflowRunResponse"), `"over"`)
+	steps := w.ask(200, "GET", "/v2/workflows/runs/"+id+"/steps", nil, "").at("steps")
+	w.true(steps.len() == 7, "%v", steps)
 }

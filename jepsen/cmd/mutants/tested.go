@@ -21,6 +21,7 @@ type test struct{ pkg, name string }
 var tests = map[string]test{
 	mutant.SnapshotBeforePayloads: {"./fsm", "TestPayloadsOfMessages"},
 	mutant.OwnResultAnyway:        {"./fsm/workflow", "TestInlineSteps"},
+	mutant.ChainGoesOn:            {"./fsm/workflow", "TestInlineSteps"},
 	mutant.MoveLeavesMessages:     {"./fsm/workflow", "TestMovedFromBusyHost"},
 	mutant.ForkKeepsRights:        {"./fsm/workflow", "TestForkIsOnItsOwn"},
 	mutant.TriggerOfUndone:        {"./fsm", "TestTriggerTellsNothingUndone"},
