@@ -25,7 +25,7 @@ func indices(s *Store) []string {
 		"waiting " + dump(s.places.waiting), "running " + dump(s.places.running), "parked " + dump(s.places.parked), "leases " + dump(s.places.leases),
 		"queues " + dump(s.queues.byName), "doomed " + dump(s.queues.deleted), "flows " + dump(s.flows.byName), "openings " + dump(s.flows.openings),
 		"idle " + dump(s.flows.idle), "groups " + dump(s.groups.names), "ticks " + dump(s.schedules.ticks), "dedups " + dump(s.dedups.ends),
-		"hurried " + dump(s.places.hurried), "lines " + dump(s.places.shares.lines), "turns " + dump(s.places.shares.turns), "debts " + dump(s.places.shares.debts),
+		"hurried " + dump(s.places.hurried.all), fmt.Sprint("first ", s.places.hurried.first), "lines " + dump(s.places.shares.lines), "turns " + dump(s.places.shares.turns), "debts " + dump(s.places.shares.debts),
 		"idle shares " + dump(s.places.shares.idle), fmt.Sprint("urgent ", s.places.urgent, s.places.shares.memory),
 		"keys " + dump(s.gathered.keys), "members " + dump(s.gathered.members), fmt.Sprint("triggers ", s.triggers.byName.Len(), len(s.triggers.rules)),
 		fmt.Sprint("memory ", s.memory.live, s.memory.done, s.memory.dead, s.memory.fixed, s.trimmable),

@@ -13,7 +13,7 @@ type placeIndex struct {
 	slots   *cow.BTree[member, struct{}] // by queue: those that hold a slot
 	holding *cow.BTree[member, struct{}] // by queue: done, but for their callbacks they hold their slot
 	due     *cow.BTree[Stamp, struct{}]  // those without a priority
-	hurried *lineTree                    // those that are due with a priority, by that and then by time
+	hurried hurry                        // those with a priority
 	waiting *lineTree                    // by flow key
 	running *cow.BTree[member, struct{}] // by flow key: attempts under way
 	parked  *lineTree                    // by host
@@ -27,14 +27,14 @@ type member struct{ of, seq uint64 }
 
 func newPlaceIndex() placeIndex {
 	return placeIndex{
-		backlog: byLine(), slots: byMember(), holding: byMember(), due: byStamp[struct{}](), hurried: byLine(),
+		backlog: byLine(), slots: byMember(), holding: byMember(), due: byStamp[struct{}](), hurried: hurry{all: byLine()},
 		waiting: byLine(), running: byMember(), parked: byLine(), leases: byStamp[struct{}](), shares: newShareTable(),
 	}
 }
 
 func (pi *placeIndex) fork() placeIndex {
 	return placeIndex{
-		backlog: pi.backlog.Snapshot(), slots: pi.slots.Snapshot(), holding: pi.holding.Snapshot(), due: pi.due.Snapshot(), hurried: pi.hurried.Snapshot(),
+		backlog: pi.backlog.Snapshot(), slots: pi.slots.Snapshot(), holding: pi.holding.Snapshot(), due: pi.due.Snapshot(), hurried: pi.hurried.fork(),
 		waiting: pi.waiting.Snapshot(), running: pi.running.Snapshot(), parked: pi.parked.Snapshot(), leases: pi.leases.Snapshot(),
 		shares: pi.shares.fork(), urgent: pi.urgent,
 	}
@@ -47,7 +47,7 @@ func (pi *placeIndex) add(m *Message) {
 		pi.join(pi.backlog, m, m.queue)
 	case placeDue:
 		if p := m.marks.priority(); p > 0 {
-			pi.hurried.Set(inLine{uint64(p), uint64(m.at), m.Seq}, struct{}{})
+			pi.hurried.add(p, Stamp{m.at, m.Seq})
 			break
 		}
 		pi.due.Set(Stamp{m.at, m.Seq}, struct{}{})
@@ -70,7 +70,7 @@ func (pi *placeIndex) remove(m *Message) {
 		pi.part(pi.backlog, m, m.queue)
 	case placeDue:
 		if p := m.marks.priority(); p > 0 {
-			pi.hurried.Delete(inLine{uint64(p), uint64(m.at), m.Seq})
+			pi.hurried.remove(p, Stamp{m.at, m.Seq})
 			break
 		}
 		pi.due.Delete(Stamp{m.at, m.Seq})
@@ -128,7 +128,7 @@ func (pi *placeIndex) lineOf(m *Message, of uint64) inLine {
 
 // len returns the number of messages that are not done.
 func (pi *placeIndex) len() int {
-	return pi.backlog.Len() + pi.due.Len() + pi.hurried.Len() + pi.waiting.Len() + pi.parked.Len() + pi.leases.Len()
+	return pi.backlog.Len() + pi.due.Len() + pi.hurried.all.Len() + pi.waiting.Len() + pi.parked.Len() + pi.leases.Len()
 }
 
 // taken returns how many slots of a queue are not free.

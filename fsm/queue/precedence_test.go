@@ -146,8 +146,8 @@ func (w *world) settle(key string) {
 	w.t.Helper()
 	for _, act := range []Act{ActPause, ActResume} {
 		if act == ActResume {
-			for n := -1; n != w.s.places.due.Len()+w.s.places.hurried.Len(); {
-				n = w.s.places.due.Len() + w.s.places.hurried.Len()
+			for n := -1; n != w.s.places.due.Len()+w.s.places.hurried.all.Len(); {
+				n = w.s.places.due.Len() + w.s.places.hurried.all.Len()
 				w.none()
 			}
 		}
@@ -367,7 +367,7 @@ func TestFairShares(t *testing.T) {
 				return
 			}
 			w.s.places.due.All(func(at Stamp, _ struct{}) bool { through(w.s.idOf(at.Seq)); return true }) // it has the slot now
-			w.s.places.hurried.All(func(m inLine, _ struct{}) bool { through(w.s.idOf(m.seq)); return true })
+			w.s.places.hurried.all.All(func(m inLine, _ struct{}) bool { through(w.s.idOf(m.seq)); return true })
 		}
 		r.Repeat(map[string]func(*rapid.T){
 			"publish": func(r *rapid.T) {
