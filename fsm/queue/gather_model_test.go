@@ -141,6 +141,9 @@ func (m *gatherModel) compare(r *rapid.T, a Attempt, e *expected) {
 			id, _ := ParseID(one.MessageID)
 			ids, bodies = append(ids, id), append(bodies, one.Body)
 		}
+		if n := int64(len(a.Content.Body)); n > a.Content.Gather.Bytes && len(ids) > 1 {
+			r.Fatalf("%s delivers %d publications in %d bytes", e.key, len(ids), n)
+		}
 	}
 	if !slices.Equal(ids, e.ids) || !slices.Equal(bodies, e.bodies) {
 		r.Fatalf("%s delivers %v %q, want %v %q", e.key, ids, bodies, e.ids, e.bodies)

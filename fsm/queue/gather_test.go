@@ -1,8 +1,10 @@
 package queue
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -331,6 +333,57 @@ func TestPauseAtTheEnd(t *testing.T) {
 	w := newWorld(t)
 	if err := w.refused(pausing("", "")); !errors.Is(err, ErrInvalid) {
 		t.Error(err)
+	}
+}
+
+// TestPauseStopsWhatIsNext: of what is paused, neither a message that is due nor one that is tried again later is delivered before it is resumed.
+func TestPauseStopsWhatIsNext(t *testing.T) {
+	for _, queued := range []bool{true, false} {
+		w := newWorld(t)
+		queue, key := "q", ""
+		resume := func() error {
+			_, err := w.s.ChangeQueue(w.env(), QueueChange{Name: "q", Act: ActResume})
+			return err
+		}
+		if !queued {
+			queue, key = "", "k"
+			resume = func() error {
+				_, err := w.s.ChangeFlowControl(w.env(), FlowControlChange{Key: "k", Act: ActResume})
+				return err
+			}
+		} else if _, err := w.s.ChangeQueue(w.env(), QueueChange{Name: "q", Act: ActPut, Parallelism: 3}); err != nil {
+			t.Fatal(err)
+		}
+		var want []ID
+		for i := range 3 {
+			p := pausing(queue, key)
+			if p.Retries = min(i, 1); p.Flow != nil {
+				p.Flow.Parallelism = 3
+			}
+			want = append(want, w.publish(p)[0].ID)
+		}
+		list := w.advance(2)
+		if len(list) != 2 || list[0].ID != want[0] {
+			t.Fatalf("%d attempts", len(list))
+		}
+		w.finish(list[1], 500) // it is tried again
+		w.finish(list[0], 500)
+		if w.s.Stopped() != 1 {
+			t.Fatal("nothing is paused")
+		}
+		w.none()
+		w.now += day
+		w.none()
+		if err := resume(); err != nil {
+			t.Fatal(err)
+		}
+		var got []ID
+		for _, a := range w.advance(10) {
+			got = append(got, a.ID)
+		}
+		if slices.SortFunc(got, func(a, b ID) int { return cmp.Compare(a.Seq, b.Seq) }); !slices.Equal(got, want) {
+			t.Errorf("resumed it delivers %v, want %v", got, want)
+		}
 	}
 }
 

@@ -242,25 +242,51 @@ func TestPriorityWithoutSenders(t *testing.T) {
 	w.s = restored(t, w.s)
 }
 
-// TestNothingStarves: one message of no priority is delivered beside an endless stream of the most urgent ones that takes all there is.
-func TestNothingStarves(t *testing.T) {
+// TestPriorityOnABusyHost: when an attempt to a host that is busy ends, the most urgent of its messages goes on.
+func TestPriorityOnABusyHost(t *testing.T) {
 	w := newWorld(t)
-	base := inFlow("k", FlowControl{Parallelism: 1})
-	old := w.publish(base)[0].ID
-	began := w.now
-	for ; w.now < began+20*PriorityStep; w.now += 1_000 {
-		w.publish(with(base, MaxPriority, "", 0, 0))
-		w.publish(with(base, MaxPriority, "", 0, 0))
-		w.settle("k")
-		a := w.one()
-		w.finish(a, 200)
-		if a.ID == old {
-			break
+	claim := func() []Attempt { return w.s.Advance(w.env(), Demand{Term: 1, Claims: 10, HostShare: 1}) }
+	w.publish(url("x"))
+	list := claim()
+	want := make([]ID, 4)
+	for _, p := range []int{0, 2, 9, 5} {
+		id := w.publish(with(url("x"), p, "", 0, 0))[0].ID
+		want[slices.Index([]int{9, 5, 2, 0}, p)] = id
+		if n := len(claim()); n > 0 || w.s.find(id).place != placeParked {
+			t.Fatalf("%d attempts to a host that is busy", n)
 		}
 	}
-	// two come for each that goes: it takes twice as long as until those that came later rank behind it
-	if waited := w.now - began; waited < MaxPriority*PriorityStep || waited > 2*MaxPriority*PriorityStep+2_000 {
-		t.Fatalf("it waited for %d ms", waited)
+	for i, id := range want {
+		w.finish(list[0], 200)
+		if list = claim(); len(list) != 1 || list[0].ID != id {
+			t.Fatalf("%d attempts at place %d, the first of %s, want %s", len(list), i, list[0].ID, id)
+		}
+	}
+}
+
+// TestNothingStarves: one message of no priority is delivered beside an endless stream of the most urgent ones that takes all there is,
+// whether they wait for a key or for a sender.
+func TestNothingStarves(t *testing.T) {
+	for _, base := range []Publication{inFlow("k", FlowControl{Parallelism: 1}), url("x")} {
+		w := newWorld(t)
+		old := w.publish(base)[0].ID
+		began := w.now
+		for ; w.now < began+20*PriorityStep; w.now += 1_000 {
+			w.publish(with(base, MaxPriority, "", 0, 0))
+			w.publish(with(base, MaxPriority, "", 0, 0))
+			if base.Flow != nil {
+				w.settle("k")
+			}
+			a := w.advance(1)[0]
+			w.finish(a, 200)
+			if a.ID == old {
+				break
+			}
+		}
+		// two come for each that goes: it takes twice as long as until those that came later rank behind it
+		if waited := w.now - began; waited < MaxPriority*PriorityStep || waited > 2*MaxPriority*PriorityStep+2_000 {
+			t.Fatalf("it waited for %d ms (flow control %v)", waited, base.Flow != nil)
+		}
 	}
 }
 
@@ -401,6 +427,59 @@ func TestFairShares(t *testing.T) {
 			r.Fatalf("shares are left: %s", dump(w.s.places.shares.lines))
 		}
 	})
+}
+
+// TestTenantsSaveNothing: a tenant that comes when another has been served for long gets as much as that one from then on, and no more.
+func TestTenantsSaveNothing(t *testing.T) {
+	w := newWorld(t)
+	base := inFlow("k", FlowControl{Parallelism: 1})
+	for range 100 {
+		w.publish(with(base, 0, "old", 0, 0))
+	}
+	w.settle("k")
+	for range 50 {
+		w.finish(w.one(), 200)
+	}
+	for range 30 {
+		w.publish(with(base, 0, "new", 0, 0))
+	}
+	w.settle("k")
+	got := 0
+	for range 30 {
+		a := w.one()
+		if w.finish(a, 200); a.Content.TenantOf() == "new" {
+			got++
+		}
+	}
+	if got < 14 || got > 16 {
+		t.Errorf("the new tenant got %d of 30", got)
+	}
+}
+
+// TestTenantsOweWhatTheyHad: who publishes a dear message when the one before it is done gets no more than who always has messages waiting.
+func TestTenantsOweWhatTheyHad(t *testing.T) {
+	const dear = 10
+	w := newWorld(t)
+	base := inFlow("k", FlowControl{Parallelism: 1})
+	for range 300 {
+		w.publish(with(base, 0, "many", 0, 0))
+	}
+	cost, live := map[string]int{}, false
+	for range 200 {
+		if !live {
+			w.publish(with(base, 0, "dear", 0, dear))
+			live = true
+		}
+		w.settle("k")
+		a := w.one()
+		w.finish(a, 200)
+		tenant := a.Content.TenantOf()
+		cost[tenant] += a.Content.CostOf()
+		live = live && tenant != "dear"
+	}
+	if off := cost["dear"] - cost["many"]; off > dear+1 || off < -dear-1 {
+		t.Errorf("one got %d for its dear messages, the other %d", cost["dear"], cost["many"])
+	}
 }
 
 // TestCostCounts draws messages of random costs, and checks that attempts under way cost no more than the parallelism, unless there is

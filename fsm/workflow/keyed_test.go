@@ -184,3 +184,46 @@ func TestRunPausesAtTheEnd(t *testing.T) {
 	}
 	w.again()
 }
+
+// TestPausedRunKeepsWhatComes: what happens to a run while it is paused is delivered when it is resumed, and not before.
+func TestPausedRunKeepsWhatComes(t *testing.T) {
+	w := newWorld(t)
+	n := start("r")
+	n.OnFailure, n.Given = queue.Pause, n.Given|queue.GivenOnFailure
+	w.submit(n)
+	w.deliver(fine)
+	if _, err := apply(w, func(e *env.Env, p pair) (workflow.Receipt, error) {
+		return p.s.Await(e, p.q, await("r", 1, "e", 60_000))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.submit(step("r", 2, "x"))
+	for range 2 {
+		w.deliver(queue.Response{Status: 500})
+		w.now += 1000
+	}
+	if r := w.run("r"); r.Hold != workflow.HeldPaused {
+		t.Fatalf("%+v", r)
+	}
+	w.deliver(queue.Response{Status: 200}) // that of its failure
+	out, err := apply(w, func(e *env.Env, p pair) (workflow.Notified, error) {
+		return p.s.Notify(e, p.q, workflow.Notification{EventID: "e", Body: []byte("1")})
+	})
+	if err != nil || len(out.Woken) != 1 {
+		t.Fatalf("notified: %+v %v", out, err)
+	}
+	w.again()
+	w.now += 60_000
+	if sent := w.deliver(fine); len(sent) != 0 {
+		t.Errorf("%d deliveries of a paused run", len(sent))
+	}
+	if _, err := apply(w, func(e *env.Env, p pair) (workflow.RunRef, error) {
+		return p.s.Resume(e, p.q, workflow.RunChange{RunID: "r"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.again()
+	if sent := w.deliver(fine); len(sent) != 2 {
+		t.Errorf("%d deliveries of a run that was resumed, want those of both steps", len(sent))
+	}
+}
