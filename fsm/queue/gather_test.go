@@ -222,6 +222,9 @@ func TestSingletonModes(t *testing.T) {
 		t.Errorf("skip finds %s, which is to be cancelled", n.ID)
 	}
 	w.finish(a, 200)
+	if n := w.publish(mode("skip"))[0]; n.ID != fourth.ID {
+		t.Errorf("skip finds %s, though %s has its turn", n.ID, fourth.ID)
+	}
 	if a = w.one(); a.ID != fourth.ID {
 		t.Errorf("claimed %s, want %s", a.ID, fourth.ID)
 	}

@@ -20,7 +20,7 @@ type Edit struct{ File, Before, After string }
 
 // All lists the faults that the checkers have to find.
 func All() []Fault {
-	return slices.Concat(requests, times, messages, runs, commits, inline, versions, triggers, states, snapshots, files, forms, histories, disks)
+	return slices.Concat(requests, times, messages, runs, commits, inline, versions, triggers, states, flowControl, snapshots, files, forms, histories, disks)
 }
 
 // Apply returns the changed sources by their files. It fails if the product no longer has the text that an edit replaces.
