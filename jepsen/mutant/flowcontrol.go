@@ -86,8 +86,8 @@ var flowControl = []Fault{
 		[]Edit{
 			{
 				"fsm/queue/due.go",
-				`rank(int64(m.list), int(m.of))`,
-				`rank(0, int(m.of))`,
+				`rank(h.At, p)`,
+				`rank(0, p)`,
 			},
 		},
 	},
