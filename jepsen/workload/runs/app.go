@@ -223,3 +223,16 @@ func (a *App) Call(ctx context.Context, method, path string, headers map[string]
 	})
 	return status, err
 }
+
+// Wake notifies a run of the event that it waits for. A run that is over, or is not there, is no error: the request was sent again after
+// its answer was lost, and whether the run has come to its end is asked after that.
+func (a *App) Wake(ctx context.Context, id string) error {
+	status, err := a.Call(ctx, http.MethodPost, "/v2/notify/"+id+"/go", nil, []byte(`"go on"`), nil)
+	if err == nil && status/100 != 2 && status != http.StatusNotFound {
+		err = fmt.Errorf("status %d", status)
+	}
+	if err != nil {
+		return fmt.Errorf("notify %s: %w", id, err)
+	}
+	return nil
+}

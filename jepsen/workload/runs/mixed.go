@@ -100,9 +100,8 @@ func (a *App) mixedRun(ctx context.Context, id string, own map[string]string, li
 	if err := a.Start(ctx, "mixed", id, "{}", own); err != nil {
 		return err
 	}
-	status, err := a.Call(ctx, http.MethodPost, "/v2/notify/"+id+"/go", nil, []byte(`"go on"`), nil)
-	if err != nil || status/100 != 2 {
-		return fmt.Errorf("notify %s: status %d: %w", id, status, err)
+	if err := a.Wake(ctx, id); err != nil {
+		return err
 	}
 	l, err := a.Ended(ctx, id, limit)
 	if err != nil {

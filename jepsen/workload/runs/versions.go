@@ -187,9 +187,8 @@ func waits(l *Log) bool {
 
 // goOn wakes a run and returns its log when it has ended.
 func (v *versioned) goOn(ctx context.Context, id string) (*Log, error) {
-	status, err := v.app.Call(ctx, http.MethodPost, "/v2/notify/"+id+"/go", nil, []byte(`"go on"`), nil)
-	if err != nil || status/100 != 2 {
-		return nil, fmt.Errorf("notify %s: status %d: %w", id, status, err)
+	if err := v.app.Wake(ctx, id); err != nil {
+		return nil, err
 	}
 	return v.app.Ended(ctx, id, v.Patience)
 }
