@@ -111,8 +111,11 @@ func (v Versions) Run(ctx context.Context) (out VersionsResult, err error) {
 func (v *versioned) deleteAll(ctx context.Context) error {
 	for _, d := range []string{"rule", "hand", "stays", "next"} { // the rule names the last
 		status, err := v.app.Call(ctx, http.MethodDelete, "/v2/workflows/deployments/"+v.name(d), nil, nil, nil)
-		if err != nil || status/100 != 2 && status != http.StatusNotFound { // the answer to the first request may be lost
-			return fmt.Errorf("delete deployment %s: status %d: %w", d, status, err)
+		if err == nil && status/100 != 2 && status != http.StatusNotFound { // the answer to the first request may be lost
+			err = fmt.Errorf("status %d", status)
+		}
+		if err != nil {
+			return fmt.Errorf("delete deployment %s: %w", d, err)
 		}
 	}
 	return nil
@@ -224,8 +227,11 @@ func (v *versioned) fork(ctx context.Context, of *Log, step int, host string) er
 		return err
 	}
 	status, err := v.app.Call(ctx, http.MethodPost, "/v2/workflows/runs/"+of.ID+"/fork", map[string]string{"content-type": "application/json"}, text, nil)
-	if err != nil || status/100 != 2 && status != http.StatusBadRequest { // a request whose answer was lost has taken the id
-		return fmt.Errorf("fork %s: status %d: %w", of.ID, status, err)
+	if err == nil && status/100 != 2 && status != http.StatusBadRequest { // a request whose answer was lost has taken the id
+		err = fmt.Errorf("status %d", status)
+	}
+	if err != nil {
+		return fmt.Errorf("fork %s: %w", of.ID, err)
 	}
 	v.forks.Add(1)
 	var l *Log
