@@ -64,6 +64,16 @@ func (s *Store) Drop(e *env.Env, id ID) (active bool) {
 	return active
 }
 
+// Withdraw cancels a message of a run unless an attempt of it is under way, and reports whether it did.
+func (s *Store) Withdraw(e *env.Env, id ID) bool {
+	m := s.find(id)
+	if m == nil || !m.run || m.place == placeActive {
+		return false
+	}
+	s.cancel(e, id.Seq)
+	return true
+}
+
 // Redirect has a message of a run go to another URL from its next attempt on. An attempt that is under way goes on.
 func (s *Store) Redirect(e *env.Env, id ID, url string) {
 	old := s.find(id)

@@ -89,14 +89,7 @@ func (wo *work) leaveKey() {
 // release has a run go on that was held: what was held is delivered, with all its retries.
 func (wo *work) release() {
 	wo.r.Hold = NotHeld
-	var list []place
-	wo.s.open.AscendHead(wo.r.No, func(p place, _ struct{}) bool {
-		if p.run == wo.r.No {
-			list = append(list, p)
-		}
-		return p.run == wo.r.No
-	})
-	for _, at := range list {
+	for _, at := range wo.openPlaces() {
 		old, _ := wo.s.entries.Get(at)
 		if old.State == Held {
 			n := *old
@@ -104,6 +97,17 @@ func (wo *work) release() {
 			wo.count(n.size() - old.size())
 		}
 	}
+}
+
+// openPlaces are the places of the entries that are still to be delivered.
+func (wo *work) openPlaces() (list []place) {
+	wo.s.open.AscendHead(wo.r.No, func(p place, _ struct{}) bool {
+		if p.run == wo.r.No {
+			list = append(list, p)
+		}
+		return p.run == wo.r.No
+	})
+	return list
 }
 
 // live calls f for the numbers of the live runs of a key, the oldest first, until it returns false.

@@ -227,3 +227,49 @@ func TestPausedRunKeepsWhatComes(t *testing.T) {
 		t.Errorf("%d deliveries of a run that was resumed, want those of both steps", len(sent))
 	}
 }
+
+// TestPausedRunBeginsNothing: of a run that is paused no attempt begins. What is under way ends as it does, and a sleep is over when it
+// would have been.
+func TestPausedRunBeginsNothing(t *testing.T) {
+	w := newWorld(t)
+	n := start("r")
+	n.OnFailure, n.Given, n.Retries = queue.Pause, n.Given|queue.GivenOnFailure, 2
+	w.submit(n)
+	w.deliver(fine)
+	sleep := plan("r", 4, 4)
+	sleep.Step.Type, sleep.Delay, sleep.Given = workflow.SleepFor, 60_000, queue.GivenDelay
+	w.submit(plan("r", 1, 4), plan("r", 2, 4), plan("r", 3, 4), sleep)
+	slept := w.now + 60_000
+	w.advance()
+	w.finish(0, queue.Response{Status: 500}, "") // is to be retried when the run is paused
+	w.finish(0, queue.Response{Status: 489, Header: []queue.Field{{Name: "Upstash-NonRetryable-Error", Value: "true"}}}, "") // pauses it
+	r := w.run("r")
+	if r.Hold != workflow.HeldPaused || len(w.running) != 1 {
+		t.Fatalf("hold %d, %d under way", r.Hold, len(w.running))
+	}
+	w.again()
+	w.finish(0, queue.Response{Status: 500}, "")
+	w.deliver(queue.Response{Status: 200}) // its failure function
+	w.now += 30_000
+	if sent := w.deliver(fine); len(sent) != 0 {
+		t.Fatalf("%d deliveries of a paused run", len(sent))
+	}
+	w.again()
+	if _, err := apply(w, func(e *env.Env, p pair) (workflow.RunRef, error) {
+		return p.s.Resume(e, p.q, workflow.RunChange{RunID: "r"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.again()
+	if sent := w.deliver(fine); len(sent) != 3 {
+		t.Errorf("%d deliveries of a run that was resumed, want those of three steps", len(sent))
+	}
+	w.now = slept - 1
+	if sent := w.deliver(fine); len(sent) != 0 {
+		t.Error("the sleep is over too early")
+	}
+	w.now = slept
+	if sent := w.deliver(fine); len(sent) != 1 {
+		t.Error("the sleep began anew")
+	}
+}

@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// A run that was started with queue.Pause is paused where another one fails: it lives, nothing of it is delivered, and its Fault says why.
+// A run that was started with queue.Pause is paused where another one fails: it lives, no attempt of it begins, and its Fault says why.
 // Resumed, it goes on from there with all its retries.
 
 // pausesAtEnd reports whether the run is paused when the retries of a delivery are used up.
@@ -20,8 +20,27 @@ func (wo *work) pause(f *Fault) {
 	}
 	wo.r.Fault, wo.r.Hold = detached(f), HeldPaused
 	wo.s.paused.Set(wo.r.No, struct{}{})
+	for _, at := range wo.openPlaces() {
+		old, _ := wo.s.entries.Get(at)
+		if n := *old; old.State != Held && wo.withhold(&n) {
+			wo.set(at, old, &n)
+		}
+	}
 	wo.callFailure()
 	wo.count(wo.r.size() - before)
+}
+
+// withhold holds an open entry of a paused run until the run is resumed, or if it is not due by then, until it is. It reports whether it
+// did: calls, and attempts that are under way, are let go on.
+func (wo *work) withhold(n *Entry) bool {
+	if n.Kind == CallEntry || !wo.q.Withdraw(wo.e, n.ID) {
+		return false
+	}
+	if n.State != Pending || n.Next <= wo.e.Now {
+		n.Next = 0
+	}
+	n.State = Held
+	return true
 }
 
 // endPause forgets why the run was paused. A failure callback that is still being called is given up.

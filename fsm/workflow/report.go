@@ -46,6 +46,9 @@ func (s *Store) applyEntryReport(e *env.Env, q *queue.Store, r *Run, at place, t
 	case t.State == queue.Retry:
 		n.State, n.Next = Retrying, t.Next
 		n.Errors = s.noteAttempt(n.Errors, t, e.Now)
+		if r.Hold == HeldPaused {
+			k.withhold(&n)
+		}
 	case n.Kind == CallEntry: // a call that fails is a result too
 		n.State, n.Next = Delivered, 0
 		n.Errors = s.noteAttempt(n.Errors, t, e.Now)

@@ -164,6 +164,9 @@ func (wo *work) dispatch(at place, n *Entry) {
 	}
 	wo.follow()
 	o := wo.settings(n).InTrace(wo.r.Trace)
+	if n.State == Held && n.Next > 0 { // its delay has begun before the run was paused
+		o.Given, o.NotBefore = o.Given|queue.GivenNotBefore, n.Next
+	}
 	c := &queue.Content{URL: wo.s.urlOf(wo.r, n), Options: o, CallerIP: wo.r.CallerIP, Run: Ref{DeliverEntry, at.run, at.pos}.Bytes()}
 	n.ID = wo.q.Dispatch(wo.e, c)
 	n.State, n.Retried, n.Retries, n.FirstAt, n.Next, n.Claimed = Pending, 0, uint32(c.Retries), c.FirstAt, c.FirstAt, 0

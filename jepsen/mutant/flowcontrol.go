@@ -22,6 +22,8 @@ const (
 	PauseLetsDueThrough = "pause-lets-due-through"
 	ResumedWithoutTries = "resumed-without-retries"
 	PausedRunGoesOn     = "paused-run-goes-on"
+	PausedRunBegins     = "paused-run-begins"
+	SleepsAnew          = "sleeps-anew"
 )
 
 // flowControl are the faults of priorities, shares, rates, of what gathers, and of the end of retries.
@@ -293,6 +295,28 @@ var flowControl = []Fault{
 		wo.hold(at, n)`,
 				`	if wo.r.Hold == HeldBehind {
 		wo.hold(at, n)`,
+			},
+		},
+	},
+	{
+		PausedRunBegins,
+		"a run that is paused has its other steps delivered",
+		[]Edit{
+			{
+				"fsm/workflow/pause.go",
+				`old.State != Held && wo.withhold(&n)`,
+				`old.State == Delivered && wo.withhold(&n)`,
+			},
+		},
+	},
+	{
+		SleepsAnew,
+		"a sleep of a run that was paused begins anew",
+		[]Edit{
+			{
+				"fsm/workflow/pause.go",
+				`	if n.State != Pending || n.Next <= wo.e.Now {`,
+				`	if n.Next > 0 {`,
 			},
 		},
 	},

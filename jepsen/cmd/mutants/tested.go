@@ -46,6 +46,8 @@ var tests = map[string]test{
 	mutant.PauseLetsDueThrough:    {"./fsm/queue", "TestPauseStopsWhatIsNext"},
 	mutant.ResumedWithoutTries:    {"./fsm/queue", "TestPauseAtTheEnd"},
 	mutant.PausedRunGoesOn:        {"./fsm/workflow", "TestPausedRunKeepsWhatComes"},
+	mutant.PausedRunBegins:        {"./fsm/workflow", "TestPausedRunBeginsNothing"},
+	mutant.SleepsAnew:             {"./fsm/workflow", "TestPausedRunBeginsNothing"},
 	mutant.PinIgnored:             {"./cluster/payloads", "TestSnapshotsSurviveCrashes"},
 	mutant.InstalledBeforeFetched: {"./cluster", "TestJoinFetchesPayloads"},
 	mutant.NameMissing:            {"./fsm", "TestPayloadsOfMessages"},
