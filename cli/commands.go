@@ -6,6 +6,6 @@ import "github.com/spf13/cobra"
 func Commands() []*cobra.Command {
 	return []*cobra.Command{
 		contextGroup(), redisCommand(), messageGroup(), dlqGroup(), queueGroup(), scheduleGroup(), urlGroupGroup(), flowGroup(),
-		runGroup(), deploymentGroup(), eventsCommand(), userGroup(), tokenGroup(), databaseGroup(), clusterGroup(), recoverCommand(), topCommand(), healthCommand(),
+		runGroup(), deploymentGroup(), triggerGroup(), eventsCommand(), userGroup(), tokenGroup(), databaseGroup(), clusterGroup(), recoverCommand(), topCommand(), healthCommand(),
 	}
 }

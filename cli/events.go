@@ -127,7 +127,7 @@ func (f *follower) print(events []json.RawMessage) error {
 			continue
 		}
 		f.printed[string(raw)]++
-		if err := f.s.event(f.s.cmd.OutOrStdout(), raw, item); err != nil {
+		if err := f.s.event(f.s.cmd.OutOrStdout(), raw, item, eventList.columns); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (f *follower) print(events []json.RawMessage) error {
 }
 
 // event prints one event in a line; in YAML as a document.
-func (s *session) event(w io.Writer, raw json.RawMessage, item any) (err error) {
+func (s *session) event(w io.Writer, raw json.RawMessage, item any, columns []column) (err error) {
 	switch {
 	case s.format == asJSON:
 		_, err = fmt.Fprintf(w, "%s\n", raw)
@@ -144,11 +144,11 @@ func (s *session) event(w io.Writer, raw json.RawMessage, item any) (err error) 
 			err = writeYAML(w, raw)
 		}
 	case s.quiet:
-		_, err = fmt.Fprintln(w, plain(column{member: eventList.id}.raw(item)))
+		_, err = fmt.Fprintln(w, plain(nameOf(columns).raw(item)))
 	case s.path != nil:
 		err = writeMatches(w, raw, s.path)
 	default:
-		columns := s.shown(eventList.columns)
+		columns = s.shown(columns)
 		if s.format == asCSV {
 			return writeCSV(w, []any{item}, columns, false)
 		}

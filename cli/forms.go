@@ -266,12 +266,14 @@ func number(v any) (int64, bool) {
 func formOf(name string) *form {
 	switch name {
 	case "time", "createdAt", "updatedAt", "notBefore", "nextDeliveryTime", "lastScheduleTime", "nextScheduleTime", "deadline",
-		"workflowCreatedAt", "workflowRunCreatedAt", "workflowRunCompletedAt", "since", "next":
+		"workflowCreatedAt", "workflowRunCreatedAt", "workflowRunCompletedAt", "since", "next", "firedAt":
 		return when
 	case "ratePeriodStart":
 		return whenSeconds
 	case "nextScheduleTimes":
 		return timetable
+	case "keep":
+		return millis
 	}
 	return nil
 }

@@ -118,8 +118,8 @@ func (g *group) add(n spec) *cobra.Command {
 	return cmd
 }
 
-// shortNames are other names of subcommands, which people know from shells.
-var shortNames = map[string]string{"list": "ls", "delete": "rm"}
+// shortNames are other names of subcommands, which people know from shells and other programs.
+var shortNames = map[string]string{"list": "ls", "get": "show", "delete": "rm"}
 
 // fill makes a command of a spec.
 func (g *group) fill(cmd *cobra.Command, n spec) {

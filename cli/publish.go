@@ -55,6 +55,13 @@ type publication struct {
 }
 
 func (p *publication) flags(f *pflag.FlagSet, lists ...[]option) {
+	p.options(f, lists...)
+	f.StringVar(&p.file, "body-file", "", "`FILE` with the body; - = standard input")
+	f.StringVar(&p.typed, "content-type", "", "`TYPE` of the body (default: application/json if it is JSON, else text/plain)")
+}
+
+// options are the flags of a message without its body.
+func (p *publication) options(f *pflag.FlagSet, lists ...[]option) {
 	p.values = map[string]*string{}
 	for _, list := range lists {
 		for _, o := range list {
@@ -64,8 +71,6 @@ func (p *publication) flags(f *pflag.FlagSet, lists ...[]option) {
 	f.BoolVar(&p.contentBased, "content-based-deduplication", false, "deduplicate by destination, body and headers")
 	f.StringArrayVarP(&p.headers, "header", "H", nil, "`NAME:VALUE` of a header for the destination; may be repeated")
 	f.StringArrayVar(&p.set, "set", nil, "any other option as `NAME=VALUE`, such as Callback-Retries=5; may be repeated")
-	f.StringVar(&p.file, "body-file", "", "`FILE` with the body; - = standard input")
-	f.StringVar(&p.typed, "content-type", "", "`TYPE` of the body (default: application/json if it is JSON, else text/plain)")
 }
 
 // header are the options as headers of a request.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/url"
 	"strings"
@@ -212,25 +213,43 @@ func (r *redis) stream(words []string) error {
 		return err
 	}
 	defer resp.Body.Close()
-	in, event := bufio.NewReader(resp.Body), []string{}
+	err = readEvents(resp.Body, func(_, data string) error {
+		_, err := io.WriteString(r.cmd.OutOrStdout(), printable(data)+"\n")
+		return err
+	}, func(reason string) { r.note("%s", printable(reason)) })
+	switch {
+	case r.ctx.Err() != nil:
+		return nil // an interrupt ends it normally
+	case errors.Is(err, errStreamEnd):
+		return errorf(ExitUnreachable, "the stream of %s ended", r.Client.url)
+	}
+	return err
+}
+
+// errStreamEnd is the end of server-sent events, however it came.
+var errStreamEnd = errors.New("the stream has ended")
+
+// readEvents reads server-sent events until their end, which is errStreamEnd, or until an event fails. note is told the reason that a
+// node gives for the end.
+func readEvents(from io.Reader, event func(id, data string) error, note func(reason string)) error {
+	in, id, data := bufio.NewReader(from), "", []string{}
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil {
-			if r.ctx.Err() != nil {
-				return nil // an interrupt ends it normally
-			}
-			return errorf(ExitUnreachable, "the stream of %s ended", r.Client.url)
+			return errStreamEnd
 		}
 		line = strings.TrimRight(line, "\r\n")
-		if data, ok := strings.CutPrefix(line, "data: "); ok {
-			event = append(event, data)
+		if text, ok := strings.CutPrefix(line, "data: "); ok {
+			data = append(data, text)
+		} else if text, ok := strings.CutPrefix(line, "id: "); ok {
+			id = text
 		} else if reason, ok := strings.CutPrefix(line, ": "); ok && reason != "" {
-			r.note("%s", printable(reason))
-		} else if line == "" && len(event) > 0 {
-			if _, err := io.WriteString(r.cmd.OutOrStdout(), printable(strings.Join(event, "\n"))+"\n"); err != nil {
+			note(reason)
+		} else if line == "" && len(data) > 0 {
+			if err := event(id, strings.Join(data, "\n")); err != nil {
 				return err
 			}
-			event = event[:0]
+			data = data[:0]
 		}
 	}
 }

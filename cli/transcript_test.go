@@ -140,7 +140,7 @@ func groupOf(name string) *cobra.Command {
 	groups := map[string]func() *cobra.Command{
 		"queues": queueGroup, "schedules": scheduleGroup, "groups": urlGroupGroup, "flow": flowGroup, "messages": messageGroup, "dlq": dlqGroup, "runs": runGroup,
 		"events": eventsCommand, "users": userGroup, "tokens": tokenGroup, "databases": databaseGroup, "db": databaseGroup, "cluster": clusterGroup,
-		"redis": redisCommand, "health": healthCommand, "recover": recoverCommand,
+		"redis": redisCommand, "triggers": triggerGroup, "health": healthCommand, "recover": recoverCommand,
 	}
 	return groups[name]()
 }

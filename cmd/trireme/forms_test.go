@@ -23,11 +23,11 @@ var reading = map[string]string{
 	"messages bulk list": "", "messages bulk get": "$(messages bulk list)", "queues list": "", "queues get": "orders", "queues explain": "orders", "queues tenants": "orders",
 	"recover": "", "runs list": "", "runs get": "$(runs list)", "runs explain": "$(runs list)", "runs logs": "", "runs steps": "$(runs list)", "runs values": "$(runs list)", "runs failed": "",
 	"runs bulk list": "", "runs bulk get": "$(runs bulk list)", "schedules list": "", "schedules get": "nightly", "tokens list": "", "tokens signing-keys": "",
-	"top": "--count 1", "users list": "", "users get": "default",
+	"top": "--count 1", "triggers list": "", "triggers get": "changed", "users list": "", "users get": "default",
 }
 
 // acting are the last words of commands that change something, or whose output is no list.
-var acting = strings.Fields("add cancel create defaults delete drain fork health move notify pause pin publish redis remove replace reset reset-password restart " +
+var acting = strings.Fields("add cancel create defaults delete drain follow fork health move notify pause pin publish redis remove replace reset reset-password restart " +
 	"resume retry revoke rotate rotate-signing-keys run set state stop transfer-leader trigger unpause unpin update upsert use")
 
 // mayBeEmpty are the lists that have nothing in the script, and what has no name.

@@ -15,7 +15,7 @@ type topic struct {
 // topics have every command, in the order of what somebody does first.
 var topics = []topic{
 	{"Run nodes:", "dev local-cluster serve"},
-	{"Use a database:", "redis messages queues schedules groups flow dlq events runs deployments"},
+	{"Use a database:", "redis messages queues schedules groups flow dlq events runs deployments triggers"},
 	{"Operate a cluster:", "top health doctor cluster databases users tokens context"},
 	{"Keep and move data:", "backup restore import export recover downgrade"},
 	{"About the program:", "completion help version"},

@@ -225,6 +225,10 @@ func triggerGet(tx *Tx, a *Args) reply.Value {
 	text("values", shownValues(&t))
 	put("to", reply.Bulk(t.Target.String()))
 	text("destination", t.Publish.URL+t.Publish.Group)
+	text("queue", t.Publish.Queue)
+	if flow := t.Publish.Flow; flow != nil {
+		text("flowControlKey", flow.Key)
+	}
 	text("stream", t.Stream)
 	if t.MaxLen > 0 {
 		put("maxlen", reply.Int(t.MaxLen))
