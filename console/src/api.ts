@@ -231,8 +231,8 @@ function one(replies: Reply[]): Reply {
   return replies[0];
 }
 /** pipeline runs several; their errors are among the replies. */
-export async function pipeline(rows: string[][]): Promise<Reply[]> {
-  return rows.length ? send("/pipeline", `[${rows.map(words).join(",")}]`) : [];
+export async function pipeline(rows: string[][], poll?: boolean): Promise<Reply[]> {
+  return rows.length ? send("/pipeline", `[${rows.map(words).join(",")}]`, poll) : [];
 }
 
 export const str = (r: Reply | undefined): string => (r && r.t !== "nil" && r.t !== "list" ? r.v : "");

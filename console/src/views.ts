@@ -39,6 +39,7 @@ export const groups: [string, View[]][] = [
     [
       view("/data", "Data", "data", keyspace, async () => (await import("./data/data")).Data),
       view("/indexes", "Indexes", "find", keyspace, async () => (await import("./indexes/indexes")).Indexes),
+      view("/triggers", "Triggers", "triggers", keyspace, async () => (await import("./triggers/triggers")).Triggers),
       view(
         "/analysis",
         "Memory and load",

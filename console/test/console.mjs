@@ -14,6 +14,7 @@ import { presets } from "./presets.mjs";
 import { everyRole } from "./roles.mjs";
 import { signOut, singleSignOn } from "./signon.mjs";
 import { tables } from "./table.mjs";
+import { triggers } from "./triggers.mjs";
 import { asksFirst, figuresAreKnown, sdkRun, shownOnce } from "./truth.mjs";
 import { everyView } from "./views.mjs";
 import { walks } from "./walks.mjs";
@@ -60,6 +61,9 @@ try {
     section("the data workbench");
     await workbench(page, c);
   }
+
+  section("triggers");
+  await triggers(page, c);
 
   section("figures, questions, and what is shown once");
   await figuresAreKnown(page, ask);

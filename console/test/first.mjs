@@ -9,6 +9,7 @@ const sh = promisify(execFile);
 /** firsts are the views that are empty on a new node, with what each offers: a button, code, a command. */
 const firsts = [
   ["/data", "Write the first key", "New key", "Keyspace", "greeting"],
+  ["/triggers", "There are no triggers", "Create the first trigger", "Keyspace", "orders"],
   ["/messages", "No messages yet", "Publish a message", "Messages", "https://example.com/orders"],
   ["/dead", "No dead letters"],
   ["/dead?of=runs", "No dead letters"],

@@ -75,6 +75,20 @@ export async function startNode() {
     headers: { "Content-Type": "application/octet-stream" },
     body: Buffer.concat([Buffer.from('["SET","binary","'), Buffer.from([0xff, 0xfe, 0x80]), Buffer.from('"]')]),
   });
+  await ask("/", {
+    body: JSON.stringify([
+      "TRIGGER.SET",
+      "changed",
+      "seen:",
+      "VALUES",
+      "old,new",
+      "STREAM",
+      "changes",
+      "MAXLEN",
+      "1000",
+    ]),
+  });
+  await ask("/", { body: JSON.stringify(["SET", "seen:1", hostile]) });
   await ask("/v2/queues", { body: JSON.stringify({ queueName: "mail", parallelism: 2 }) });
   await ask("/v2/topics/all/endpoints", {
     body: JSON.stringify({ endpoints: [{ url: `${to}/one`, name: "one" }, { url: `${to}/two` }] }),

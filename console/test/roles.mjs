@@ -21,7 +21,7 @@ export async function everyRole(c) {
     .concat(keys1.current, keys1.next, "console sign-in");
   const data = [canary("values"), canary("orders")],
     mail = [canary("headers"), canary("bodies")];
-  const seesData = ["Data", "Indexes", "Memory and load", "Scripts", "Command line", "Live", "Access"],
+  const seesData = ["Data", "Indexes", "Triggers", "Memory and load", "Scripts", "Command line", "Live", "Access"],
     seesMail = [
       "Messages",
       "Dead letters",

@@ -4,6 +4,7 @@ const icons: Record<string, string> = {
   data: "M4 6c0-4 16-4 16 0s-16 4-16 0v12c0 4 16 4 16 0V6M4 12c0 4 16 4 16 0",
   code: "M8 7l-5 5 5 5M16 7l5 5-5 5M13 5l-2 14",
   find: "M10.5 4a6.5 6.5 0 100 13 6.5 6.5 0 000-13M15.5 15.5L20 20",
+  triggers: "M13 3L5 14h6l-1 7 8-11h-6z",
   chart: "M4 20h16M7 16v-5M12 16V5M17 16v-8",
   cli: "M4 6l6 6-6 6M12 18h8",
   live: "M3 12h4l3-8 4 16 3-8h4",
