@@ -9,7 +9,6 @@ const sh = promisify(execFile);
 /** firsts are the views that are empty on a new node, with what each offers: a button, code, a command. */
 const firsts = [
   ["/data", "Write the first key", "New key", "Keyspace", "greeting"],
-  ["/triggers", "There are no triggers", "Create the first trigger", "Keyspace", "orders"],
   ["/messages", "No messages yet", "Publish a message", "Messages", "https://example.com/orders"],
   ["/dead", "No dead letters"],
   ["/dead?of=runs", "No dead letters"],
@@ -18,6 +17,7 @@ const firsts = [
   ["/schedules", "There are no schedules", "Create the first schedule", "Messages", "daily-report"],
   ["/groups", "There are no URL groups", "Create the first group", "Messages", "order-events"],
   ["/runs", "No workflow has run yet", "Start the first run", "Workflows"],
+  ["/triggers", "There are no triggers", "Create the first trigger", "Keyspace", "orders"],
 ];
 
 /** emptyViews looks at each view, follows what it offers, and types the command that it shows. */
