@@ -37,11 +37,11 @@ func (g *group) followTrigger() {
 			if t.To != toStream {
 				return errorf(ExitFailed, "the trigger %s makes a %s of a change: only one to a stream can be followed", t.Name, made[t.To])
 			}
-			fd := feed{session: s, key: t.Stream, after: after, left: most}
-			if err := fd.begin(); err != nil {
+			f := feed{session: s, key: t.Stream, after: after, left: most}
+			if err := f.begin(); err != nil {
 				return err
 			}
-			return fd.run()
+			return f.run()
 		},
 	})
 }
@@ -68,30 +68,30 @@ type feed struct {
 var errFeedEnd = errors.New("the limit is reached")
 
 // begin finds where the feed begins, and prints the titles of CSV.
-func (fd *feed) begin() error {
-	all, err := fd.triggers()
+func (f *feed) begin() error {
+	all, err := f.triggers()
 	if err != nil {
 		return err
 	}
 	writers := 0
 	for _, t := range all {
-		if t.Stream == fd.key {
+		if t.Stream == f.key {
 			writers++
 		}
 	}
-	fd.alone = writers == 1
-	if fd.after == "" {
-		v, err := fd.ask("XREVRANGE", fd.key, "+", "-", "COUNT", "1")
+	f.alone = writers == 1
+	if f.after == "" {
+		v, err := f.ask("XREVRANGE", f.key, "+", "-", "COUNT", "1")
 		if err != nil {
 			return err
 		}
-		fd.after = "0-0"
+		f.after = "0-0"
 		if list := v.Elems(); len(list) > 0 && len(list[0].Elems()) > 0 {
-			fd.after = list[0].Elems()[0].Text()
+			f.after = list[0].Elems()[0].Text()
 		}
 	}
-	if fd.format == asCSV {
-		return writeCSV(fd.cmd.OutOrStdout(), nil, fd.shown(feedColumns), true)
+	if f.format == asCSV {
+		return writeCSV(f.cmd.OutOrStdout(), nil, f.shown(feedColumns), true)
 	}
 	return nil
 }
@@ -100,49 +100,49 @@ func (fd *feed) begin() error {
 const reconnectAfter = time.Second
 
 // run prints entries until an interrupt or the limit. A node that ends the stream is asked again.
-func (fd *feed) run() error {
+func (f *feed) run() error {
 	for before := false; ; {
-		opened, err := fd.read()
+		opened, err := f.read()
 		before = before || opened
 		switch {
-		case fd.ctx.Err() != nil || errors.Is(err, errFeedEnd):
-			if fd.came && fd.forPeople() {
-				fd.note("--after %s goes on", fd.after)
+		case f.ctx.Err() != nil || errors.Is(err, errFeedEnd):
+			if f.came && f.forPeople() {
+				f.note("--after %s goes on", f.after)
 			}
 			return nil // an interrupt ends it normally
 		case errors.Is(err, errStreamEnd):
-			fd.note("the stream of %s ended: asking again", fd.Client.url)
+			f.note("the stream of %s ended: asking again", f.Client.url)
 		case before && !opened && ExitCode(err) != ExitDenied: // another try may find it
-			fd.note("%s", err)
+			f.note("%s", err)
 		default:
 			return err
 		}
 		select {
-		case <-fd.ctx.Done():
+		case <-f.ctx.Done():
 		case <-time.After(reconnectAfter):
 		}
 	}
 }
 
 // read prints the entries of one call, and reports whether the node has answered it.
-func (fd *feed) read() (opened bool, err error) {
-	resp, err := fd.Stream(fd.ctx, "GET", fd.in("/follow/"+escape(fd.key)+"/"+escape(fd.after)), nil)
+func (f *feed) read() (opened bool, err error) {
+	resp, err := f.Stream(f.ctx, "GET", f.in("/follow/"+escape(f.key)+"/"+escape(f.after)), nil)
 	if err != nil {
 		return false, err
 	}
 	defer resp.Body.Close()
-	return true, readEvents(resp.Body, fd.entry, func(reason string) { fd.note("%s", printable(reason)) })
+	return true, readEvents(resp.Body, f.entry, func(reason string) { f.note("%s", printable(reason)) })
 }
 
 // entry prints an entry: an id, and fields with values in turn.
-func (fd *feed) entry(id, data string) error {
+func (f *feed) entry(id, data string) error {
 	var parts []json.RawMessage
 	var words []string
 	if json.Unmarshal([]byte(data), &parts) != nil || len(parts) != 2 || json.Unmarshal(parts[1], &words) != nil {
-		return fd.noNode()
+		return f.noNode()
 	}
-	fd.tellGap(id)
-	fd.after, fd.came = id, true
+	f.tellGap(id)
+	f.after, f.came = id, true
 	var doc strings.Builder
 	text, _ := encode(id) // which does not fail, as those below
 	doc.WriteString(`{"id":` + string(text))
@@ -156,10 +156,10 @@ func (fd *feed) entry(id, data string) error {
 	if err != nil {
 		return err
 	}
-	if err := fd.event(fd.cmd.OutOrStdout(), json.RawMessage(doc.String()), item, feedColumns); err != nil {
+	if err := f.event(f.cmd.OutOrStdout(), json.RawMessage(doc.String()), item, feedColumns); err != nil {
 		return err
 	}
-	if fd.left--; fd.left == 0 {
+	if f.left--; f.left == 0 {
 		return errFeedEnd
 	}
 	return nil
@@ -167,12 +167,12 @@ func (fd *feed) entry(id, data string) error {
 
 // tellGap tells how many changes lie between the last entry and this one: those of which nothing could be made, and those that the
 // stream does not keep any more. Ids end with the numbers of the changes.
-func (fd *feed) tellGap(id string) {
-	last, now := changeOf(fd.after), changeOf(id)
-	if !fd.alone || last == 0 || now <= last+1 {
+func (f *feed) tellGap(id string) {
+	last, now := changeOf(f.after), changeOf(id)
+	if !f.alone || last == 0 || now <= last+1 {
 		return
 	}
-	fd.note("between %s and %s the stream lacks %s: it does not keep them any more, or they were missed", fd.after, id, plural.Of(int(now-last-1), "change"))
+	f.note("between %s and %s the stream lacks %s: it does not keep them any more, or they were missed", f.after, id, plural.Of(int(now-last-1), "change"))
 }
 
 // changeOf is the number of the change that the id of an entry ends with, 0 without one.

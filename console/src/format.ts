@@ -97,6 +97,8 @@ export const msTick = (at: number, range: number) =>
   });
 /** msOfSeconds are the milliseconds of a time in seconds, both since 1970. */
 export const msOfSeconds = (s: number) => s * 1000;
+/** secondsOfMs are the seconds of a time in milliseconds. */
+export const secondsOfMs = (ms: number) => ms / 1000;
 /** unixMs reads a time of the API: unix milliseconds, as a number or its digits, or RFC 3339. 0 if there is none. */
 export function unixMs(at: number | string | undefined): number {
   if (at === undefined || at === "") return 0;

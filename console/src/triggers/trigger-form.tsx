@@ -1,6 +1,7 @@
 // The form of a trigger.
 import { useState } from "preact/hooks";
 import { enc, run, show } from "../api";
+import { msOfSeconds, secondsOfMs } from "../format";
 import { Choose, Field, Text } from "../ui/controls";
 import { FormDialog } from "../ui/dialogs";
 import { Note } from "../ui/layout";
@@ -22,7 +23,7 @@ const formOf = (t?: Trigger): Form => ({
   retries: "",
   lanes: String(t?.lanes ?? 1),
   maxlen: t?.maxlen ? String(t.maxlen) : "",
-  keep: t?.keepMs ? String(t.keepMs / 1000) : "",
+  keep: t?.keepMs ? String(secondsOfMs(t.keepMs)) : "",
 });
 
 /** command is the TRIGGER.SET of what somebody has filled in. */
@@ -36,7 +37,7 @@ export function command(f: Form, was?: Trigger): string[] {
           "STREAM",
           same(f.target, was?.stream),
           ...some("MAXLEN", f.maxlen),
-          ...(f.keep ? ["KEEP", String(Math.round(Number(f.keep) * 1000))] : []),
+          ...(f.keep ? ["KEEP", String(Math.round(msOfSeconds(Number(f.keep))))] : []),
         ]
       : [
           f.to === "run" ? "RUN" : "MESSAGE",
