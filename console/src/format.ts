@@ -95,7 +95,7 @@ export const msTick = (at: number, range: number) =>
     ...(range < 600_000 && { second: "2-digit" }),
     timeZone: zone(),
   });
-/** msOfSeconds are the milliseconds of a time in seconds, both since 1970. */
+/** msOfSeconds are the milliseconds of a time in seconds. */
 export const msOfSeconds = (s: number) => s * 1000;
 /** secondsOfMs are the seconds of a time in milliseconds. */
 export const secondsOfMs = (ms: number) => ms / 1000;
