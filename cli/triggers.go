@@ -206,6 +206,8 @@ func (t *trigger) leaves() string {
 		return ""
 	case t.Paused && t.To == "run":
 		return "; " + made + " that it has made wait until flow resume " + t.FlowControlKey
+	case t.Paused && t.Lanes > 1:
+		return "; " + made + " that it has made wait until queues resume trigger." + t.Name + ".0 and so on"
 	case t.Paused:
 		return "; " + made + " that it has made wait until queues resume " + first(t.Queue, "trigger."+t.Name)
 	default:
