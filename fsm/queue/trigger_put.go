@@ -50,7 +50,7 @@ func (s *Store) PutTrigger(e *env.Env, t Trigger) error {
 	goesOn := had && s.sameWay(old, &t)
 	if had && !goesOn && old.ownQueues() {
 		if n := s.Backlog(old); n > 0 {
-			return invalid("%d messages of the trigger are not done: its target, lanes and queue can't change until then", n)
+			return invalid("messages of the trigger that are not done: %d; its target, lanes and queue can't change until then", n)
 		}
 	}
 	if err := s.roomForLanes(&t); err != nil {
