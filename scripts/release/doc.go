@@ -1,6 +1,6 @@
 // Command release builds the release: for each platform a static binary in an archive with
 // manual pages, completions, units and licences; checksums; an SBOM in SPDX; and container
-// images as OCI archives, without a daemon.
+// images as OCI archives, without a daemon; and the npm packages of clients that are not private.
 //
 //	go run ./scripts/release -out bin/release
 //	go run ./scripts/release -licenses bin/THIRD_PARTY_LICENSES

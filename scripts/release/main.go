@@ -148,7 +148,8 @@ func (r *release) build(only string) error {
 	if err := os.Remove(host); err != nil {
 		return err
 	}
-	if err := r.sbom(modules); err != nil {
+	license := texts[slices.IndexFunc(texts, func(f file) bool { return f.name == "LICENSE" })]
+	if err := errors.Join(r.npmPackages(license), r.sbom(modules)); err != nil {
 		return err
 	}
 	return r.checksums()
