@@ -241,7 +241,7 @@ func TestPausedRunBeginsNothing(t *testing.T) {
 	w.submit(plan("r", 1, 4), plan("r", 2, 4), plan("r", 3, 4), sleep)
 	slept := w.now + 60_000
 	w.advance()
-	w.finish(0, queue.Response{Status: 500}, "") // is to be retried when the run is paused
+	w.finish(0, queue.Response{Status: 500}, "")                                                                             // is to be retried when the run is paused
 	w.finish(0, queue.Response{Status: 489, Header: []queue.Field{{Name: "Upstash-NonRetryable-Error", Value: "true"}}}, "") // pauses it
 	r := w.run("r")
 	if r.Hold != workflow.HeldPaused || len(w.running) != 1 {
