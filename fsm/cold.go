@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/payload"
@@ -180,9 +181,7 @@ func (m *Machine) Lacking(data []byte, room int) (list []env.Lack, bytes int) {
 	}
 	l := lacking{s: m.state, room: room}
 	for i := range n.Requests {
-		if q := &n.Requests[i]; q.Code == Exec.Code {
-			l.batch(q.Body)
-		}
+		l.request(m.state.home, n.Requests[i].Code, n.Requests[i].Body)
 	}
 	return l.list, room - l.room
 }
@@ -197,6 +196,37 @@ type lacking struct {
 
 // lackRoom is the least room in bytes that a payload takes: a look at the disk costs as much as reading that.
 const lackRoom = 4 << 10
+
+// request adds what the commands of a request read, d is the database that it is for. One that can't be read has none.
+func (l *lacking) request(d *database, code uint16, body []byte) {
+	switch code {
+	case Exec.Code:
+		l.batch(body)
+	case InDatabase.Code:
+		if n, err := InDatabase.Argument(body); err == nil && n.Code != InDatabase.Code {
+			l.request(l.s.database(n.Database), n.Code, n.Body)
+		}
+	case Submit.Code:
+		n, _ := Submit.Argument(body)
+		for i := range n.Items {
+			l.commit(d, n.Items[i].Commit)
+		}
+	case FinishCommit.Code:
+		n, _ := FinishCommit.Argument(body)
+		l.commit(d, n.Commit)
+	}
+}
+
+// commit adds what the commands of a step or an answer read.
+func (l *lacking) commit(d *database, text []byte) {
+	if d == nil || len(text) == 0 {
+		return
+	}
+	rows, _ := command.ReadCommit(text, MaxCommit)
+	for _, words := range rows {
+		l.row(d, words)
+	}
+}
 
 // batch adds what the rows of a batch read. It reads the fields of Batch as far as those.
 func (l *lacking) batch(body []byte) {
@@ -218,14 +248,19 @@ func (l *lacking) batch(body []byte) {
 		if r.Err() != nil || len(l.words) == 0 {
 			return
 		}
-		l.s.applier.table.EachRead(l.words, func(key []byte) {
-			if l.room <= 0 {
-				return
-			}
-			if k := d.keys.Lacking(key); k != nil {
-				l.list = append(l.list, k)
-				l.room -= max(k.Len(), lackRoom)
-			}
-		})
+		l.row(d, l.words)
 	}
+}
+
+// row adds what a command reads.
+func (l *lacking) row(d *database, words [][]byte) {
+	l.s.applier.table.EachRead(words, func(key []byte) {
+		if l.room <= 0 {
+			return
+		}
+		if k := d.keys.Lacking(key); k != nil {
+			l.list = append(l.list, k)
+			l.room -= max(k.Len(), lackRoom)
+		}
+	})
 }

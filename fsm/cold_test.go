@@ -2,6 +2,7 @@ package fsm_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -13,7 +14,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command/commandtest"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
+	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // coldPair drives a machine whose large strings are on a disk beside one that has them in memory.
@@ -290,7 +293,25 @@ func TestWritesWinOverShifts(t *testing.T) {
 	}
 }
 
-// TestWritesNameWhatTheyRead: what the commands of an entry read of cold strings is told before it is applied, and no more.
+// ways are the requests by which a command comes into the log.
+func ways(row [][]byte) map[string]fsm.Request {
+	list := make([]string, len(row))
+	for i, word := range row {
+		list[i] = string(word)
+	}
+	text, _ := json.Marshal([][]string{list}) // texts have no errors
+	step := fsm.Submit.Body(workflow.Submissions{Items: []workflow.Submission{{Kind: workflow.StepSubmission, RunID: "r"}, {Kind: workflow.StepSubmission, RunID: "r", Commit: text}}})
+	owned := fsm.Owned{Database: acl.DefaultName, Code: fsm.Submit.Code, Body: step}
+	return map[string]fsm.Request{
+		"a command":             {Code: fsm.Exec.Code, Body: fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Pipeline, Rows: [][][]byte{row}})},
+		"a step":                {Code: fsm.Submit.Code, Body: step},
+		"a step in a database":  {Code: fsm.InDatabase.Code, Body: fsm.InDatabase.Body(owned)},
+		"an answer to delivery": {Code: fsm.FinishCommit.Code, Body: fsm.FinishCommit.Body(queue.Answer{Commit: text})},
+	}
+}
+
+// TestWritesNameWhatTheyRead: what the commands of an entry read of cold strings is told before it is applied, and no more, whichever way
+// they came.
 func TestWritesNameWhatTheyRead(t *testing.T) {
 	p := newColdPair(t, 83)
 	p.both(words2("SET", "k", strings.Repeat("v", 5000)))
@@ -299,12 +320,12 @@ func TestWritesNameWhatTheyRead(t *testing.T) {
 		"SET k x": 0, "DEL k": 0, "EXPIRE k 5": 0, "RENAME k other": 0, "MSET k x": 0, "APPEND none x": 0,
 	} { // unordered: none is applied
 		p.cool()
-		rows := [][][]byte{words(line)}
-		body := fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Pipeline, Rows: rows})
-		e := fsm.Entry{Stamp: 1, Term: 1, Requests: []fsm.Request{{Code: fsm.Exec.Code, Body: body}}}
-		list, bytes := p.cold.Lacking(e.Encode(), 1<<20)
-		if got := len(list); got != want || bytes != 5000*got {
-			t.Errorf("%s reads %d strings of %d bytes, want %d", line, got, bytes, want)
+		for way, q := range ways(words(line)) {
+			e := fsm.Entry{Stamp: 1, Term: 1, Requests: []fsm.Request{q}}
+			list, bytes := p.cold.Lacking(e.Encode(), 1<<20)
+			if got := len(list); got != want || bytes != 5000*got {
+				t.Errorf("%s by %s reads %d strings of %d bytes, want %d", line, way, got, bytes, want)
+			}
 		}
 	}
 }
