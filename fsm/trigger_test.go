@@ -368,7 +368,7 @@ func TestTriggerKeepsItsLanes(t *testing.T) {
 	c := newCommitter(t, 12)
 	c.must("TRIGGER.SET m a: LANES 4 MESSAGE http://sink/x")
 	c.must("SET a:1 x")
-	if v := c.run("TRIGGER.SET m a: LANES 2 MESSAGE http://sink/x"); !strings.HasPrefix(v.Text(), "ERR 1 messages of the trigger") {
+	if v := c.run("TRIGGER.SET m a: LANES 2 MESSAGE http://sink/x"); !strings.HasPrefix(v.Text(), "ERR messages of the trigger that are not done: 1;") {
 		t.Errorf("answered %s", v.Text())
 	}
 	c.must("TRIGGER.SET m a: LANES 4 VALUES new MESSAGE http://sink/y")
