@@ -129,15 +129,38 @@ type ending struct {
 	Result *string `json:"result,omitempty"`
 }
 
+// What one request has at most: steps, of which a node takes no more, and bytes of them if they are several.
+const (
+	mostSteps = 100
+	mostBytes = 256 << 10
+)
+
+// fitting is how many of some results go into one request.
+func fitting(list []outcome) (n int) {
+	for bytes := 0; n < min(len(list), mostSteps); n++ {
+		if bytes += len(list[n].body); n > 0 && bytes > mostBytes {
+			break
+		}
+	}
+	return n
+}
+
 // recordNow records the results that wait, and then the end of the run unless that is nil, and returns when a node has acknowledged that and
 // everything before.
 func (c *Context) recordNow(end *ending) error {
 	c.inline.posting.Lock()
 	defer c.inline.posting.Unlock()
 	list, err := c.inline.take()
-	if err == nil && (len(list) > 0 || end != nil) {
-		err = c.postSteps(list, end)
-		c.inline.sent(len(list), err)
+	for err == nil && (len(list) > 0 || end != nil) {
+		n, last := fitting(list), end
+		if n < len(list) {
+			last = nil
+		}
+		err = c.postSteps(list[:n], last)
+		c.inline.sent(n, err)
+		if list = list[n:]; last != nil {
+			break
+		}
 	}
 	return err
 }

@@ -79,21 +79,27 @@ func (s *Store) endInline(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if r == nil || r.State != Started || n.Created != 0 && n.Created != r.Created {
 		return Receipt{Refused: runOverError(n.RunID)}
 	}
-	out := Receipt{ID: n.Attempt.ID, RunID: ownedText(r.ID), Created: r.Created}
-	if at, ok := s.deliveredBy(q, r, n.Attempt); ok {
-		last, _ := s.entries.Get(at)
-		out.Inline = last.Step.Number() == n.Step.Number()
-	}
+	out := Receipt{ID: n.Attempt.ID, RunID: ownedText(r.ID), Created: r.Created, Inline: s.isAt(q, r, n)}
 	s.endAfter(e, q, n, &out)
 	return out
 }
 
-// endAfter ends the run after the step that was recorded, if the attempt continues.
+// isAt reports whether the step of a submission is the last one that its attempt has seen or recorded.
+func (s *Store) isAt(q *queue.Store, r *Run, n *Submission) bool {
+	at, ok := s.deliveredBy(q, r, n.Attempt)
+	if !ok {
+		return false
+	}
+	last, _ := s.entries.Get(at)
+	return last.Step.Number() == n.Step.Number()
+}
+
+// endAfter ends the run after the step that was recorded, if the attempt continues and has recorded no other after it.
 func (s *Store) endAfter(e *env.Env, q *queue.Store, n *Submission, p *Receipt) {
 	if n.End == nil || !p.Inline {
 		return
 	}
-	if r := s.Find(n.RunID, p.Created); r != nil && r.Active() {
+	if r := s.Find(n.RunID, p.Created); r != nil && r.Active() && s.isAt(q, r, n) {
 		s.succeed(e, q, r, n.End.Result, n.End.HasResult)
 		p.Ended = true
 	}

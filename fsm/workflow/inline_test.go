@@ -232,3 +232,30 @@ func (m *inlineModel) check() {
 		m.t.Fatal("nothing of an active run is delivered any more")
 	}
 }
+
+// TestStepSentAgainEndsNothing: a step that comes again with the end of the run ends nothing once its attempt has recorded others after it.
+func TestStepSentAgainEndsNothing(t *testing.T) {
+	w := newWorld(t)
+	n := start("r")
+	n.Features |= workflow.Inline
+	w.submit(n)
+	w.advance()
+	of := w.running[0].Ref()
+	steps := []workflow.Submission{step("r", 1, "1"), step("r", 2, "2")}
+	for i := range steps {
+		steps[i].URL, steps[i].Attempt = "", of
+	}
+	if all := w.submit(steps...); !all[1].Inline {
+		t.Fatalf("%+v", all)
+	}
+	early := steps[0]
+	early.End = &workflow.Ending{}
+	if out := w.submit(early)[0]; out.Ended || !w.run("r").Active() {
+		t.Errorf("the run is over: %+v", out)
+	}
+	late := steps[1]
+	late.End = &workflow.Ending{}
+	if out := w.submit(late)[0]; !out.Ended || w.run("r").Active() {
+		t.Errorf("the run is not over: %+v", out)
+	}
+}

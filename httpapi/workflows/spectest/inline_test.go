@@ -51,6 +51,14 @@ func TestInline(t *testing.T) {
 		c.Ahead = 5
 		return mixed(c)
 	}
+	w.flows.Workflows["many"] = func(c *endpoint.Context) any { // more than one request takes, and more bytes than they have together
+		c.Ahead = 1000
+		n := 0
+		for i := range 250 {
+			n += len(c.Do(endpoint.Run("s", func() any { return strings.Repeat("x", i*20) }))) - 2 // without its quotes
+		}
+		return n
+	}
 	w.flows.Workflows["none"] = func(*endpoint.Context) any { return nil }
 	for _, c := range []struct {
 		flow, inline string
@@ -61,6 +69,7 @@ func TestInline(t *testing.T) {
 		{"three", "", 4, `"012"`, 3},
 		{"three", "true", 1, `"012"`, 3},
 		{"none", "true", 1, "", 0},
+		{"many", "true", 1, "622500", 250},
 		// a and b, where b fails, b again up to the sleep, the block's plan, two branches, their results, of which the first may not be needed, and
 		// the last step with the end.
 		{"mixed", "true", 7, `"1\"b\"\"c\"\"d\"1"`, 6},
