@@ -1,0 +1,2 @@
+// Package workflow is under construction.
+package workflow
