@@ -71,7 +71,7 @@ func settle(t *testing.T, s *triremetest.Server) {
 // which lists them as the first did, delivers what was scheduled and completes the run.
 func TestMessagesMove(t *testing.T) {
 	t.Parallel()
-	from, to := triremetest.Start(t), triremetest.Start(t)
+	from, to := triremetest.StartProcess(t), triremetest.StartProcess(t)
 	now := from.Now(t).Truncate(time.Hour).Add(70 * time.Minute) // of both, far from a tick
 	from.AdvanceTo(t, now)
 	to.AdvanceTo(t, now)
@@ -155,7 +155,7 @@ func TestMessagesMove(t *testing.T) {
 // TestRefusedImports: what a file can't bring changes nothing, and the answer names the line.
 func TestRefusedImports(t *testing.T) {
 	t.Parallel()
-	s := triremetest.Start(t)
+	s := triremetest.StartProcess(t)
 	publish(t, s, "/v2/publish/"+s.Sink("later").URL, "x", map[string]string{"Upstash-Delay": "1h"})
 	_, file := records(t, s)
 	s.Reset(t)

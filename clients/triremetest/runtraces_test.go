@@ -21,7 +21,7 @@ func TestTracesOfRuns(t *testing.T) {
 	server := httptest.NewServer(c)
 	defer server.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
-	s := triremetest.Start(t)
+	s := triremetest.StartProcess(t)
 	sink := s.Sink("third")
 	sink.Script(t, triremetest.Reply{Status: 500}, triremetest.Reply{Status: 200, Body: "ok"})
 	e := endpoint.New(endpoint.Options{
