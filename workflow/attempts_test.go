@@ -34,14 +34,14 @@ func newRecorder(t *testing.T) *recorder {
 	return r
 }
 
-func (rc *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (re *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		rc.t.Error(err)
+		re.t.Error(err)
 	}
-	rc.mu.Lock()
-	rc.took = append(rc.took, r.Method+" "+r.URL.Path+" "+string(body))
-	rc.mu.Unlock()
+	re.mu.Lock()
+	re.took = append(re.took, r.Method+" "+r.URL.Path+" "+string(body))
+	re.mu.Unlock()
 	io.WriteString(w, "[]")
 }
 
@@ -55,8 +55,8 @@ type attempt struct {
 }
 
 // deliver delivers a run whose log has these steps, by their JSON.
-func (rc *recorder) deliver(w workflow.Definition, payload string, steps ...string) attempt {
-	rc.t.Helper()
+func (re *recorder) deliver(w workflow.Definition, payload string, steps ...string) attempt {
+	re.t.Helper()
 	type element struct {
 		MessageID string `json:"messageId"`
 		Body      []byte `json:"body"`
@@ -68,27 +68,27 @@ func (rc *recorder) deliver(w workflow.Definition, payload string, steps ...stri
 	}
 	body, err := json.Marshal(list)
 	if err != nil {
-		rc.t.Fatal(err)
+		re.t.Fatal(err)
 	}
-	r := httptest.NewRequestWithContext(rc.t.Context(), "POST", "/"+w.Name(), strings.NewReader(string(body)))
+	r := httptest.NewRequestWithContext(re.t.Context(), "POST", "/"+w.Name(), strings.NewReader(string(body)))
 	for name, value := range map[string]string{"Runid": "r1", "Sdk-Version": "1", "Createdat": "1700000000000", "Url": "http://app/" + w.Name()} {
 		r.Header.Set("Upstash-Workflow-"+name, value)
 	}
 	r.Header.Set("Traceparent", "00-1-2-01")
-	return rc.send(w, r)
+	return re.send(w, r)
 }
 
-func (rc *recorder) send(w workflow.Definition, r *http.Request) attempt {
-	rc.t.Helper()
+func (re *recorder) send(w workflow.Definition, r *http.Request) attempt {
+	re.t.Helper()
 	answer := httptest.NewRecorder()
-	workflow.Handler(workflow.Options{URL: rc.url, Token: "x", Unsigned: true}, w).ServeHTTP(answer, r)
-	rc.mu.Lock()
-	defer rc.mu.Unlock()
-	a := attempt{status: answer.Code, header: answer.Header(), took: rc.took}
-	rc.took = nil
+	workflow.Handler(workflow.Options{URL: re.url, Token: "x", Unsigned: true}, w).ServeHTTP(answer, r)
+	re.mu.Lock()
+	defer re.mu.Unlock()
+	a := attempt{status: answer.Code, header: answer.Header(), took: re.took}
+	re.took = nil
 	var said struct{ Message, Stack string }
 	if err := json.Unmarshal(answer.Body.Bytes(), &said); err != nil {
-		rc.t.Errorf("%s: %v", answer.Body, err)
+		re.t.Errorf("%s: %v", answer.Body, err)
 	}
 	a.message, a.stack = said.Message, said.Stack
 	return a
@@ -212,7 +212,7 @@ func TestMisuse(t *testing.T) {
 
 type outOfStock struct{ item string }
 
-func (e *outOfStock) Error() string { return "no " + e.item }
+func (s *outOfStock) Error() string { return "no " + s.item }
 
 // TestErrors: what an error says is in the answer: whether and when the attempt is repeated, the name of the step and of the type.
 func TestErrors(t *testing.T) {

@@ -20,8 +20,8 @@ func NonRetryable(err error) error { return &nonRetryable{err} }
 
 type nonRetryable struct{ err error }
 
-func (e *nonRetryable) Error() string   { return e.err.Error() }
-func (e *nonRetryable) Unwrap() []error { return []error{e.err, ErrNonRetryable} }
+func (r *nonRetryable) Error() string   { return r.err.Error() }
+func (r *nonRetryable) Unwrap() []error { return []error{r.err, ErrNonRetryable} }
 
 // RetryAfterError fails an attempt and says when the next one begins.
 type RetryAfterError struct {

@@ -44,7 +44,8 @@ type RunOptions struct {
 	KeepEvents []string
 	// Deployment keeps the run on a deployment.
 	Deployment string
-	// Settings are further settings of the server by their names without prefix, such as "Singleton" or "On-Failure".
+	// Settings are further settings of the server by their names without prefix, such as "Singleton" or "On-Failure". An empty value removes
+	// one of the others.
 	Settings map[string]string
 }
 
@@ -60,16 +61,16 @@ type FlowControl struct {
 }
 
 // text returns the limits as the server reads them.
-func (f *FlowControl) text() string {
+func (c *FlowControl) text() string {
 	var parts []string
-	if f.Parallelism > 0 {
-		parts = append(parts, "parallelism="+strconv.Itoa(f.Parallelism))
+	if c.Parallelism > 0 {
+		parts = append(parts, "parallelism="+strconv.Itoa(c.Parallelism))
 	}
-	if f.Rate > 0 {
-		parts = append(parts, "rate="+strconv.Itoa(f.Rate))
+	if c.Rate > 0 {
+		parts = append(parts, "rate="+strconv.Itoa(c.Rate))
 	}
-	if f.Period > 0 {
-		parts = append(parts, "period="+seconds(f.Period))
+	if c.Period > 0 {
+		parts = append(parts, "period="+seconds(c.Period))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -124,7 +125,7 @@ func replace[T comparable](to *T, v T) {
 	}
 }
 
-// delivery writes the settings that runs and calls have alike.
+// deliverySettings writes the settings that runs and calls have alike.
 func deliverySettings(h map[string]string, retries int, delay string, timeout time.Duration, f *FlowControl) {
 	if retries != 0 {
 		h["upstash-retries"] = strconv.Itoa(max(retries, 0))
@@ -180,7 +181,11 @@ func (o *RunOptions) set(h map[string]string) error {
 		}
 	}
 	for name, value := range o.Settings {
-		h["upstash-"+strings.ToLower(name)] = value
+		if name = "upstash-" + strings.ToLower(name); value == "" {
+			delete(h, name)
+		} else {
+			h[name] = value
+		}
 	}
 	return nil
 }
