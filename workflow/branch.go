@@ -167,7 +167,8 @@ func (d *delivery) settle(block []*branch) {
 	}
 }
 
-// differs stops the attempt if the function has come to another step than the one that is recorded.
+// differs stops the attempt if the function has come to another step than the one that is recorded. The error begins as that of other SDKs
+// does, by which the server explains the failure.
 func (d *delivery) differs(now, recorded *step) bool {
 	if now.Name == recorded.Name && now.Type == recorded.Type && now.Concurrent == recorded.Concurrent {
 		return false

@@ -60,8 +60,7 @@ func text(s string) *string { return &s }
 
 // outOf returns the text of a step's result: none for None.
 func outOf(v any) (*string, error) {
-	if v, is := v.(None); is {
-		_ = v
+	if _, is := v.(None); is {
 		return nil, nil
 	}
 	b, err := marshal(v)

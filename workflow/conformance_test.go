@@ -16,52 +16,100 @@ import (
 	"github.com/trireme-dev/trireme/workflow"
 )
 
-// absent are workflows of the published SDK's test that this package has not, with the reason.
+// absent are workflows and checks of the published SDK's test that this package has not, with the reason.
 var absent = map[string]string{
-	"provider": "context.api is a helper of the SDK for providers' addresses; here it is a Call",
+	"provider":         "context.api is a helper of the SDK for providers' addresses; here it is a Call",
+	"a provider's API": "the check of that workflow",
 }
 
-// TestEveryWorkflow: each workflow of the test of the published SDK is here, or says why it is not.
-func TestEveryWorkflow(t *testing.T) {
-	text, err := os.ReadFile("../clients/workflow/workflows.mjs")
+// names returns what a pattern finds in a file of the published SDK's test, without what is absent.
+func names(t *testing.T, file, pattern string) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile("../clients/workflow/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []string
-	for _, m := range regexp.MustCompile(`(?m)^  all\.(\w+) = define\(`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
 		if absent[m[1]] == "" {
-			want = append(want, m[1])
+			all = append(all, m[1])
 		}
 	}
+	slices.Sort(all)
+	return all
+}
+
+// TestNothingIsForgotten: each workflow and each check of the test of the published SDK is here, or says why it is not.
+func TestNothingIsForgotten(t *testing.T) {
 	var got []string
 	for _, w := range (&world{}).workflows() {
 		got = append(got, w.Name())
 	}
-	slices.Sort(want)
 	slices.Sort(got)
-	if len(want) < 25 || !slices.Equal(got, want) {
+	if want := names(t, "workflows.mjs", `(?m)^  all\.(\w+) = define\(`); len(want) < 25 || !slices.Equal(got, want) {
 		t.Errorf("workflows %v, want %v", got, want)
 	}
+	want := names(t, "test.mjs", `(?m)^  test\("([^"]+)"`)
+	for _, name := range want {
+		if checks[name] == nil {
+			t.Errorf("no check %q", name)
+		}
+	}
+	if len(want) < 40 {
+		t.Errorf("%d checks", len(want))
+	}
+}
+
+// checks are those of clients/workflow/test.mjs, by their names there, and some more.
+var checks = map[string]func(*world, *testing.T){
+	"outputs of every kind": (*world).testSteps,
+	"no payload, no result": (*world).testQuitter,
+	"sleeps":                (*world).testSleeps,
+	"calls":                 (*world).testCalls,
+	"a call of a workflow starts another run": (*world).testCaller,
+	"parallel steps of every kind":            (*world).testParallel,
+	"a block of n costs at most 1 + 2n calls": (*world).testWide,
+	"blocks in blocks":                        (*world).testNested,
+	"a wait that is notified":                 (*world).testWait,
+	"a wait that times out":                   (*world).testTimeout,
+	"one run notifies another":                (*world).testNotifier,
+	"notifications that come before the wait": (*world).testLookback,
+	"webhooks":                                              (*world).testWebhook,
+	"invoke":                                                (*world).testInvoke,
+	"invokes in invokes, in parallel":                       (*world).testGrandparent,
+	"an invoked run that fails":                             (*world).testFailedChild,
+	"an invoked run that is cancelled":                      (*world).testCanceledChild,
+	"retries":                                               (*world).testRetries,
+	"a retry that the app puts off":                         (*world).testLater,
+	"a failure with a failure function":                     (*world).testFailing,
+	"a failure that no retry mends":                         (*world).testFinal,
+	"a failure URL is told":                                 (*world).testFailureURL,
+	"a failure function that fails is called again":         (*world).testFailureAgain,
+	"an app that refuses":                                   (*world).testRefusal,
+	"a destination that is no workflow":                     (*world).testNoWorkflow,
+	"resume runs only what is missing":                      (*world).testResume,
+	"resume of a parallel block":                            (*world).testResumeBlock,
+	"restart runs everything again":                         (*world).testRestart,
+	"bulk actions choose by label":                          (*world).testBulk,
+	"60 steps":                                              (*world).testLong,
+	"large outputs are fetched":                             (*world).testLarge,
+	"a large answer of a call is whole":                     (*world).testHuge,
+	"a large error reaches the failure function":            (*world).testHugeError,
+	"a large failure of a called URL does not fail the run": (*world).testHugeFailure,
+	"cancel": (*world).testCancel,
+	"a run that waits for its start is cancelled":             (*world).testCancelEarly,
+	"the same run id starts one run":                          (*world).testSameID,
+	"a plain first call starts a run":                         (*world).testFirstCall,
+	"the trigger of the REST API":                             (*world).testREST,
+	"each delivery of a run carries the trace of its trigger": (*world).testTraces,
+	"labels, flow control and pages of logs":                  (*world).testLimited,
+	"a stuck run explains itself":                             (*world).testExplain,
+	"unsigned requests":                                       (*world).testUnsigned,
 }
 
 // TestConformance holds the package to what clients/workflow/test.mjs holds the published SDK to, against three nodes.
 func TestConformance(t *testing.T) {
 	w := newWorld(t)
-	for name, test := range map[string]func(*world, *testing.T){
-		"outputs of every kind": (*world).testSteps, "no payload, no result": (*world).testQuitter, "sleeps": (*world).testSleeps, "calls": (*world).testCalls,
-		"a call of a workflow": (*world).testCaller, "parallel steps of every kind": (*world).testParallel, "a block of n": (*world).testWide,
-		"blocks in blocks": (*world).testNested, "a wait that is notified": (*world).testWait, "a wait that times out": (*world).testTimeout,
-		"one run notifies another": (*world).testNotifier, "notifications before the wait": (*world).testLookback, "webhooks": (*world).testWebhook,
-		"invoke": (*world).testInvoke, "invokes in invokes": (*world).testGrandparent, "an invoked run that fails": (*world).testFailedChild,
-		"an invoked run that is cancelled": (*world).testCanceledChild, "retries": (*world).testRetries, "a retry that is put off": (*world).testLater,
-		"a failure with a function": (*world).testFailing, "a failure that no retry mends": (*world).testFinal, "a failure URL": (*world).testFailureURL,
-		"a failure function that fails": (*world).testFailureAgain, "an app that refuses": (*world).testRefusal, "no workflow": (*world).testNoWorkflow,
-		"resume": (*world).testResume, "resume of a block": (*world).testResumeBlock, "restart": (*world).testRestart, "bulk actions": (*world).testBulk,
-		"60 steps": (*world).testLong, "large outputs": (*world).testLarge, "a large answer": (*world).testHuge, "a large error": (*world).testHugeError,
-		"a large failure of a called URL": (*world).testHugeFailure, "cancel": (*world).testCancel, "cancel before the start": (*world).testCancelEarly,
-		"the same run id": (*world).testSameID, "a plain first call": (*world).testFirstCall, "the REST trigger": (*world).testREST, "traces": (*world).testTraces,
-		"labels, flow control and pages": (*world).testLimited, "explain": (*world).testExplain, "unsigned requests": (*world).testUnsigned,
-	} {
+	for name, test := range checks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(w, t)

@@ -326,3 +326,52 @@ func TestInline(t *testing.T) {
 		a.mu.Unlock()
 	}
 }
+
+// TestExplained: what is wrong between the app and the server is explained: code that has changed, and keys of another server.
+func TestExplained(t *testing.T) {
+	a := newApp(t)
+	step := func(name string) workflow.Definition {
+		return workflow.New("changing", func(c *workflow.Context, _ workflow.None) (int, error) {
+			n := workflow.Run(c, name, func(context.Context) (int, error) { return 1, nil })
+			_, err := workflow.Wait[workflow.None](c, "deployed", "deployed", patience)
+			return n, err
+		})
+	}
+	o := workflow.Options{URL: a.node, Token: httpapitest.MessagesToken}
+	var served atomic.Pointer[http.Handler]
+	serve := func(o workflow.Options, w workflow.Definition) {
+		h := workflow.Handler(o, w)
+		served.Store(&h)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*served.Load()).ServeHTTP(w, r) }))
+	defer server.Close()
+	client := workflow.NewClient(o)
+	options := workflow.RunOptions{URL: server.URL + "/changing", Retries: workflow.NoRetries}
+	explained := func(run, code string) {
+		t.Helper()
+		eventually(t, code, func() (bool, any) {
+			e, err := client.Explain(t.Context(), run)
+			return err == nil && len(e.Mismatches) == 1 && e.Mismatches[0].Code == code, fmt.Sprint(e, err)
+		})
+	}
+	serve(o, step("before"))
+	run, err := client.Trigger(t.Context(), nil, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the wait", func() (bool, any) {
+		all, err := client.Waiters(t.Context(), "deployed")
+		return len(all) == 1, fmt.Sprint(all, err)
+	})
+	serve(o, step("after"))
+	if _, err := client.Notify(t.Context(), "deployed", nil); err != nil {
+		t.Fatal(err)
+	}
+	explained(run.RunID, "code-changed")
+	o.CurrentSigningKey = "of another server"
+	serve(o, step("before"))
+	if run, err = client.Trigger(t.Context(), nil, options); err != nil {
+		t.Fatal(err)
+	}
+	explained(run.RunID, "signature")
+}

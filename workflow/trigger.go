@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"unicode/utf8"
 )
 
 // Triggered is a run that was started.
@@ -61,6 +62,9 @@ func (c *Client) trigger(ctx context.Context, payloads [][]byte, o *RunOptions) 
 	}
 	items, all := make([]item, len(payloads)), make([]Triggered, len(payloads))
 	for i, payload := range payloads {
+		if !utf8.Valid(payload) {
+			return nil, errors.New("workflow: trigger: the payload is no text in UTF-8")
+		}
 		id := o.RunID
 		if id == "" {
 			id = newRunID()
