@@ -167,8 +167,7 @@ func (d *delivery) settle(block []*branch) {
 	}
 }
 
-// differs stops the attempt if the function has come to another step than the one that is recorded. The error begins as that of other SDKs
-// does, by which the server explains the failure.
+// differs stops the attempt if the function has come to another step than the one that is recorded.
 func (d *delivery) differs(now, recorded *step) bool {
 	if now.Name == recorded.Name && now.Type == recorded.Type && now.Concurrent == recorded.Concurrent {
 		return false
@@ -177,7 +176,7 @@ func (d *delivery) differs(now, recorded *step) bool {
 	if recorded.Target > 0 {
 		id = recorded.Target
 	}
-	d.stop(fmt.Errorf("Incompatible step %d: the run has recorded %s, and the workflow's function now comes to %s", id, recorded.describe(), now.describe()))
+	d.stop(incompatible(id, "the run has recorded %s, and the workflow's function now comes to %s", recorded.describe(), now.describe()))
 	return true
 }
 

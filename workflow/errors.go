@@ -86,6 +86,16 @@ type stepError struct {
 func (e *stepError) Error() string { return e.err.Error() }
 func (e *stepError) Unwrap() error { return e.err }
 
+// protocolError is an error whose first words are those of other SDKs: by them the server explains a failure.
+type protocolError string
+
+func (e protocolError) Error() string { return string(e) }
+
+// incompatible says that the function does not fit what the run has recorded.
+func incompatible(id int, format string, args ...any) error {
+	return protocolError(fmt.Sprintf("Incompatible step %d: ", id) + fmt.Sprintf(format, args...))
+}
+
 // said is the JSON of an error, as SDKs answer it.
 type said struct {
 	Error   string `json:"error"`
@@ -100,6 +110,9 @@ func describe(err error) said {
 	}
 	if p, is := errors.AsType[*panicError](err); is {
 		return said{"panic", p.Error(), p.stack}
+	}
+	if _, is := errors.AsType[protocolError](err); is {
+		return said{Error: "WorkflowError", Message: err.Error()}
 	}
 	return said{Error: typeName(err), Message: err.Error()}
 }

@@ -52,7 +52,7 @@ type RunOptions struct {
 // NoRetries is the number of retries of a run, or of a call, whose first failure is its last.
 const NoRetries = -1
 
-// FlowControl limits the deliveries of everything with the same key. 0 is no limit.
+// FlowControl limits the deliveries of everything with the same key. 0 = unlimited.
 type FlowControl struct {
 	Key         string
 	Parallelism int           // at once

@@ -17,8 +17,8 @@ const signatureHeader = "Upstash-Signature"
 // clockSkew is how far the clocks of a node and of a handler may differ.
 const clockSkew = 10 * time.Second
 
-// errUnsigned refuses a request. Its first words are those of other SDKs, by which a server explains the failure.
-var errUnsigned = errors.New("Failed to verify that the Workflow request comes from Trireme")
+// errUnsigned refuses a request.
+const errUnsigned = protocolError("Failed to verify that the Workflow request comes from Trireme")
 
 // verify returns an error unless one of the keys has signed a body with this token, and the token is valid at a time. Without keys it
 // returns nil.

@@ -52,7 +52,7 @@ func result[T any](c *Context, p *pending) T {
 	s := c.do(p)
 	v, err := valueOf[T](s.Out)
 	if err != nil {
-		c.fail(fmt.Errorf("Incompatible step %d %q: its recorded result %.100q is no %T: %w", s.ID, s.Name, *s.Out, v, err))
+		c.fail(incompatible(s.ID, "the recorded result of %q, %.100q, is no %T: %v", s.Name, *s.Out, v, err))
 	}
 	return v
 }
