@@ -26,8 +26,9 @@ type handler struct {
 	workflows map[string]Definition
 }
 
-// Handler serves workflows: a request is for the one whose name is the last segment of its path. A request that is not from Trireme, such
-// as one of a browser or a published message, starts a run with its body. Handler panics if two workflows have one name.
+// Handler serves workflows: a request is for the one whose name is the last segment of its path. A request that belongs to no run, such as a
+// published message or a call of another workflow, starts one with its body. Without signing keys anybody may send one. Handler panics if two
+// workflows have one name.
 func Handler(o Options, workflows ...Definition) http.Handler {
 	h := &handler{conn: conn{o.completed()}, workflows: map[string]Definition{}}
 	for _, w := range workflows {
