@@ -141,7 +141,7 @@ deb: build ## the Debian package, in bin/ (deploy/README.md has the other packag
 	@deploy/debian/build.sh
 
 .PHONY: release
-release: ## archives for Linux and macOS, OCI images, npm packages, checksums, SBOM, in bin/release (signed with TRIREME_RELEASE_KEY)
+release: ## archives for Linux and macOS, OCI images, npm packages, Go module, checksums, SBOM, in bin/release (signed with TRIREME_RELEASE_KEY)
 	$(GO) run ./scripts/release -out bin/release $(ARGS)
 
 .PHONY: fuzz

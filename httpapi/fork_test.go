@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 	"github.com/trireme-dev/trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // forks is three nodes that deliver, and an app with a workflow of six steps: a block in its middle with a call to a third party, and at its
@@ -39,10 +41,12 @@ func startForks(t *testing.T) *forks {
 		o.Messages = &messages.Parser{Prefixes: httpapitest.Prefixes()}
 	})
 	f.mail = &mail{T: t, nodes: nodes, token: httpapitest.MessagesToken}
-	e := endpoint.New(endpoint.Options{
-		Node: func() string { return "http://" + nodes.Addrs[0] }, Token: f.token, Workflows: map[string]endpoint.Workflow{"flow": f.flow, "waits": f.waiting, "spends": f.spends},
-		Ended: func(run string) { f.ended <- run }, Failed: func(n endpoint.Failure) { f.ended <- n.RunID },
-	})
+	failed := func(_ context.Context, n *workflow.Failure[[]byte]) (string, error) {
+		f.ended <- n.RunID
+		return "", nil
+	}
+	o := workflow.Options{URL: "http://" + nodes.Addrs[0], Token: f.token, Unsigned: true, OnEnd: func(run string) { f.ended <- run }}
+	e := workflow.Handler(o, workflow.New("flow", f.flow).OnFailure(failed), workflow.New("waits", f.waiting).OnFailure(failed), workflow.New("spends", f.spends).OnFailure(failed))
 	f.app = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/third") {
 			f.mu.Lock()
@@ -57,31 +61,44 @@ func startForks(t *testing.T) *forks {
 	return f
 }
 
-func (f *forks) step(c *endpoint.Context, name string, out any) endpoint.Lazy {
-	return endpoint.Run(name, func() any {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.ran[c.RunID+" "+name]++
-		if name == "six" && f.broken {
-			panic(endpoint.ErrPermanent)
-		}
-		return out
+func (f *forks) step(c *workflow.Context, name string, out int) string {
+	return fmt.Sprint(workflow.Run(c, name, func(context.Context) (int, error) { return out, f.run(c, name) }))
+}
+
+// run counts the execution of a step.
+func (f *forks) run(c *workflow.Context, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ran[c.RunID+" "+name]++
+	if name == "six" && f.broken {
+		return workflow.NonRetryable(errors.New("broken"))
+	}
+	return nil
+}
+
+// state is a step that sets the state of the run.
+func (f *forks) state(c *workflow.Context, name string, n int) {
+	workflow.Commit(c, name, func(context.Context) (workflow.Outcome[*int], error) {
+		return workflow.Outcome[*int]{State: map[string]int{"step": n}, Updates: map[string]string{fmt.Sprint("after", n): ""}}, f.run(c, name)
 	})
 }
 
-func (f *forks) flow(c *endpoint.Context) any {
-	state := func(n int) endpoint.Outcome {
-		return endpoint.Outcome{State: map[string]int{"step": n}, Updates: map[string]string{fmt.Sprint("after", n): ""}}
-	}
-	c.Do(f.step(c, "one", state(1)))
-	all := c.Parallel(f.step(c, "two", 2), endpoint.Call("three", "POST", f.app.URL+"/third", "", 0), f.step(c, "four", 4))
-	c.Do(f.step(c, "five", state(5)))
-	return all[0] + c.Do(f.step(c, "six", 6))
+func (f *forks) flow(c *workflow.Context, _ []byte) (string, error) {
+	f.state(c, "one", 1)
+	two := workflow.Go(c, func(c *workflow.Context) (string, error) { return f.step(c, "two", 2), nil })
+	three := workflow.Go(c, func(c *workflow.Context) (string, error) {
+		r, err := workflow.Call(c, "three", workflow.Request{URL: f.app.URL + "/third", Method: "POST"})
+		return string(r.Body), err
+	})
+	four := workflow.Go(c, func(c *workflow.Context) (string, error) { return f.step(c, "four", 4), nil })
+	all, err := workflow.All(two, three, four)
+	f.state(c, "five", 5)
+	return all[0] + f.step(c, "six", 6), err
 }
 
-func (f *forks) waiting(c *endpoint.Context) any {
-	c.Do(f.step(c, "one", 1))
-	return c.Do(endpoint.Wait("approval", "approved", time.Hour))
+func (f *forks) waiting(c *workflow.Context, _ []byte) (string, error) {
+	f.step(c, "one", 1)
+	return workflow.Wait[string](c, "approval", "approved", time.Hour)
 }
 
 // end waits until a run has succeeded or failed.
@@ -227,20 +244,17 @@ func (f *forks) waiters(ids ...string) {
 }
 
 // spends is a workflow of three steps with commands: each leaves another value of a key, the last of which is that of the fork alone.
-func (f *forks) spends(c *endpoint.Context) any {
+func (f *forks) spends(c *workflow.Context, _ []byte) (workflow.None, error) {
 	for i, value := range []string{"10", "7", "1"} {
-		c.Do(endpoint.Commit(fmt.Sprint("step ", i), func() ([]endpoint.Command, any) {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.ran[fmt.Sprint(c.RunID, " ", i)]++
-			all := []endpoint.Command{{"SET", "cart:1", value}, {"DEL", "none"}}
+		workflow.Commit(c, fmt.Sprint("step ", i), func(context.Context) (o workflow.Outcome[*int], err error) {
+			o.Commands = []workflow.Command{{"SET", "cart:1", value}, {"DEL", "none"}}
 			if i < 2 {
-				all = append(all, endpoint.Command{"SET", "once", i, "PX", 3_600_000})
+				o.Commands = append(o.Commands, workflow.Command{"SET", "once", i, "PX", 3_600_000})
 			}
-			return all, nil
-		}))
+			return o, f.run(c, fmt.Sprint(i))
+		})
 	}
-	return nil
+	return workflow.None{}, nil
 }
 
 // TestForkIntoADatabase: a fork with the values of keys as a step has left them runs in a database that is made for it, by an endpoint that
@@ -269,10 +283,8 @@ func TestForkIntoADatabase(t *testing.T) {
 	var token string
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
-		e := endpoint.New(endpoint.Options{
-			Node: func() string { return "http://" + f.nodes.Addrs[0] }, Token: token, Workflows: map[string]endpoint.Workflow{"spends": f.spends},
-			Ended: func(run string) { f.ended <- run },
-		})
+		o := workflow.Options{URL: "http://" + f.nodes.Addrs[0], Token: token, Unsigned: true, OnEnd: func(run string) { f.ended <- run }}
+		e := workflow.Handler(o, workflow.New("spends", f.spends))
 		f.mu.Unlock()
 		e.ServeHTTP(w, r)
 	}))

@@ -1,7 +1,7 @@
 package httpapi_test
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/internal/otlp"
 	"github.com/trireme-dev/trireme/node/tracing"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 const (
@@ -117,15 +117,13 @@ func TestTraceContextIsDropped(t *testing.T) {
 // of the trigger, although SDKs send back what they were sent.
 func TestTraceContextOfRuns(t *testing.T) {
 	w := startTraced(t, true)
-	e := endpoint.New(endpoint.Options{
-		Node: func() string { return "http://" + w.nodes.Addrs[0] }, Token: w.token,
-		Workflows: map[string]endpoint.Workflow{"flow": func(c *endpoint.Context) any {
-			out := c.Do(endpoint.Run("one", func() any { return 1 }))
-			c.Do(endpoint.Sleep("nap", time.Second))
-			c.Do(endpoint.Call("ask", "POST", w.url+"/third", "", 0))
-			return json.RawMessage(out)
-		}},
-	})
+	o := workflow.Options{URL: "http://" + w.nodes.Addrs[0], Token: w.token, Unsigned: true}
+	e := workflow.Handler(o, workflow.New("flow", func(c *workflow.Context, _ []byte) (int, error) {
+		out := workflow.Run(c, "one", func(context.Context) (int, error) { return 1, nil })
+		workflow.Sleep(c, "nap", time.Second)
+		_, err := workflow.Call(c, "ask", workflow.Request{URL: w.url + "/third", Method: "POST"})
+		return out, err
+	}))
 	app := httptest.NewServer(http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
 		w.got <- [3]string{r.URL.Path, r.Header.Get("traceparent"), r.Header.Get("tracestate")}
 		e.ServeHTTP(a, r)

@@ -9,9 +9,10 @@
 //		if got := sink.Received(t); len(got) != 1 { ... }
 //	}
 //
-// Each Server is a process of its own with nothing on disk that outlives it, so tests may
-// run in parallel. The binary is that of the environment variable TRIREME_BIN, or else one
-// that is built from this module.
+// Each Server has a cluster of its own, of one node, in the process of the test, and nothing on
+// disk that outlives it, so tests may run in parallel. It needs no binary and no other process.
+// It serves the keyspace and /v2 over HTTP. What only the whole program has, such as backups,
+// files of messages, spans and the RESP port, is served by StartProcess.
 //
 // Time stands still until a method moves it. Moving it runs everything that becomes due on
 // the way, in order, and returns when nothing is under way any more.

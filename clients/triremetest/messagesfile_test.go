@@ -1,6 +1,7 @@
 package triremetest_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/clients/triremetest"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // ask sends a request with a token and returns the status and the body.
@@ -71,24 +72,23 @@ func settle(t *testing.T, s *triremetest.Server) {
 // which lists them as the first did, delivers what was scheduled and completes the run.
 func TestMessagesMove(t *testing.T) {
 	t.Parallel()
-	from, to := triremetest.Start(t), triremetest.Start(t)
+	from, to := triremetest.StartProcess(t), triremetest.StartProcess(t)
 	now := from.Now(t).Truncate(time.Hour).Add(70 * time.Minute) // of both, far from a tick
 	from.AdvanceTo(t, now)
 	to.AdvanceTo(t, now)
 	broken, later, queued, grouped, ticks := from.Sink("broken"), from.Sink("later"), from.Sink("queued"), from.Sink("grouped"), from.Sink("ticks")
 	broken.Script(t, triremetest.Reply{Status: 500})
-	var at atomic.Pointer[endpoint.Endpoint]
-	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { at.Load().ServeHTTP(w, r) }))
+	var at atomic.Pointer[http.Handler]
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*at.Load()).ServeHTTP(w, r) }))
 	defer app.Close()
 	ended := make(chan string, 1)
 	serve := func(s *triremetest.Server) {
-		at.Store(endpoint.New(endpoint.Options{
-			Node: func() string { return s.URL }, Token: s.MessagesToken, Ended: func(id string) { ended <- id },
-			Workflows: map[string]endpoint.Workflow{"approve": func(c *endpoint.Context) any {
-				c.Do(endpoint.Run("one", func() any { return 1 }))
-				return c.Do(endpoint.Wait("approval", "approved", 24*time.Hour))
-			}},
+		o := workflow.Options{URL: s.URL, Token: s.MessagesToken, OnEnd: func(id string) { ended <- id }}
+		h := workflow.Handler(o, workflow.New("approve", func(c *workflow.Context, _ []byte) (string, error) {
+			workflow.Run(c, "one", func(context.Context) (int, error) { return 1, nil })
+			return workflow.Wait[string](c, "approval", "approved", 24*time.Hour)
 		}))
+		at.Store(&h)
 	}
 	serve(from)
 	publish(t, from, "/v2/publish/"+broken.URL, "lost", map[string]string{"Upstash-Retries": "0"})
@@ -155,7 +155,7 @@ func TestMessagesMove(t *testing.T) {
 // TestRefusedImports: what a file can't bring changes nothing, and the answer names the line.
 func TestRefusedImports(t *testing.T) {
 	t.Parallel()
-	s := triremetest.Start(t)
+	s := triremetest.StartProcess(t)
 	publish(t, s, "/v2/publish/"+s.Sink("later").URL, "x", map[string]string{"Upstash-Delay": "1h"})
 	_, file := records(t, s)
 	s.Reset(t)

@@ -1,6 +1,7 @@
 package triremetest_test
 
 import (
+	"context"
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
@@ -11,8 +12,8 @@ import (
 
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/clients/triremetest"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // TestTracesOfRuns: a run is one span, with its steps and all attempts below it; no parent is missing.
@@ -21,19 +22,19 @@ func TestTracesOfRuns(t *testing.T) {
 	server := httptest.NewServer(c)
 	defer server.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
-	s := triremetest.Start(t)
+	s := triremetest.StartProcess(t)
 	sink := s.Sink("third")
 	sink.Script(t, triremetest.Reply{Status: 500}, triremetest.Reply{Status: 200, Body: "ok"})
-	e := endpoint.New(endpoint.Options{
-		Node: func() string { return s.URL }, Token: s.MessagesToken,
-		Workflows: map[string]endpoint.Workflow{"flow": func(c *endpoint.Context) any {
-			c.Do(endpoint.Run("one", func() any { return 1 }))
-			c.Do(endpoint.Run("two", func() any { return 2 }))
-			c.Do(endpoint.Sleep("nap", time.Hour))
-			c.Do(endpoint.Call("ask", "POST", sink.URL, "", 2))
-			return c.Do(endpoint.Run("last", func() any { return 3 }))
-		}},
-	})
+	e := workflow.Handler(workflow.Options{URL: s.URL, Token: s.MessagesToken}, workflow.New("flow", func(c *workflow.Context, _ []byte) (int, error) {
+		number := func(n int) func(context.Context) (int, error) {
+			return func(context.Context) (int, error) { return n, nil }
+		}
+		workflow.Run(c, "one", number(1))
+		workflow.Run(c, "two", number(2))
+		workflow.Sleep(c, "nap", time.Hour)
+		_, err := workflow.Call(c, "ask", workflow.Request{URL: sink.URL, Method: "POST", Retries: 2, RetryDelay: "50"})
+		return workflow.Run(c, "last", number(3)), err
+	}))
 	var mu sync.Mutex
 	var sent []string
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

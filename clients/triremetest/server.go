@@ -38,9 +38,19 @@ type Server struct {
 	env []string
 }
 
-// Start runs a server with a frozen clock until the test ends. More flags of "trireme dev"
-// may be given.
+// Start runs a server with a frozen clock until the test ends. It runs in the process of the test. With flags of "trireme dev" it is
+// StartProcess.
 func Start(t testing.TB, flags ...string) *Server {
+	t.Helper()
+	if len(flags) > 0 {
+		return StartProcess(t, flags...)
+	}
+	return startHere(t)
+}
+
+// StartProcess runs the server in a process of its own, with flags of "trireme dev": for what only the whole program does, such as exports of
+// spans. The binary is that of TRIREME_BIN, or one that is built from this module.
+func StartProcess(t testing.TB, flags ...string) *Server {
 	t.Helper()
 	bin, err := binary()
 	if err != nil {

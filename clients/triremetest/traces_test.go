@@ -49,7 +49,7 @@ func TestTraces(t *testing.T) {
 	server := httptest.NewServer(c)
 	defer server.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
-	s := triremetest.Start(t)
+	s := triremetest.StartProcess(t)
 	sink := s.Sink("traced")
 	sink.Script(t, triremetest.Reply{Status: 500}, triremetest.Reply{Status: 200})
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"

@@ -11,6 +11,7 @@ import (
 // sharedNames are the names that stand for the same thing in each package that has it.
 var sharedNames = map[string]string{
 	"main":     "a program",
+	"workflow": "runs: in the state machine, and for users, whose programs see no other package of this name",
 	"spectest": "the tests of an API against its specification, beside the API",
 }
 

@@ -20,14 +20,14 @@ var Rules = []Rule{
 	{
 		Folder: "cmd/trireme",
 		Use:    "the command line: settings, wiring, signals. The only package that knows all others",
-		// clients/endpoint serves the workflows of the demo. It was for tests only; it is the start of durable functions in Go, so the
-		// product uses it first.
+		// workflow serves the workflows of the demo.
 		May: []string{
 			"httpapi/...", "resp/...", "cluster/...", "scheduler/...", "cli/...", "node/...", "fsm/...", "console/...",
-			"internal/...", "clients/endpoint",
+			"internal/...", "workflow",
 		},
 		Tests: []string{"clients"},
 	},
+	{Folder: "docs/examples", Use: "programs of users, with their tests", May: []string{"workflow"}, Tests: []string{"clients/triremetest"}},
 	{
 		Folder: "cli",
 		Use:    "what asks a node: the client commands over HTTP, doctor, imports, and files of messages",
@@ -45,7 +45,7 @@ var Rules = []Rule{
 			"node/...", "fsm/...", "scheduler/cron", "internal/...", "console/...",
 		},
 		Never: []string{"resp/...", "cluster/...", "scheduler"},
-		Tests: []string{"cli/doctor", "clients/endpoint"},
+		Tests: []string{"cli/doctor", "workflow"},
 	},
 	{
 		Folder: "resp",
@@ -156,20 +156,27 @@ var Rules = []Rule{
 		Folder: "jepsen",
 		Use:    "faults against real processes and simulated clusters, and checkers of what clients saw",
 		May: []string{
-			"clients/...", "cluster/clock", "cluster/consensus/logstore", "cluster/consensus/logstore/logstoretest", "cluster/session", "cli/importer/redisproc", "fsm/...", "scheduler/...", "internal/...", "bench/growth",
+			"clients/...", "workflow", "cluster/clock", "cluster/consensus/logstore", "cluster/consensus/logstore/logstoretest", "cluster/session", "cli/importer/redisproc", "fsm/...", "scheduler/...", "internal/...", "bench/growth",
 		},
 		Tests: []string{"resp/..."},
 	},
 	{
 		Folder: "bench",
 		Use:    "load generator and comparison with other servers",
-		May:    []string{"clients/endpoint", "fsm/...", "httpapi/fastpath", "resp/protocol", "internal/..."},
+		May:    []string{"workflow", "fsm/...", "httpapi/fastpath", "resp/protocol", "internal/..."},
 	},
 	{
 		Folder: "clients",
 		Use:    "unmodified clients of other projects against the product, and the command scripts through every entry point",
 		Tests:  []string{"httpapi/...", "resp/...", "node/...", "fsm/...", "internal/..."},
 	},
+	{
+		Folder: "clients/triremetest",
+		Use:    "a server with a clock of the test's own, in the process of the test",
+		May:    []string{"cluster", "cluster/consensus/logstore", "fsm/...", "httpapi/...", "internal/...", "node/...", "scheduler/..."},
+		Tests:  []string{"workflow"},
+	},
+	{Folder: "workflow", Use: "durable functions in Go: serves and starts them. For users, so it imports nothing of this repository"},
 	{Folder: "deploy", Use: "packages for Docker, systemd, Debian and Helm, dashboard and alerts"},
 	{Folder: "scripts", Use: "programs of the Makefile", May: []string{"internal/layout"}},
 }

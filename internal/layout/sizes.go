@@ -34,7 +34,8 @@ const (
 func KindOf(f File) Kind {
 	top, _, _ := strings.Cut(f.Folder, "/")
 	switch {
-	case f.Folder == "clients/endpoint" && !f.Test: // the binary has it
+	case f.Folder == "docs/examples" || strings.HasPrefix(f.Folder, "docs/examples/"):
+		return Tests
 	case f.Test || matches(Support, f.Folder) || top == "jepsen" || top == "clients":
 		return Tests
 	case top == "bench" || top == "scripts":

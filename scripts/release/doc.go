@@ -1,6 +1,7 @@
 // Command release builds the release: for each platform a static binary in an archive with
 // manual pages, completions, units and licences; checksums; an SBOM in SPDX; and container
-// images as OCI archives, without a daemon; and the npm packages of clients that are not private.
+// images as OCI archives, without a daemon; the npm packages of clients that are not private; and
+// this repository as a Go module, in the folder go, laid out as a module proxy.
 //
 //	go run ./scripts/release -out bin/release
 //	go run ./scripts/release -licenses bin/THIRD_PARTY_LICENSES

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -149,7 +150,7 @@ func (r *release) build(only string) error {
 		return err
 	}
 	license := texts[slices.IndexFunc(texts, func(f file) bool { return f.name == "LICENSE" })]
-	if err := errors.Join(r.npmPackages(license), r.sbom(modules)); err != nil {
+	if err := errors.Join(r.npmPackages(license), r.goProxy(), r.sbom(modules)); err != nil {
 		return err
 	}
 	return r.checksums()
@@ -267,17 +268,17 @@ func (r *release) pages(binary string) error {
 
 // checksums writes SHA256SUMS, and with a key SHA256SUMS.sig: the Ed25519 signature in base64.
 func (r *release) checksums() error {
-	entries, err := os.ReadDir(r.out)
-	if err != nil {
-		return err
-	}
 	var sums bytes.Buffer
-	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(r.out, e.Name()))
-		if err != nil {
+	err := fs.WalkDir(os.DirFS(r.out), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
 			return err
 		}
-		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(text), e.Name())
+		text, err := os.ReadFile(filepath.Join(r.out, filepath.FromSlash(name)))
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(text), name)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if err := os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), sums.Bytes(), 0o644); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/load"
 	"github.com/trireme-dev/trireme/bench/internal/peer"
 	"github.com/trireme-dev/trireme/bench/internal/report"
-	"github.com/trireme-dev/trireme/clients/endpoint"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // runExtensions measures rows 21 to 25: what extensions cost or save, on one cluster that does the same without them.
@@ -43,8 +43,8 @@ func (b *Bench) extension(ctx context.Context, plain *flows, row *report.Row) (u
 	if row.Part == "p50" {
 		clients = 1
 	}
-	flow := func(name string, w endpoint.Workflow, own map[string]string) *subject {
-		f, end := plain.beside(w, own)
+	flow := func(name string, fn function, own map[string]string) *subject {
+		f, end := plain.beside(fn, own)
 		open = append(open, end)
 		s := &subject{name: name, err: f.err}
 		s.measure = func(ctx context.Context) (load.Result, error) {
@@ -58,14 +58,14 @@ func (b *Bench) extension(ctx context.Context, plain *flows, row *report.Row) (u
 			return b.deliverAs(ctx, plain.cluster, n-n%100, holds, queries...) // no batch waits for more
 		})
 	}
-	inline := map[string]string{"svc-inline": "true"}
+	inline := map[string]string{"Inline": "true"}
 	switch row.ID {
 	case "21":
 		return flow("steps in one delivery", empty(3, ""), inline), flow("a delivery for each step", empty(3, ""), nil), stop
 	case "25":
 		return flow("steps ahead of the log", ahead(2, empty(3, "")), inline), flow("a delivery for each step", empty(3, ""), nil), stop
 	case "22":
-		rights := map[string]string{"svc-commit-as": "default", "svc-commit-token": peer.AdminToken}
+		rights := map[string]string{"Commit-As": "default", "Commit-Token": peer.AdminToken}
 		return flow("steps that commit", committing(3), rights), flow("empty steps", empty(3, ""), nil), stop
 	case "23":
 		var queries []string
@@ -79,22 +79,23 @@ func (b *Bench) extension(ctx context.Context, plain *flows, row *report.Row) (u
 }
 
 // ahead is a workflow of which so many steps may be done before those before them are recorded.
-func ahead(steps int, w endpoint.Workflow) endpoint.Workflow {
-	return func(c *endpoint.Context) any {
-		c.Ahead = steps
-		return w(c)
+func ahead(steps int, fn function) function {
+	return func(c *workflow.Context, payload []byte) (workflow.None, error) {
+		c.SetAhead(steps)
+		return fn(c, payload)
 	}
 }
 
 // committing is a workflow of steps that each set a key.
-func committing(steps int) endpoint.Workflow {
-	return func(c *endpoint.Context) any {
+func committing(steps int) function {
+	return func(c *workflow.Context, _ []byte) (workflow.None, error) {
 		for i := range steps {
-			c.Do(endpoint.Commit(fmt.Sprint("step ", i), func() ([]endpoint.Command, any) {
-				return []endpoint.Command{{"SET", fmt.Sprint(c.RunID, ":", i), "done"}}, nil
-			}))
+			workflow.Commit(c, fmt.Sprint("step ", i), func(context.Context) (o workflow.Outcome[*int], err error) {
+				o.Commands = []workflow.Command{{"SET", fmt.Sprint(c.RunID, ":", i), "done"}}
+				return o, nil
+			})
 		}
-		return nil
+		return workflow.None{}, nil
 	}
 }
 

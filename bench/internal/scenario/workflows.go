@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -12,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/load"
 	"github.com/trireme-dev/trireme/bench/internal/peer"
 	"github.com/trireme-dev/trireme/bench/internal/report"
-	"github.com/trireme-dev/trireme/clients/endpoint"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // runWorkflows measures rows 14 and 15: workflows of three empty steps, 64 at once and one
@@ -58,9 +59,9 @@ type flows struct {
 	leader  *peer.Node
 	cluster *peer.Trireme
 	nodes   []string
-	app     *endpoint.Endpoint
+	client  *workflow.Client
 	url     string
-	own     map[string]string // headers of its triggers
+	own     map[string]string // settings of its triggers
 	serial  atomic.Int64
 	posted  atomic.Int64 // bytes of the bodies of deliveries
 	over    sync.Map     // run id → chan struct{}, closed at its acknowledged end
@@ -91,31 +92,36 @@ func (b *Bench) ourFlows(ctx context.Context) (f *flows, stop func()) {
 	return f, func() { closed(); b.stopping(t)() }
 }
 
+// function is the function of a workflow without a result.
+type function func(c *workflow.Context, _ []byte) (workflow.None, error)
+
 // empty is a workflow of steps that do nothing and have this result.
-func empty(steps int, result string) endpoint.Workflow {
-	nothing := func() any { return result }
-	return func(c *endpoint.Context) any {
+func empty(steps int, result string) function {
+	nothing := func(context.Context) (string, error) { return result, nil }
+	return func(c *workflow.Context, _ []byte) (workflow.None, error) {
 		for i := range steps {
-			c.Do(endpoint.Run(fmt.Sprint("step ", i), nothing))
+			workflow.Run(c, fmt.Sprint("step ", i), nothing)
 		}
-		return nil
+		return workflow.None{}, nil
 	}
 }
 
 // newFlows serves a workflow that talks to the nodes in turn.
-func newFlows(nodes []string, transport http.RoundTripper, w endpoint.Workflow) (f *flows, stop func()) {
-	f = &flows{}
+func newFlows(nodes []string, transport http.RoundTripper, fn function) (f *flows, stop func()) {
+	f = &flows{own: map[string]string{"Deduplication-Id": ""}} // its ids are used once
 	turn := atomic.Uint64{}
-	f.app = endpoint.New(endpoint.Options{
-		Node:      func() string { return nodes[turn.Add(1)%uint64(len(nodes))] },
-		Token:     peer.MessagesToken,
-		Client:    &http.Client{Transport: transport},
-		Ended:     f.ended,
-		Workflows: map[string]endpoint.Workflow{"empty": w},
-	})
+	o := workflow.Options{
+		Node:       func() string { return nodes[turn.Add(1)%uint64(len(nodes))] },
+		Token:      peer.MessagesToken,
+		Unsigned:   true,
+		HTTPClient: &http.Client{Transport: transport},
+		OnEnd:      f.ended,
+	}
+	f.client = workflow.NewClient(o)
+	app := workflow.Handler(o, workflow.New("empty", fn))
 	url, stop, err := serveHere(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.posted.Add(max(r.ContentLength, 0))
-		f.app.ServeHTTP(w, r)
+		app.ServeHTTP(w, r)
 	}))
 	if f.err = err; err != nil {
 		return f, func() {}
@@ -125,9 +131,9 @@ func newFlows(nodes []string, transport http.RoundTripper, w endpoint.Workflow) 
 }
 
 // beside serves another workflow to the nodes of f.
-func (f *flows) beside(w endpoint.Workflow, own map[string]string) (other *flows, stop func()) {
-	other, stop = newFlows(f.nodes, newAsking(4*httpConns), w)
-	other.own = own
+func (f *flows) beside(fn function, own map[string]string) (other *flows, stop func()) {
+	other, stop = newFlows(f.nodes, newAsking(4*httpConns), fn)
+	maps.Copy(other.own, own)
 	return other, stop
 }
 
@@ -142,7 +148,7 @@ func (f *flows) one(ctx context.Context) error {
 	id := fmt.Sprintf("wfr_bench%d", f.serial.Add(1))
 	done := make(chan struct{})
 	f.over.Store(id, done)
-	if err := f.app.Trigger(ctx, f.url, id, "1", f.own); err != nil {
+	if _, err := f.client.Trigger(ctx, []byte("1"), workflow.RunOptions{URL: f.url, RunID: id, Settings: f.own}); err != nil {
 		return err
 	}
 	select {

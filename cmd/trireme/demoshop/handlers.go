@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // maxBody bounds what the shop reads of a request, in bytes.
@@ -50,7 +50,7 @@ func receive(handle func(ctx context.Context, o order, first bool) (status int, 
 }
 
 // failure is the answer to an attempt that fails, as frameworks show it.
-func failure(status int, e *endpoint.Error) (int, any) {
+func failure(status int, e *workflow.Error) (int, any) {
 	return status, map[string]string{"error": e.Name, "message": e.Message, "stack": e.Stack}
 }
 
@@ -58,9 +58,9 @@ func failure(status int, e *endpoint.Error) (int, any) {
 func takeStock(_ context.Context, o order, first bool) (int, any) {
 	switch {
 	case lacksStock(o.Number):
-		return failure(http.StatusInternalServerError, endpoint.NewError("OutOfStockError", "the last oar was sold yesterday"))
+		return failure(http.StatusInternalServerError, workflow.NewError("OutOfStockError", "the last oar was sold yesterday"))
 	case isLate(o.Number) && first:
-		return failure(http.StatusServiceUnavailable, endpoint.NewError("DatabaseError", "too many connections, try again"))
+		return failure(http.StatusServiceUnavailable, workflow.NewError("DatabaseError", "too many connections, try again"))
 	}
 	return http.StatusOK, map[string]any{"reserved": true, "order": o.Number}
 }
@@ -69,9 +69,9 @@ func takeStock(_ context.Context, o order, first bool) (int, any) {
 func sendMail(_ context.Context, o order, first bool) (int, any) {
 	switch {
 	case hasNoMailbox(o.Number):
-		return failure(http.StatusUnprocessableEntity, endpoint.NewError("UnknownMailbox", "there is no mailbox of this name"))
+		return failure(http.StatusUnprocessableEntity, workflow.NewError("UnknownMailbox", "there is no mailbox of this name"))
 	case hasFullMailbox(o.Number) && first:
-		return failure(http.StatusTooManyRequests, endpoint.NewError("MailboxFull", "this mailbox takes no mail now"))
+		return failure(http.StatusTooManyRequests, workflow.NewError("MailboxFull", "this mailbox takes no mail now"))
 	}
 	return http.StatusOK, map[string]any{"sent": true}
 }

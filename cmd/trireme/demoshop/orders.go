@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // The names of what the shop uses.
@@ -72,13 +74,6 @@ func (s *Shop) takeOrder(ctx context.Context) error {
 		maps.Copy(h, more)
 		return h
 	}
-	run := map[string]string{"retries": "2", "retry-delay": "1500", "flow-control-key": runsKey, "flow-control-value": "parallelism=4"}
-	started := map[string]string{}
-	for name, value := range run {
-		started["upstash-"+name] = value
-	}
-	checkout := maps.Clone(started)
-	checkout["upstash-label"] = id + ",checkout," + label
 	_, err = s.post(ctx, "/v2/publish/"+s.url+"/orders", with("order", map[string]string{
 		"Svc-Retries": "2", "Svc-Retry-Delay": "2000", "Svc-Callback": s.url + "/callbacks/delivered", "Svc-Failure-Callback": s.url + "/callbacks/failed",
 		"Svc-Flow-Control-Key": ordersKey, "Svc-Flow-Control-Value": "rate=5, period=1s, parallelism=2",
@@ -89,11 +84,19 @@ func (s *Shop) takeOrder(ctx context.Context) error {
 	if _, err = s.post(ctx, "/v2/enqueue/"+mailQueue+"/"+s.url+"/mail", with("email", map[string]string{"Svc-Retries": "1", "Svc-Retry-Delay": "3000"}), string(body)); err != nil {
 		return err
 	}
-	if err = s.app.Trigger(ctx, s.url+"/workflows/checkout", "checkout-"+strconv.Itoa(n), string(body), checkout); err != nil || n%2 == 1 {
+	if err = s.startRun(ctx, "checkout", n, id, body); err != nil || n%2 == 1 {
 		return err
 	}
-	started["upstash-label"] = id + ",onboarding," + label
-	return s.app.Trigger(ctx, s.url+"/workflows/onboarding", "onboarding-"+strconv.Itoa(n), string(body), started)
+	return s.startRun(ctx, "onboarding", n, id, body)
+}
+
+// startRun starts a run of a workflow for an order.
+func (s *Shop) startRun(ctx context.Context, name string, number int, id string, body []byte) error {
+	_, err := s.runs.Trigger(ctx, body, workflow.RunOptions{
+		URL: s.url + "/workflows/" + name, RunID: name + "-" + strconv.Itoa(number), Labels: []string{id, name, label}, Retries: 2, RetryDelay: "1500",
+		FlowControl: &workflow.FlowControl{Key: runsKey, Parallelism: 4},
+	})
+	return err
 }
 
 // nextOrder counts orders in the node, so that their numbers go on after a restart, and stores one.

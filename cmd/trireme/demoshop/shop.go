@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // Options configures a shop.
@@ -32,7 +32,8 @@ type Shop struct {
 	server  *http.Server
 	serving sync.WaitGroup
 	client  *http.Client
-	app     *endpoint.Endpoint // the workflows
+	app     http.Handler     // the workflows
+	runs    *workflow.Client // starts them
 
 	mu      sync.Mutex
 	parcels map[string]int // events of parcels that are being packed: how often each was notified in vain
@@ -49,7 +50,8 @@ func Open(o Options) (*Shop, error) {
 		return nil, fmt.Errorf("open the demo shop: %w", err)
 	}
 	s := &Shop{Options: o, url: "http://" + listener.Addr().String(), client: &http.Client{Timeout: requestTimeout}, parcels: map[string]int{}}
-	s.app = endpoint.New(endpoint.Options{Node: func() string { return o.Node }, Token: o.Token, Client: s.client, Workflows: s.workflows()})
+	at := workflow.Options{URL: o.Node, Token: o.Token, Unsigned: true, HTTPClient: s.client}
+	s.app, s.runs = workflow.Handler(at, s.workflows()...), workflow.NewClient(at)
 	s.server = &http.Server{Handler: s.handler(), ReadHeaderTimeout: requestTimeout}
 	s.serving.Go(func() {
 		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -2,11 +2,11 @@ package demoshop
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"strconv"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // failsToPay says in which orders the bank refuses the card once, lacksConsent which customers can't be welcomed.
@@ -16,22 +16,24 @@ func lacksConsent(n int) bool { return n%6 == 0 }
 // packedEvent names the event that ends the wait of a checkout.
 func packedEvent(o order) string { return "packed-" + strconv.Itoa(o.Number) }
 
-// workflows returns the workflows by name.
-func (s *Shop) workflows() map[string]endpoint.Workflow {
-	return map[string]endpoint.Workflow{"checkout": s.checkout, "invoice": s.invoice, "onboarding": s.onboarding}
+// workflows returns the workflows.
+func (s *Shop) workflows() []workflow.Definition {
+	invoice := workflow.New("invoice", s.invoice)
+	checkout := workflow.New("checkout", func(c *workflow.Context, o order) (map[string]any, error) { return s.checkout(c, o, invoice) })
+	return []workflow.Definition{checkout, invoice, workflow.New("onboarding", s.onboarding)}
 }
 
-// orderOf reads the payload of a run.
-func orderOf(c *endpoint.Context) (o order) {
-	if err := json.Unmarshal(c.Payload, &o); err != nil {
-		panic(endpoint.NewError("SyntaxError", err.Error()))
-	}
-	return o
+// lasting is a step that takes some time and then has a result.
+func lasting[T any](c *workflow.Context, name string, d time.Duration, result T) T {
+	return workflow.Run(c, name, func(ctx context.Context) (T, error) {
+		spend(ctx, d)
+		return result, ctx.Err()
+	})
 }
 
-// lasting returns a step that takes some time and then has a result.
-func lasting(c *endpoint.Context, name string, d time.Duration, result any) endpoint.Lazy {
-	return endpoint.Run(name, func() any { spend(c.Request.Context(), d); return result })
+// atOnce is such a step, in parallel with others.
+func atOnce[T any](c *workflow.Context, name string, d time.Duration, result T) {
+	workflow.Go(c, func(c *workflow.Context) (T, error) { return lasting(c, name, d, result), nil })
 }
 
 // spend takes some time, or returns when ctx ends.
@@ -43,57 +45,58 @@ func spend(ctx context.Context, d time.Duration) {
 }
 
 // checkout has a step of every kind: parallel ones, a call, a sleep, a wait and an invoked run.
-func (s *Shop) checkout(c *endpoint.Context) any {
-	o := orderOf(c)
-	text := string(c.Payload)
-	c.Do(lasting(c, "read the cart", 40*time.Millisecond, o))
-	c.Parallel(
-		lasting(c, "reserve the goods", 150*time.Millisecond, map[string]int{"reserved": 1}),
-		lasting(c, "check the address", 90*time.Millisecond, map[string]bool{"known": true}),
-		endpoint.Run("charge the card", func() any { return s.charge(c, o) }),
-	)
-	c.Do(endpoint.Call("order the parcel", "POST", s.url+"/parcels", text, 2))
-	c.Do(endpoint.Sleep("time for second thoughts", 3*time.Second))
-	out := c.Do(endpoint.Wait("until it is packed", packedEvent(o), 2*time.Minute))
-	packed, err := endpoint.ReadWait(out)
-	if err != nil {
-		panic(err)
+func (s *Shop) checkout(c *workflow.Context, o order, invoice *workflow.Workflow[order, map[string]int]) (map[string]any, error) {
+	lasting(c, "read the cart", 40*time.Millisecond, o)
+	atOnce(c, "reserve the goods", 150*time.Millisecond, map[string]int{"reserved": 1})
+	atOnce(c, "check the address", 90*time.Millisecond, map[string]bool{"known": true})
+	card := workflow.Go(c, func(c *workflow.Context) (map[string]int, error) {
+		return workflow.Run(c, "charge the card", func(ctx context.Context) (map[string]int, error) { return s.charge(ctx, c.Retried, o) }), nil
+	})
+	if _, err := card.Await(); err != nil {
+		return nil, err
 	}
-	settings := map[string]string{
-		"upstash-label": "order-" + strconv.Itoa(o.Number) + ",invoice," + label, "upstash-flow-control-key": runsKey, "upstash-flow-control-value": "parallelism=4",
+	parcel := workflow.Request{URL: s.url + "/parcels", JSON: o, Retries: 2, RetryDelay: "50"}
+	if _, err := workflow.Call(c, "order the parcel", parcel); err != nil {
+		return nil, err
 	}
-	c.Do(endpoint.Invoke("write the invoice", s.url+"/workflows/invoice", "invoice-"+strconv.Itoa(o.Number), text, settings))
-	return map[string]any{"order": o.Number, "packed": !packed.Timeout}
+	workflow.Sleep(c, "time for second thoughts", 3*time.Second)
+	_, err := workflow.Wait[[]byte](c, "until it is packed", packedEvent(o), 2*time.Minute)
+	if err != nil && !errors.Is(err, workflow.ErrTimeout) {
+		return nil, err
+	}
+	number := strconv.Itoa(o.Number)
+	_, failed := workflow.Invoke(c, "write the invoice", invoice, o, &workflow.RunOptions{
+		RunID: "invoice-" + number, Labels: []string{"order-" + number, "invoice", label}, FlowControl: &workflow.FlowControl{Key: runsKey, Parallelism: 4},
+	})
+	return map[string]any{"order": o.Number, "packed": err == nil}, failed
 }
 
 // charge takes as long as the slowest bank of a customer.
-func (s *Shop) charge(c *endpoint.Context, o order) any {
-	spend(c.Request.Context(), time.Duration(400+o.Number*97%900)*time.Millisecond)
-	if retried := c.Request.Header.Get("Upstash-Retried"); failsToPay(o.Number) && (retried == "" || retried == "0") {
-		panic(endpoint.NewError("CardDeclined", "the bank of "+o.Customer+" asks to try again"))
+func (s *Shop) charge(ctx context.Context, retried int, o order) (map[string]int, error) {
+	spend(ctx, time.Duration(400+o.Number*97%900)*time.Millisecond)
+	if failsToPay(o.Number) && retried == 0 {
+		return nil, workflow.NewError("CardDeclined", "the bank of "+o.Customer+" asks to try again")
 	}
-	return map[string]any{"charged": o.Cents}
+	return map[string]int{"charged": o.Cents}, nil
 }
 
-func (s *Shop) invoice(c *endpoint.Context) any {
-	o := orderOf(c)
-	c.Do(lasting(c, "add the taxes", 60*time.Millisecond, o.Cents*119/100))
-	c.Do(lasting(c, "print it", 200*time.Millisecond, "invoice-"+strconv.Itoa(o.Number)+".pdf"))
-	return map[string]int{"invoice": o.Number}
+func (s *Shop) invoice(c *workflow.Context, o order) (map[string]int, error) {
+	lasting(c, "add the taxes", 60*time.Millisecond, o.Cents*119/100)
+	lasting(c, "print it", 200*time.Millisecond, "invoice-"+strconv.Itoa(o.Number)+".pdf")
+	return map[string]int{"invoice": o.Number}, nil
 }
 
 // onboarding fails for some customers with each attempt.
-func (s *Shop) onboarding(c *endpoint.Context) any {
-	o := orderOf(c)
-	c.Do(lasting(c, "create the account", 80*time.Millisecond, map[string]string{"customer": o.Customer}))
-	c.Do(endpoint.Sleep("let them look around", 2*time.Second))
-	c.Do(endpoint.Run("send the welcome", func() any { return welcome(o) }))
-	return map[string]string{"welcomed": o.Customer}
+func (s *Shop) onboarding(c *workflow.Context, o order) (map[string]string, error) {
+	lasting(c, "create the account", 80*time.Millisecond, map[string]string{"customer": o.Customer})
+	workflow.Sleep(c, "let them look around", 2*time.Second)
+	workflow.Run(c, "send the welcome", func(context.Context) (map[string]bool, error) { return welcome(o) })
+	return map[string]string{"welcomed": o.Customer}, nil
 }
 
-func welcome(o order) any {
+func welcome(o order) (map[string]bool, error) {
 	if lacksConsent(o.Number) {
-		panic(endpoint.NewError("TypeError", "the profile of "+o.Customer+" has no field consent"))
+		return nil, workflow.NewError("TypeError", "the profile of "+o.Customer+" has no field consent")
 	}
-	return map[string]bool{"sent": true}
+	return map[string]bool{"sent": true}, nil
 }

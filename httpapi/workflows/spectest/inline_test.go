@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
-	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // TestInline runs workflows whose runs ask for several steps in one delivery, and those that do not, and counts their deliveries.
@@ -23,43 +23,45 @@ func TestInline(t *testing.T) {
 		w.ran[name]++
 		return w.ran[name]
 	}
-	three := func(c *endpoint.Context) any {
-		out := ""
+	step := func(c *workflow.Context, name string, fn func() (string, error)) string {
+		return workflow.Run(c, name, func(context.Context) (string, error) { return fn() })
+	}
+	letter := func(c *workflow.Context, name string) *workflow.Future[string] {
+		return workflow.Go(c, func(c *workflow.Context) (string, error) {
+			return step(c, name, func() (string, error) { return name, nil }), nil
+		})
+	}
+	three := func(c *workflow.Context, _ []byte) (out string, err error) {
 		for i := range 3 {
-			out += c.Do(endpoint.Run(fmt.Sprintf("s%d", i), func() any { return i }))
+			out += step(c, fmt.Sprintf("s%d", i), func() (string, error) { return fmt.Sprint(i), nil })
 		}
-		return out
+		return out, nil
 	}
-	w.flows.Workflows["three"] = three
-	mixed := func(c *endpoint.Context) any {
-		out := c.Do(endpoint.Run("a", func() any { return count(c.RunID + "a") }))
-		out += c.Do(endpoint.Run("b", func() any {
+	mixed := func(c *workflow.Context, _ []byte) (string, error) {
+		out := step(c, "a", func() (string, error) { return fmt.Sprint(count(c.RunID + "a")), nil })
+		out += step(c, "b", func() (string, error) {
 			if count(c.RunID+"b") == 1 {
-				panic(endpoint.NewError("Flaky", "the first time"))
+				return "", workflow.NewError("Flaky", "the first time")
 			}
-			return "b"
-		}))
-		c.Do(endpoint.Sleep("nap", time.Second))
-		for _, s := range c.Parallel(endpoint.Run("c", func() any { return "c" }), endpoint.Run("d", func() any { return "d" })) {
-			out += s
-		}
-		out += c.Do(endpoint.Run("e", func() any { return count(c.RunID + "e") }))
-		return out
+			return "b", nil
+		})
+		workflow.Sleep(c, "nap", time.Second)
+		both, err := workflow.All(letter(c, "c"), letter(c, "d"))
+		return out + strings.Join(both, "") + step(c, "e", func() (string, error) { return fmt.Sprint(count(c.RunID + "e")), nil }), err
 	}
-	w.flows.Workflows["mixed"] = mixed
-	w.flows.Workflows["ahead"] = func(c *endpoint.Context) any {
-		c.Ahead = 5
-		return mixed(c)
+	ahead := func(c *workflow.Context, payload []byte) (string, error) {
+		c.SetAhead(5)
+		return mixed(c, payload)
 	}
-	w.flows.Workflows["many"] = func(c *endpoint.Context) any { // more than one request takes, and more bytes than they have together
-		c.Ahead = 1000
-		n := 0
+	many := func(c *workflow.Context, _ []byte) (n int, err error) { // more than one request takes, and more bytes than they have together
+		c.SetAhead(1000)
 		for i := range 250 {
-			n += len(c.Do(endpoint.Run("s", func() any { return strings.Repeat("x", i*20) }))) - 2 // without its quotes
+			n += len(step(c, "s", func() (string, error) { return strings.Repeat("x", i*20), nil }))
 		}
-		return n
+		return n, nil
 	}
-	w.flows.Workflows["none"] = func(*endpoint.Context) any { return nil }
+	none := func(*workflow.Context, []byte) (workflow.None, error) { return workflow.None{}, nil }
+	w.flows = workflow.Handler(w.options(), workflow.New("three", three), workflow.New("mixed", mixed), workflow.New("ahead", ahead), workflow.New("many", many), workflow.New("none", none))
 	for _, c := range []struct {
 		flow, inline string
 		deliveries   int
@@ -72,8 +74,8 @@ func TestInline(t *testing.T) {
 		{"many", "true", 1, "622500", 250},
 		// a and b, where b fails, b again up to the sleep, the block's plan, two branches, their results, of which the first may not be needed, and
 		// the last step with the end.
-		{"mixed", "true", 7, `"1\"b\"\"c\"\"d\"1"`, 6},
-		{"ahead", "true", 7, `"1\"b\"\"c\"\"d\"1"`, 6},
+		{"mixed", "true", 7, `"1bcd1"`, 6},
+		{"ahead", "true", 7, `"1bcd1"`, 6},
 	} {
 		id := w.start("flows/"+c.flow, "p", map[string]string{"svc-inline": c.inline, "upstash-retries": "1"})
 		w.until(c.flow, func() bool { return w.log(id).at("workflowState").String() != "RUN_STARTED" })
@@ -94,8 +96,8 @@ func TestInline(t *testing.T) {
 		w.ask(400, "POST", path, nil, bad)
 	}
 	w.ask(412, "POST", path, nil, fmt.Sprintf(`{"attempt":%q,"steps":[{}]}`, attempt))
-	step := fmt.Sprintf(`{"attempt":%q,"steps":[%s],"end":{"result":"over"}}`, attempt, run(1)) // the attempt may be over by now
-	first := w.ask(200, "POST", path, nil, step)
+	recorded := fmt.Sprintf(`{"attempt":%q,"steps":[%s],"end":{"result":"over"}}`, attempt, run(1)) // the attempt may be over by now
+	first := w.ask(200, "POST", path, nil, recorded)
 	w.true(first.at("inline").v == first.at("ended").v || first.at("ended").v == nil, "%v", first)
 	w.startAs("bad-"+id, "m/ok", "p", nil)
 	w.ask(400, "POST", "/v2/trigger/"+w.url("m/ok"), map[string]string{"Svc-Inline": "perhaps"}, "p")
@@ -126,30 +128,30 @@ func (s *heldSteps) RoundTrip(r *http.Request) (p *http.Response, err error) {
 func TestAhead(t *testing.T) {
 	w := startWorld(t)
 	h := &heldSteps{release: make(chan struct{})}
-	flow := func(c *endpoint.Context) any {
-		c.Ahead = 2
+	const most = 2
+	flow := workflow.New("flow", func(c *workflow.Context, _ []byte) (string, error) {
+		c.SetAhead(most)
 		for i := range 6 {
-			c.Do(endpoint.Run(fmt.Sprint("s", i), func() any {
+			workflow.Run(c, fmt.Sprint("s", i), func(context.Context) (int, error) {
 				switch {
-				case i <= c.Ahead && h.told.Load():
+				case i <= most && h.told.Load():
 					t.Error("the first result was recorded before a step that may be ahead of it")
-				case i == c.Ahead:
+				case i == most:
 					close(h.release)
-				case i > c.Ahead && !h.told.Load():
+				case i > most && !h.told.Load():
 					t.Errorf("step %d is too far ahead", i)
 				}
-				return i
-			}))
+				return i, nil
+			})
 		}
-		return "over"
-	}
-	e := endpoint.New(endpoint.Options{
-		Node: w.node, Token: httpapitest.MessagesToken, Client: &http.Client{Transport: h}, Workflows: map[string]endpoint.Workflow{"flow": flow},
+		return "over", nil
 	})
-	app := httptest.NewServer(e)
+	o := w.options()
+	o.HTTPClient = &http.Client{Transport: h}
+	app := httptest.NewServer(workflow.Handler(o, flow))
 	defer app.Close()
 	id := w.id()
-	headers := endpoint.TriggerHeaders(app.URL+"/flow", id)
+	headers := triggerHeaders(app.URL+"/flow", id)
 	headers["svc-inline"] = "true"
 	w.batch(200, app.URL+"/flow", headers, "p")
 	w.is("result", w.state(id, "RUN_SUCCESS").at("workflowRunResponse"), `"over"`)

@@ -111,7 +111,7 @@ var logs = []claim{
 		w.true(l.at("workflowRunCompletedAt").int() >= l.at("workflowRunCreatedAt").int(), "%v", l)
 		invoke := l.at("steps", 1, "steps", 0)
 		child := w.log(invoke.at("invokedWorkflowRunId").String())
-		w.is("the child's result", child.at("workflowRunResponse"), `"1"`)
+		w.is("the child's result", child.at("workflowRunResponse"), `1`)
 		w.is("invoker", child.at("invoker", "workflowRunId"), id)
 		w.is("invoker", child.at("invoker", "workflowUrl"), w.url("flows/parent"))
 		w.is("invoker", child.at("invoker", "workflowRunCreatedAt"), l.at("workflowRunCreatedAt").String())

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/trireme-dev/trireme/clients/endpoint"
 )
 
 // once are the rows of the protocol's section 16, and how deliveries carry the log.
@@ -194,7 +192,7 @@ var once = []claim{
 		refusal := w.ask(400, "POST", "/v2/trigger/"+w.url("m/ok"), same, "")
 		w.true(strings.Contains(refusal.at("error").String(), taken), "%v", refusal)
 		sdk := func(version string) map[string]string {
-			h := endpoint.TriggerHeaders(w.url("m/ok"), id)
+			h := triggerHeaders(w.url("m/ok"), id)
 			h["upstash-telemetry-sdk"] = "@upstash/workflow@v" + version
 			return h
 		}

@@ -2,7 +2,9 @@ package spectest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -14,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // world is three nodes that deliver, and an app. Its endpoints below /m/ only keep their requests, and answer as their
@@ -28,7 +30,7 @@ type world struct {
 type office struct {
 	nodes []string
 	app   *httptest.Server
-	flows *endpoint.Endpoint
+	flows http.Handler
 
 	mu       sync.Mutex
 	got      map[string][]*delivery // by run
@@ -57,6 +59,19 @@ type element struct {
 	CallType  string `json:"callType"`
 }
 
+// options are those of an endpoint that talks to any node.
+func (o *office) options() workflow.Options {
+	return workflow.Options{Node: o.node, Token: httpapitest.MessagesToken, Unsigned: true}
+}
+
+// failed is the failure function of the workflows.
+func (o *office) failed(_ context.Context, f *workflow.Failure[[]byte]) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failures[f.RunID]++
+	return "", nil
+}
+
 func startWorld(t *testing.T) *world {
 	o := &office{got: map[string][]*delivery{}, calls: map[string][]*delivery{}, ran: map[string]int{}, broken: map[string]bool{}, failures: map[string]int{}, held: map[string]chan struct{}{}, over: make(chan struct{})}
 	description, err := httpapitest.ReadDescription("../../messages/openapi.yaml")
@@ -67,11 +82,7 @@ func startWorld(t *testing.T) *world {
 	for _, addr := range nodes.Addrs {
 		o.nodes = append(o.nodes, httpapitest.Watch(t, description, addr))
 	}
-	o.flows = endpoint.New(endpoint.Options{Node: o.node, Token: httpapitest.MessagesToken, Workflows: o.workflows(), Failed: func(f endpoint.Failure) {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.failures[f.RunID]++
-	}})
+	o.flows = workflow.Handler(o.options(), o.workflows()...)
 	o.app = httptest.NewServer(o)
 	t.Cleanup(o.app.Close)
 	t.Cleanup(func() { close(o.over) })
@@ -307,7 +318,7 @@ func (w *world) start(path, payload string, own map[string]string) string {
 
 func (w *world) startAs(id, path, payload string, own map[string]string) value {
 	w.Helper()
-	h := endpoint.TriggerHeaders(w.url(path), id)
+	h := triggerHeaders(w.url(path), id)
 	h["upstash-retry-delay"] = "20"
 	for name, v := range own {
 		h[name] = v
@@ -435,35 +446,66 @@ func (o *office) breaks(name string, broken bool) {
 	o.broken[name] = broken
 }
 
+// step is a step that counts how often it has run.
+func (o *office) step(c *workflow.Context, name string) int {
+	return workflow.Run(c, name, func(context.Context) (int, error) { return o.did(c.RunID + "/" + name), nil })
+}
+
 // workflows returns the workflows below /flows/.
-func (o *office) workflows() map[string]endpoint.Workflow {
-	run := func(c *endpoint.Context, name string) endpoint.Lazy {
-		return endpoint.Run(name, func() any { return o.did(c.RunID + "/" + name) })
+func (o *office) workflows() []workflow.Definition {
+	call := func(c *workflow.Context, url string) (string, error) {
+		r, err := workflow.Call(c, "call", workflow.Request{URL: o.app.URL + url, Method: "PUT", Body: []byte("a body"), Retries: 1, RetryDelay: "50"})
+		if _, is := errors.AsType[*workflow.CallError](err); is {
+			err = nil
+		}
+		return fmt.Sprint(r.Status, " ", string(r.Body)), err
 	}
-	return map[string]endpoint.Workflow{
-		"three": func(c *endpoint.Context) any {
-			c.Do(run(c, "one"))
-			c.Do(run(c, "two"))
-			return c.Do(endpoint.Run("three", func() any {
+	child := workflow.New("child", func(c *workflow.Context, _ []byte) (int, error) { return o.step(c, "child"), nil })
+	all := []*workflow.Workflow[[]byte, string]{
+		workflow.New("three", func(c *workflow.Context, payload []byte) (string, error) {
+			o.step(c, "one")
+			o.step(c, "two")
+			return workflow.Run(c, "three", func(context.Context) (string, error) {
 				o.did(c.RunID + "/three")
 				o.mu.Lock()
 				defer o.mu.Unlock()
-				if o.broken[string(c.Payload)] {
-					panic(endpoint.ErrPermanent)
+				if o.broken[string(payload)] {
+					return "", workflow.NonRetryable(errors.New("not to be retried"))
 				}
-				return "whole"
-			}))
-		},
-		"parallel": func(c *endpoint.Context) any {
-			c.Parallel(run(c, "left"), endpoint.Call("call", "PUT", o.app.URL+"/out/again/"+c.RunID, "a body", 1), endpoint.Sleep("nap", time.Second))
-			return "joined"
-		},
-		"parent": func(c *endpoint.Context) any {
-			return c.Do(endpoint.Invoke("invoke", o.app.URL+"/flows/child", endpoint.ChildID(c, "x"), `{"n":1}`, nil))
-		},
-		"child": func(c *endpoint.Context) any { return c.Do(run(c, "child")) },
-		"call": func(c *endpoint.Context) any {
-			return c.Do(endpoint.Call("call", "PUT", o.app.URL+"/out/"+string(c.Payload), "a body", 1))
-		},
+				return "whole", nil
+			}), nil
+		}),
+		workflow.New("parallel", func(c *workflow.Context, _ []byte) (string, error) {
+			workflow.Go(c, func(c *workflow.Context) (int, error) { return o.step(c, "left"), nil })
+			called := workflow.Go(c, func(c *workflow.Context) (string, error) { return call(c, "/out/again/"+c.RunID) })
+			workflow.Go(c, func(c *workflow.Context) (int, error) { workflow.Sleep(c, "nap", time.Second); return 0, nil })
+			_, err := called.Await()
+			return "joined", err
+		}),
+		workflow.New("parent", func(c *workflow.Context, _ []byte) (string, error) {
+			n, err := workflow.Invoke(c, "invoke", child, []byte(`{"n":1}`), &workflow.RunOptions{URL: o.app.URL + "/flows/child"})
+			return fmt.Sprint(n), err
+		}),
+		workflow.New("call", func(c *workflow.Context, payload []byte) (string, error) { return call(c, "/out/"+string(payload)) }),
+	}
+	definitions := []workflow.Definition{child.OnFailure(o.failed)}
+	for _, w := range all {
+		definitions = append(definitions, w.OnFailure(o.failed))
+	}
+	return definitions
+}
+
+// triggerHeaders returns the headers of a message that starts a run.
+func triggerHeaders(url, id string) map[string]string {
+	const features = "LazyFetch,InitialBody,WF_DetectTrigger,WF_TriggerOnConfig"
+	return map[string]string{
+		"content-type": "application/json", "upstash-method": http.MethodPost, "upstash-workflow-init": "true", "upstash-workflow-runid": id,
+		"upstash-workflow-url": url, "upstash-workflow-sdk-version": "1", "upstash-feature-set": features,
+		"upstash-forward-upstash-workflow-sdk-version": "1", "upstash-failure-callback": url,
+		"upstash-failure-callback-forward-upstash-workflow-is-failure":       "true",
+		"upstash-failure-callback-forward-upstash-workflow-failure-callback": "true",
+		"upstash-failure-callback-workflow-runid":                            id, "upstash-failure-callback-workflow-url": url,
+		"upstash-failure-callback-workflow-init": "false", "upstash-failure-callback-workflow-calltype": "failureCall",
+		"upstash-failure-callback-feature-set": features,
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // What long-history does, and demands.
@@ -46,7 +46,7 @@ type historyRun struct {
 	messages int
 	sink     string
 	arrived  atomic.Int64
-	app      *endpoint.Endpoint
+	client   *workflow.Client
 	appURL   string
 
 	mu   sync.Mutex
@@ -110,24 +110,25 @@ func (r *historyRun) listen() (end func(), err error) {
 		return nil, err
 	}
 	turn := atomic.Uint64{}
-	r.app = endpoint.New(endpoint.Options{
+	o := workflow.Options{
 		Node: func() string { return "http://" + r.c.Nodes[turn.Add(1)%uint64(r.c.Size())].HTTP }, Token: testcluster.MessagesToken,
-		Client: &http.Client{Timeout: testcluster.RequestTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 256}},
-		Ended: func(run string) {
+		Unsigned: true, HTTPClient: &http.Client{Timeout: testcluster.RequestTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 256}},
+		OnEnd: func(run string) {
 			r.mu.Lock()
 			r.runs[run] = true
 			r.mu.Unlock()
 		},
-		Workflows: map[string]endpoint.Workflow{"short": func(c *endpoint.Context) any {
-			return c.Do(endpoint.Run("step", func() any { return "done" }))
-		}},
+	}
+	short := workflow.New("short", func(c *workflow.Context, _ []byte) (string, error) {
+		return workflow.Run(c, "step", func(context.Context) (string, error) { return "done", nil }), nil
 	})
+	r.client = workflow.NewClient(o)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/sink/", func(_ http.ResponseWriter, q *http.Request) {
 		_, _ = io.Copy(io.Discard, q.Body) // a body cut short is delivered again
 		r.arrived.Add(1)
 	})
-	mux.Handle("/flows/", r.app)
+	mux.Handle("/flows/", workflow.Handler(o, short))
 	server := &http.Server{Handler: mux}
 	over := make(chan struct{})
 	go func() {

@@ -1,28 +1,33 @@
 package runs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // App serves the workflows of a run on loopback, and third parties for their calls.
 type App struct {
-	*endpoint.Endpoint
 	// Base is its address.
 	Base    string
 	cluster *testcluster.Cluster
+	// http sends what goes to nodes: the submissions of workflows, and what a test asks.
+	http    *http.Client
+	flows   http.Handler
+	client  *workflow.Client
 	server  *http.Server
 	served  chan error
 	turn    atomic.Uint64
@@ -45,18 +50,16 @@ type stepKey struct {
 type attemptKey struct{ message, retried string }
 
 // NewApp starts an app whose workflows talk to the nodes in turn.
-func NewApp(c *testcluster.Cluster, workflows func(*App) map[string]endpoint.Workflow) (*App, error) {
+func NewApp(c *testcluster.Cluster, workflows func(*App) []workflow.Definition) (*App, error) {
 	a := &App{cluster: c, served: make(chan error, 1), outs: map[stepKey]string{}, effects: map[stepKey]int{}, arrivals: map[attemptKey]int{}}
-	a.Endpoint = endpoint.New(endpoint.Options{
-		Node: a.node, Token: testcluster.MessagesToken, Seen: a.seen,
-		Client: &http.Client{Timeout: testcluster.RequestTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 256}},
-	})
-	a.Workflows = workflows(a)
+	a.http = &http.Client{Timeout: testcluster.RequestTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	l, err := net.Listen("tcp", net.JoinHostPort(c.Host, "0"))
 	if err != nil {
 		return nil, err
 	}
 	a.Base = "http://" + l.Addr().String()
+	o := workflow.Options{Node: a.node, Token: testcluster.MessagesToken, Unsigned: true, HTTPClient: a.http, OnResult: a.seen}
+	a.flows, a.client = workflow.Handler(o, workflows(a)...), workflow.NewClient(o)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/out/", a.thirdParty)
 	mux.HandleFunc("/flows/", a.deliver)
@@ -69,7 +72,7 @@ func NewApp(c *testcluster.Cluster, workflows func(*App) map[string]endpoint.Wor
 func (a *App) Close() error {
 	err := a.server.Close()
 	<-a.served
-	a.Client.CloseIdleConnections()
+	a.http.CloseIdleConnections()
 	return err
 }
 
@@ -101,13 +104,13 @@ func (a *App) deliver(w http.ResponseWriter, r *http.Request) {
 	a.mu.Unlock()
 	if a.unlucky() {
 		if rand.IntN(2) == 0 {
-			a.ServeHTTP(discard{http.Header{}}, r)
+			a.flows.ServeHTTP(discard{http.Header{}}, r)
 		}
 		w.Header().Set("Upstash-Workflow-Sdk-Version", "1")
 		http.Error(w, "bad luck", http.StatusInternalServerError)
 		return
 	}
-	a.ServeHTTP(w, r)
+	a.flows.ServeHTTP(w, r)
 }
 
 // discard is an answer that is not delivered.
@@ -144,14 +147,19 @@ func (a *App) seen(run string, step int, out string) {
 }
 
 // Effect is a step with an effect: its value is another one each time that it runs.
-func (a *App) Effect(c *endpoint.Context, name string) endpoint.Lazy {
-	return endpoint.Run(name, func() any {
+func (a *App) Effect(c *workflow.Context, name string) string {
+	return workflow.Run(c, name, func(context.Context) (string, error) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		key := stepKey{c.RunID, name}
 		a.effects[key]++
-		return fmt.Sprintf("%s %d", name, a.effects[key])
+		return fmt.Sprintf("%s %d", name, a.effects[key]), nil
 	})
+}
+
+// Beside is such a step in parallel with others.
+func (a *App) Beside(c *workflow.Context, name string) *workflow.Future[string] {
+	return workflow.Go(c, func(c *workflow.Context) (string, error) { return a.Effect(c, name), nil })
 }
 
 // Effects returns the number of times that the function of a step has run.
@@ -185,8 +193,14 @@ func (a *App) Problems() error {
 	return errors.Join(all...)
 }
 
-// settings let failed calls of a run be repeated soon and often.
-var settings = map[string]string{"upstash-retries": "40", "upstash-retry-delay": "100", "upstash-failure-callback-retries": "40"}
+// settings let failed calls of a run be repeated soon and often. own are its further settings, as headers without or with a prefix.
+func settings(own map[string]string) workflow.RunOptions {
+	o := workflow.RunOptions{Retries: 40, RetryDelay: "100", Settings: map[string]string{"failure-callback-retries": "40"}}
+	for name, value := range own { // unordered: headers are
+		o.Settings[strings.TrimPrefix(strings.TrimPrefix(name, "upstash-"), "svc-")] = value
+	}
+	return o
+}
 
 // requestTimeout bounds the tries of a request: a majority always lives, or comes back.
 const requestTimeout = 60 * time.Second
@@ -194,12 +208,33 @@ const requestTimeout = 60 * time.Second
 // Start starts a run, through another node if one doesn't answer. The id makes it one run while it lives, and the deduplication id when it
 // is over before its trigger is sent again.
 func (a *App) Start(ctx context.Context, name, id, payload string, own map[string]string) error {
-	headers := maps.Clone(settings)
-	headers["upstash-deduplication-id"] = id
-	maps.Copy(headers, own)
+	o := settings(own)
+	o.URL, o.RunID, o.DeduplicationID = a.URL(name), id, id
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	return testcluster.Poll(ctx, 20*time.Millisecond, func() error { return a.Trigger(ctx, a.URL(name), id, payload, headers) })
+	return testcluster.Poll(ctx, 20*time.Millisecond, func() error {
+		_, err := a.client.Trigger(ctx, []byte(payload), o)
+		return err
+	})
+}
+
+// Ask sends a request to a node, once, and returns its answer.
+func (a *App) Ask(ctx context.Context, method, path string, headers map[string]string, body []byte) (status int, answer []byte, err error) {
+	r, err := http.NewRequestWithContext(ctx, method, a.node()+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	for name, value := range headers { // unordered: headers are
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Authorization", "Bearer "+testcluster.MessagesToken)
+	p, err := a.http.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer p.Body.Close()
+	answer, err = io.ReadAll(p.Body)
+	return p.StatusCode, answer, err
 }
 
 // Call asks any node until one answers below 500, and reads its JSON into v, unless that

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/jepsen/history"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 	"github.com/trireme-dev/trireme/jepsen/workload/deliveries"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // Commits is a run of transfers between accounts by the steps of workflows, of which every second records several steps by one delivery, and
@@ -75,28 +75,26 @@ func (c *committed) key(name string, more ...int) string {
 
 // workflow pays in one step, on condition that the account is as it was seen, and signs in another, in two of three runs before the first is
 // recorded.
-func (c *committed) workflow(a *App) map[string]endpoint.Workflow {
-	return map[string]endpoint.Workflow{"transfer": func(x *endpoint.Context) any {
-		var t transfer
-		if err := json.Unmarshal(x.Payload, &t); err != nil {
-			return err
-		}
-		x.Ahead = t.Number % 3
+func (c *committed) workflow(a *App) []workflow.Definition {
+	return []workflow.Definition{workflow.New("transfer", func(x *workflow.Context, t transfer) (string, error) {
+		x.SetAhead(t.Number % 3)
 		from, to := c.key("account", t.From), c.key("account", t.To)
-		x.Do(endpoint.Commit("pay", func() ([]endpoint.Command, any) {
+		workflow.Commit(x, "pay", func(ctx context.Context) (o workflow.Outcome[string], err error) {
 			a.ran(x.RunID, "pay")
-			seen, _ := c.get(x.Request.Context(), from) // a wrong condition is refused, and the step repeated
-			return []endpoint.Command{
+			o.Result, _ = c.get(ctx, from) // a wrong condition is refused, and the step repeated
+			o.Commands = []workflow.Command{
 				{"RPUSH", c.key("paid"), x.RunID + " 1"}, {"DECRBY", from, t.Amount}, {"INCRBY", to, t.Amount}, {"MSG.PUBLISH", c.sink.URL(c.key("told"), t.Number), x.RunID, "RETRIES", 40, "RETRY-DELAY", "100"},
-				{"IF", from, "EQ", c.less(seen, t.Amount)}, // last, so that there is something to take back
-			}, seen
-		}))
-		x.Do(endpoint.Commit("sign", func() ([]endpoint.Command, any) {
+				{"IF", from, "EQ", c.less(o.Result, t.Amount)}, // last, so that there is something to take back
+			}
+			return o, nil
+		})
+		workflow.Commit(x, "sign", func(context.Context) (o workflow.Outcome[*int], err error) {
 			a.ran(x.RunID, "sign")
-			return []endpoint.Command{{"RPUSH", c.key("paid"), x.RunID + " 2"}}, nil
-		}))
-		return "done"
-	}}
+			o.Commands = []workflow.Command{{"RPUSH", c.key("paid"), x.RunID + " 2"}}
+			return o, nil
+		})
+		return "done", nil
+	})}
 }
 
 func (c *committed) less(seen string, amount int) string {
@@ -154,7 +152,7 @@ func (c Commits) Run(ctx context.Context) (out CommitsResult, err error) {
 	}
 	defer w.sink.Close()
 	w.app.Fail(c.Failing)
-	w.app.Client.Transport = twice{w.app, w.app.Client.Transport}
+	w.app.http.Transport = twice{w.app, w.app.http.Transport}
 	for n := range accounts {
 		var ok string
 		if err := w.do(ctx, &ok, "SET", w.key("account", n), strconv.Itoa(deposit)); err != nil {

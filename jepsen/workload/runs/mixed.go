@@ -6,14 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 	"github.com/trireme-dev/trireme/jepsen/workload/deliveries"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // mixedSteps is the number of steps of the mixed workflow.
@@ -21,21 +21,35 @@ const mixedSteps = 10
 
 // mixed is a workflow of ten steps of mixed types. The notification of its wait is kept
 // for it from the start.
-func mixed(a *App) map[string]endpoint.Workflow {
-	child := func(c *endpoint.Context) any { return c.Do(a.Effect(c, "child")) }
-	parent := func(c *endpoint.Context) any {
-		var all []string
-		take := func(outs ...string) { all = append(all, outs...) }
-		take(c.Do(a.Effect(c, "first")))
-		take(c.Do(endpoint.Sleep("nap", time.Second)))
-		take(c.Parallel(a.Effect(c, "left"), endpoint.Call("call", http.MethodPost, a.Base+"/out/"+c.RunID, "x", 20), a.Effect(c, "right"), endpoint.Sleep("rest", time.Second))...)
-		take(c.Do(a.Effect(c, "middle")))
-		take(c.Do(endpoint.Wait("wait", "go", time.Hour)))
-		take(c.Do(endpoint.Invoke("invoke", a.URL("child"), endpoint.ChildID(c, "invoke"), "{}", settings)))
-		take(c.Do(a.Effect(c, "last")))
-		return all
-	}
-	return map[string]endpoint.Workflow{"mixed": parent, "child": child}
+func mixed(a *App) []workflow.Definition {
+	child := workflow.New("child", func(c *workflow.Context, _ []byte) (string, error) { return a.Effect(c, "child"), nil })
+	parent := workflow.New("mixed", func(c *workflow.Context, _ []byte) ([]string, error) {
+		var all []string // the results of steps, as the log has them
+		take := func(out string) { all = append(all, strconv.Quote(out)) }
+		take(a.Effect(c, "first"))
+		workflow.Sleep(c, "nap", time.Second)
+		take("")
+		left := a.Beside(c, "left")
+		called := workflow.Go(c, func(c *workflow.Context) (string, error) {
+			r, err := workflow.Call(c, "call", workflow.Request{URL: a.Base + "/out/" + c.RunID, Body: []byte("x"), Retries: 20, RetryDelay: "50"})
+			return string(r.Body), err
+		})
+		right := a.Beside(c, "right")
+		rested := workflow.Go(c, func(c *workflow.Context) (string, error) { workflow.Sleep(c, "rest", time.Second); return "", nil })
+		block, err := workflow.All(left, called, right, rested)
+		for _, out := range block {
+			take(out)
+		}
+		take(a.Effect(c, "middle"))
+		event, err2 := workflow.Wait[string](c, "wait", "go", time.Hour)
+		take(event)
+		o := settings(nil)
+		invoked, err3 := workflow.Invoke(c, "invoke", child, []byte("{}"), &o)
+		take(invoked)
+		take(a.Effect(c, "last"))
+		return all, errors.Join(err, err2, err3)
+	})
+	return []workflow.Definition{parent, child}
 }
 
 // Mixed is a run of many mixed workflows at once, while calls fail and leaders are killed. Every second one records several steps by one

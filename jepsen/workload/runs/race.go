@@ -3,15 +3,16 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 	"github.com/trireme-dev/trireme/jepsen/workload/deliveries"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // Race lets notifications, timeouts and cancellations meet at the deadlines of waits.
@@ -41,15 +42,15 @@ func (r RaceResult) String() string {
 const raceSpread = 60 * time.Millisecond
 
 // waiting is a workflow that waits and says what came of it.
-func waiting(timeout time.Duration) func(*App) map[string]endpoint.Workflow {
-	return func(*App) map[string]endpoint.Workflow {
-		return map[string]endpoint.Workflow{"waiting": func(c *endpoint.Context) any {
-			n, err := endpoint.ReadWait(c.Do(endpoint.Wait("wait", string(c.Payload), timeout)))
-			if err != nil {
-				panic(err)
+func waiting(timeout time.Duration) func(*App) []workflow.Definition {
+	return func(*App) []workflow.Definition {
+		return []workflow.Definition{workflow.New("waiting", func(c *workflow.Context, event []byte) (late bool, err error) {
+			_, err = workflow.Wait[[]byte](c, "wait", string(event), timeout)
+			if late = errors.Is(err, workflow.ErrTimeout); late {
+				err = nil
 			}
-			return n.Timeout
-		}}
+			return late, err
+		})}
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // Revive fails runs and resumes them.
@@ -40,22 +40,23 @@ func (r ReviveResult) String() string {
 }
 
 // workflows returns workflows that fail for good while broken is set.
-func (r Revive) workflows(broken *atomic.Bool) func(*App) map[string]endpoint.Workflow {
-	return func(a *App) map[string]endpoint.Workflow {
-		end := func(c *endpoint.Context) any {
-			return c.Do(endpoint.Run("end", func() any {
+func (r Revive) workflows(broken *atomic.Bool) func(*App) []workflow.Definition {
+	return func(a *App) []workflow.Definition {
+		end := func(c *workflow.Context, _ []byte) (string, error) {
+			return workflow.Run(c, "end", func(context.Context) (string, error) {
 				if broken.Load() {
-					panic(endpoint.ErrPermanent)
+					return "", workflow.NonRetryable(errors.New("broken"))
 				}
-				return "whole"
-			}))
+				return "whole", nil
+			}), nil
 		}
-		return map[string]endpoint.Workflow{"short": end, "long": func(c *endpoint.Context) any {
+		long := func(c *workflow.Context, payload []byte) (string, error) {
 			for i := range r.Steps {
-				c.Do(a.Effect(c, fmt.Sprint("step ", i)))
+				a.Effect(c, fmt.Sprint("step ", i))
 			}
-			return end(c)
-		}}
+			return end(c, payload)
+		}
+		return []workflow.Definition{workflow.New("short", end), workflow.New("long", long)}
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 	"github.com/trireme-dev/trireme/jepsen/workload/deliveries"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // States is runs that set their state together with commands and take updates, while calls fail, requests come twice and leaders are killed.
@@ -53,17 +53,17 @@ var amounts = []int{40, 200, 50}
 func (s *stating) run(n int) string { return fmt.Sprintf("wfr_%s_%d", s.Label, n) }
 
 // workflow opens an account by a step that is refused at first, takes two updates, waits in vain for a third, and says what is left.
-func (s *stating) workflow(a *App) map[string]endpoint.Workflow {
-	return map[string]endpoint.Workflow{"account": func(x *endpoint.Context) any {
-		x.Do(endpoint.Bring("open", func() endpoint.Outcome {
+func (s *stating) workflow(a *App) []workflow.Definition {
+	return []workflow.Definition{workflow.New("account", func(x *workflow.Context, _ []byte) (string, error) {
+		workflow.Commit(x, "open", func(context.Context) (o workflow.Outcome[*int], err error) {
 			a.ran(x.RunID, "open")
-			o := endpoint.Outcome{State: map[string]any{"left": 100}, Updates: map[string]string{"spend": "@.update.amount <= @.state.left"}}
+			o.State, o.Updates = map[string]any{"left": 100}, map[string]string{"spend": "@.update.amount <= @.state.left"}
 			if a.Effects(x.RunID, "open") == 1 {
 				o.State = map[string]any{"left": 1000} // with which the second update would be accepted
-				o.Commands = []endpoint.Command{{"IF", s.Label + ":nothing", "EXISTS"}}
+				o.Commands = []workflow.Command{{"IF", s.Label + ":nothing", "EXISTS"}}
 			}
-			return o
-		}))
+			return o, nil
+		})
 		left, waits := 100, []string{"first", "second", "third"}
 		var got []string
 		for i, name := range waits {
@@ -71,20 +71,16 @@ func (s *stating) workflow(a *App) map[string]endpoint.Workflow {
 			if i == len(waits)-1 {
 				timeout = time.Second
 			}
-			w, err := endpoint.ReadWait(x.Do(endpoint.Wait(name, "spend", timeout)))
-			if err != nil {
-				return err
-			}
-			var update struct{ Amount int }
-			if !w.Timeout && json.Unmarshal(w.Data, &update) != nil {
-				return fmt.Sprintf("the wait got %q", w.Data)
+			update, err := workflow.Wait[struct{ Amount int }](x, name, "spend", timeout)
+			if err != nil && !errors.Is(err, workflow.ErrTimeout) {
+				return "", err
 			}
 			left -= update.Amount
 			got = append(got, fmt.Sprint(update.Amount))
 		}
-		x.Do(endpoint.SetState("close", func() any { return map[string]any{"left": left} }))
-		return strings.Join(got, " ")
-	}}
+		workflow.SetState(x, "close", map[string]any{"left": left})
+		return strings.Join(got, " "), nil
+	})}
 }
 
 // Run performs the runs and looks at what has become of their updates and states.
@@ -95,7 +91,7 @@ func (s States) Run(ctx context.Context) (out StatesResult, err error) {
 	}
 	defer w.app.Close()
 	w.app.Fail(s.Failing)
-	w.app.Client.Transport = twice{w.app, w.app.Client.Transport}
+	w.app.http.Transport = twice{w.app, w.app.http.Transport}
 	killer := &deliveries.Killer{Cluster: s.Cluster, Down: s.Down}
 	began := time.Now()
 	err = whileKilling(ctx, killer, s.KillEvery, func(ctx context.Context) error { return all(ctx, s.Runs, w.one) })

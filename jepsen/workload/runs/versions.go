@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/trireme-dev/trireme/clients/endpoint"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 	"github.com/trireme-dev/trireme/jepsen/workload/deliveries"
+	"github.com/trireme-dev/trireme/workflow"
 )
 
 // Versions is runs that stay on their deployments, are moved by hand and by rule, and are forked, while calls fail and leaders are killed.
@@ -57,22 +57,17 @@ const (
 	versionWait  = 3
 )
 
-func (v *versioned) workflow(a *App) map[string]endpoint.Workflow {
-	return map[string]endpoint.Workflow{"versions": func(c *endpoint.Context) any {
-		var outs []string
-		take := func(l endpoint.Lazy) { outs = append(outs, c.Do(l)) }
-		take(a.Effect(c, "first"))
-		take(a.Effect(c, "second"))
-		c.Do(endpoint.Wait("wait", "go", time.Hour))
-		take(v.where(c, "third"))
-		take(v.where(c, "last"))
-		return outs
-	}}
+func (v *versioned) workflow(a *App) []workflow.Definition {
+	return []workflow.Definition{workflow.New("versions", func(c *workflow.Context, _ []byte) ([]string, error) {
+		outs := []string{a.Effect(c, "first"), a.Effect(c, "second")}
+		_, err := workflow.Wait[[]byte](c, "wait", "go", time.Hour)
+		return append(outs, v.where(c, "third"), v.where(c, "last")), err
+	})}
 }
 
 // where is a step whose result is the address by which the app was called for it.
-func (v *versioned) where(c *endpoint.Context, name string) endpoint.Lazy {
-	return endpoint.Run(name, func() any { return c.Request.Host })
+func (v *versioned) where(c *workflow.Context, name string) string {
+	return workflow.Run(c, name, func(context.Context) (string, error) { return c.Request.Host, nil })
 }
 
 func (v *versioned) name(deployment string) string { return v.Label + "-" + deployment }
