@@ -83,7 +83,8 @@ export class Client {
     this.#waiting[kind] = [];
     for (let from = 0; from < list.length; ) {
       let to = from;
-      for (let bytes = 0; to < list.length && to - from < ROWS && (to === from || bytes + (list[to]?.bytes ?? 0) <= BYTES); to++) bytes += list[to]?.bytes ?? 0;
+      for (let bytes = 0; to < list.length && to - from < ROWS && (to === from || bytes + (list[to]?.bytes ?? 0) <= BYTES); to++)
+        bytes += list[to]?.bytes ?? 0;
       void this.#send(list.slice(from, to));
       from = to;
     }
@@ -121,7 +122,8 @@ export class Client {
         if (response.status < 500) throw failure;
       } catch (error) {
         if (error instanceof WorkflowWorldError && (error.status ?? 500) < 500) throw error;
-        failure = error instanceof WorkflowWorldError ? error : new WorkflowWorldError(`${url}: ${reason(error)}`, { code: "TRANSPORT", url, cause: error });
+        failure =
+          error instanceof WorkflowWorldError ? error : new WorkflowWorldError(`${url}: ${reason(error)}`, { code: "TRANSPORT", url, cause: error });
       }
       if (Date.now() > end) throw failure;
       this.elsewhere();

@@ -82,7 +82,9 @@ const baseUrl = (given: TriremeWorldConfig, urls: string[]): string => {
   if (set) return set.replace(/\/+$/, "");
   const port = env("PORT");
   if (port && urls.every(isLoopback)) return `http://localhost:${port}`;
-  throw new Error(`@trireme/world: set WORKFLOW_TRIREME_BASE_URL, the URL at which nodes reach this application${port ? "" : " (or PORT, if both are on this machine)"}`);
+  throw new Error(
+    `@trireme/world: set WORKFLOW_TRIREME_BASE_URL, the URL at which nodes reach this application${port ? "" : " (or PORT, if both are on this machine)"}`,
+  );
 };
 
 /** Whether a URL is of this machine. */

@@ -40,7 +40,8 @@ export const stale = (): WorkflowWorldError =>
   new WorkflowWorldError("there is a newer event than the caller has seen", { status: 412 }, "PreconditionFailedError");
 
 /** The run will always fail in this way. */
-export const contract = (message: string, cause?: unknown): WorkflowWorldError => new WorkflowWorldError(message, { code: "WORLD_CONTRACT_ERROR", cause });
+export const contract = (message: string, cause?: unknown): WorkflowWorldError =>
+  new WorkflowWorldError(message, { code: "WORLD_CONTRACT_ERROR", cause });
 
 const named = <T extends object>(name: string, message: string, fields: T): Error & T => Object.assign(new Error(message), { name, ...fields });
 
@@ -49,10 +50,18 @@ export const runNotFound = (runId: string): Error => named("WorkflowRunNotFoundE
 export const hookNotFound = (token: string): Error => named("HookNotFoundError", `no hook ${token}`, { token });
 
 export const runNotSupported = (runSpecVersion: number, worldSpecVersion: number): Error =>
-  named("RunNotSupportedError", `the run needs version ${runSpecVersion} of a world, this one has ${worldSpecVersion}`, { runSpecVersion, worldSpecVersion });
+  named("RunNotSupportedError", `the run needs version ${runSpecVersion} of a world, this one has ${worldSpecVersion}`, {
+    runSpecVersion,
+    worldSpecVersion,
+  });
 
 /** The error of a refusal of a script: its kind, and what it adds. */
-export const refusal = (kind: string, detail: unknown, runId: string, event: { correlationId?: string; eventData?: Record<string, unknown> }): Error => {
+export const refusal = (
+  kind: string,
+  detail: unknown,
+  runId: string,
+  event: { correlationId?: string; eventData?: Record<string, unknown> },
+): Error => {
   switch (kind) {
     case "conflict":
       return conflict(`${detail}: ${runId} ${event.correlationId ?? ""}`.trimEnd());

@@ -98,7 +98,10 @@ export class Events {
     const [kind, n, time, ...rest] = (await this.#client.run(s, [runKey(prefix, runId)], all)) as Reply[];
     if (kind !== "ok" && kind !== "taken") throw refusal(String(kind), n, runId, event);
     const made = {
-      ...(params.resolveData === "none" ? eventOf(runId, 1, `0 ${head}`) : event), runId, eventId: eventId(runId, Number(time), Number(n)), createdAt: new Date(Number(time)),
+      ...(params.resolveData === "none" ? eventOf(runId, 1, `0 ${head}`) : event),
+      runId,
+      eventId: eventId(runId, Number(time), Number(n)),
+      createdAt: new Date(Number(time)),
       ...(params.occurredAt && { occurredAt: params.occurredAt }),
     };
     return { event: made as unknown as Event, rest, kind, n: Number(n) };
@@ -151,7 +154,12 @@ export class Events {
   // resumed reads a running run with its events.
   async #resumed(runId: string, d: Delivery | undefined): Promise<EventResult | undefined> {
     const { prefix } = this.#client.settings();
-    const [kind, hash, records, next] = (await this.#client.run(scripts.resumed, [runKey(prefix, runId)], [prefix, 1])) as [string, string[], string[], number];
+    const [kind, hash, records, next] = (await this.#client.run(scripts.resumed, [runKey(prefix, runId)], [prefix, 1])) as [
+      string,
+      string[],
+      string[],
+      number,
+    ];
     return kind === "ok" ? this.#loaded(runId, hash, records, next, d) : undefined;
   }
 
@@ -178,7 +186,16 @@ export class Events {
     const d = delivery();
     const message = d?.startedAt === undefined ? [] : await this.#stepMessage(runId, stepId, event, d.startedAt);
     try {
-      const { event: made, rest } = await this.#apply(scripts.stepCreated, runId, event, params, hardLimit(), stepId, event.specVersion ?? 0, ...message);
+      const { event: made, rest } = await this.#apply(
+        scripts.stepCreated,
+        runId,
+        event,
+        params,
+        hardLimit(),
+        stepId,
+        event.specVersion ?? 0,
+        ...message,
+      );
       if (message.length > 0) d?.steps.set(stepId, String(rest[1]));
       return { event: made, step: stepOf(runId, stepId, String(rest[0]), event.eventData ?? {}, {}) } as EventResult;
     } catch (error) {
@@ -268,13 +285,19 @@ const correlation = (event: EventRequest): string => {
 // hashOf are the fields of a run that its first event has.
 const hashOf = (event: EventRequest): Record<string, string> => {
   const { workflowName, deploymentId, executionContext } = (event.eventData ?? {}) as Record<string, unknown>;
-  return { n: String(workflowName), d: String(deploymentId), v: String(event.specVersion), x: executionContext === undefined ? "" : encode(executionContext) };
+  return {
+    n: String(workflowName),
+    d: String(deploymentId),
+    v: String(event.specVersion),
+    x: executionContext === undefined ? "" : encode(executionContext),
+  };
 };
 
 // creation are the arguments of scripts that make a run.
 const creation = (runId: string, event: EventRequest): (string | number)[] => {
   const time = timeOf(runId);
-  if (!runId.startsWith("wrun_") || Number.isNaN(time)) throw new WorkflowWorldError(`${JSON.stringify(runId)} is no id of a run: wrun_ and a ULID`, { status: 400 });
+  if (!runId.startsWith("wrun_") || Number.isNaN(time))
+    throw new WorkflowWorldError(`${JSON.stringify(runId)} is no id of a run: wrun_ and a ULID`, { status: 400 });
   const { n, d, v, x } = hashOf(event) as { n: string; d: string; v: string; x: string };
   return [n, d, v, x, time];
 };

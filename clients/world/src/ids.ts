@@ -9,7 +9,7 @@ const digits = (value: number, length: number): string => {
   return text;
 };
 
-const valueOf = (text: string): number => {
+const numberOf = (text: string): number => {
   let value = 0;
   for (const c of text) {
     const digit = DIGITS.indexOf(c.toUpperCase());
@@ -24,7 +24,7 @@ const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
 /** Milliseconds of the ULID behind the last underscore, or NaN. */
 export const timeOf = (id: string): number => {
   const ulid = id.slice(id.lastIndexOf("_") + 1);
-  return ULID.test(ulid) ? valueOf(ulid.slice(0, 10)) : Number.NaN;
+  return ULID.test(ulid) ? numberOf(ulid.slice(0, 10)) : Number.NaN;
 };
 
 export const ulid = (now: number): string => {
@@ -35,7 +35,10 @@ export const ulid = (now: number): string => {
 const NUMBER = 4;
 
 export const eventId = (runId: string, time: number, n: number): string =>
-  `evnt_${digits(time, 10)}${runId.slice(-16, -NUMBER).toUpperCase().padStart(16 - NUMBER, "0")}${digits(n, NUMBER)}`;
+  `evnt_${digits(time, 10)}${runId
+    .slice(-16, -NUMBER)
+    .toUpperCase()
+    .padStart(16 - NUMBER, "0")}${digits(n, NUMBER)}`;
 
 /** The number of an event, NaN if the text is no event's id. */
-export const eventNumber = (id: string): number => (/^evnt_[0-9A-Z]{26}$/.test(id) ? valueOf(id.slice(-NUMBER)) : Number.NaN);
+export const eventNumber = (id: string): number => (/^evnt_[0-9A-Z]{26}$/.test(id) ? numberOf(id.slice(-NUMBER)) : Number.NaN);

@@ -38,8 +38,16 @@ const BACKOFF = "min(900000, 5000*pow(1.3, retried))";
 
 const common = (settings: Settings, path: "flow" | "step", body: unknown, o: Options): string[] => {
   const args = [
-    `${settings.baseUrl()}/.well-known/workflow/v1/${path}`, encodeMessage(body),
-    "METHOD", "POST", "FORWARD-CONTENT-TYPE", "application/json", "RETRIES", RETRIES, "RETRY-DELAY", BACKOFF,
+    `${settings.baseUrl()}/.well-known/workflow/v1/${path}`,
+    encodeMessage(body),
+    "METHOD",
+    "POST",
+    "FORWARD-CONTENT-TYPE",
+    "application/json",
+    "RETRIES",
+    RETRIES,
+    "RETRY-DELAY",
+    BACKOFF,
   ];
   for (const [name, value] of Object.entries(o.headers ?? {})) args.push(`FORWARD-${name}`, value);
   if (o.first) args.push("FORWARD-X-VQS-FIRST", "1");
@@ -50,7 +58,12 @@ const common = (settings: Settings, path: "flow" | "step", body: unknown, o: Opt
 };
 
 const named = (queue: string): string[] => [
-  "FORWARD-X-VQS-QUEUE-NAME", encodeURIComponent(queue), "LABEL", queueName(queue).name.replace(/[^\w./@-]/g, "_").slice(-100),
+  "FORWARD-X-VQS-QUEUE-NAME",
+  encodeURIComponent(queue),
+  "LABEL",
+  queueName(queue)
+    .name.replace(/[^\w./@-]/g, "_")
+    .slice(-100),
 ];
 
 // One replay of a run at a time, over all processes.
@@ -58,16 +71,21 @@ const alone = (settings: Settings, runId: string): string[] => ["FLOW-CONTROL-KE
 
 /** Arguments of wake in scripts, which adds the workflow's name: a message that has a run replayed. */
 export const wakeArguments = (settings: Settings, prefix: string, runId: string, body: unknown, o: Options = {}): string[] => [
-  prefix, ...common(settings, "flow", body, o), ...alone(settings, runId),
+  prefix,
+  ...common(settings, "flow", body, o),
+  ...alone(settings, runId),
 ];
 
 /** Arguments of MSG.PUBLISH for a message of a workflow. */
 export const flowArguments = (settings: Settings, queue: string, runId: string | undefined, body: unknown, o: Options = {}): string[] => [
-  ...common(settings, "flow", body, o), ...named(queue), ...(runId === undefined ? [] : alone(settings, runId)),
+  ...common(settings, "flow", body, o),
+  ...named(queue),
+  ...(runId === undefined ? [] : alone(settings, runId)),
 ];
 
 /** Arguments of MSG.PUBLISH for a message of a step of a workflow. */
 export const stepArguments = (settings: Settings, queue: string, workflow: string, body: unknown, o: Options = {}): string[] => [
-  ...common(settings, "step", body, o), ...named(queue),
+  ...common(settings, "step", body, o),
+  ...named(queue),
   ...(settings.steps ? ["FLOW-CONTROL-KEY", `${settings.prefix}${workflow}`, "FLOW-CONTROL-VALUE", settings.steps] : []),
 ];

@@ -31,7 +31,10 @@ export class Queues {
   queue: Queue["queue"] = async (queue, message, options = {}) => {
     const { kind, prefix } = queueName(queue);
     const body = message as Body;
-    const given: Options = { ...(options.headers && { headers: options.headers }), ...(options.delaySeconds && { delaySeconds: options.delaySeconds }) };
+    const given: Options = {
+      ...(options.headers && { headers: options.headers }),
+      ...(options.delaySeconds && { delaySeconds: options.delaySeconds }),
+    };
     if (typeof body.stepId === "string") return this.#step(queue, body, given, options.idempotencyKey);
     if (kind === "workflow" && typeof body.runId === "string" && !given.delaySeconds) {
       if (body.runInput !== undefined) {
@@ -59,7 +62,13 @@ export class Queues {
     const published = delivery()?.wakes.shift() ?? this.#events.notes.take(runId);
     if (published !== undefined) return id(published);
     try {
-      return id(await this.#run(scripts.wakeRun, runId, ...wakeArguments(this.#client.settings(), prefix, runId, body, { ...given, deduplication: deduplication() })));
+      return id(
+        await this.#run(
+          scripts.wakeRun,
+          runId,
+          ...wakeArguments(this.#client.settings(), prefix, runId, body, { ...given, deduplication: deduplication() }),
+        ),
+      );
     } catch (error) {
       if ((error as Error).name !== "WorkflowRunNotFoundError") throw error;
       return this.#plain(queue, body, given, undefined); // the handler reports it
@@ -94,9 +103,17 @@ export class Queues {
     if (!queue.startsWith(prefix)) return answer(400, { error: `${queue} is for another handler than ${prefix}` });
     const body = decodeMessage(new TextDecoder().decode(bytes)) as Body;
     const d: Delivery = {
-      first: header("x-vqs-first") === "1", prefix: prefix.replace(/wkf_step_$/, "wkf_workflow_"), steps: new Map(), wakes: [],
+      first: header("x-vqs-first") === "1",
+      prefix: prefix.replace(/wkf_step_$/, "wkf_workflow_"),
+      steps: new Map(),
+      wakes: [],
     };
-    const meta = { attempt: Number(header("upstash-retried") ?? 0) + 1, queueName: queue, messageId, requestId: messageId } as never as Parameters<Handler>[1];
+    const meta = {
+      attempt: Number(header("upstash-retried") ?? 0) + 1,
+      queueName: queue,
+      messageId,
+      requestId: messageId,
+    } as never as Parameters<Handler>[1];
     try {
       const result = await within(d, () => handler(body, meta));
       if (typeof result?.timeoutSeconds !== "number") return answer(200, { ok: true });
@@ -128,7 +145,8 @@ export class Queues {
       await this.#run(scripts.putOff, String(body.workflowRunId), body.stepId, Math.ceil(seconds * 1000), ...args);
     } else if (typeof body.runId === "string") {
       const { runInput: _, ...rest } = body;
-      if (seconds > 0) await this.#run(scripts.putOff, body.runId, "", Math.ceil(seconds * 1000), ...flowArguments(settings, queue, body.runId, rest, options));
+      if (seconds > 0)
+        await this.#run(scripts.putOff, body.runId, "", Math.ceil(seconds * 1000), ...flowArguments(settings, queue, body.runId, rest, options));
       else await this.#run(scripts.wakeRun, body.runId, ...wakeArguments(settings, d.prefix, body.runId, rest, options));
     }
   }
@@ -141,4 +159,5 @@ export class Queues {
 // A deduplication id has no colon, and without a key of the caller serves repeated requests alone.
 const deduplication = (key?: string): string => (key ? `wkf-${key.replaceAll(":", "_")}` : `wkf-${crypto.randomUUID()}`);
 
-const answer = (status: number, body: object): Response => new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });
+const answer = (status: number, body: object): Response =>
+  new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });

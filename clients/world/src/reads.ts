@@ -25,7 +25,8 @@ const limitOf = (p: PaginationOptions | undefined, usual: number): number => {
   return Math.min(limit, MOST);
 };
 
-const badCursor = (cursor: string): WorkflowWorldError => new WorkflowWorldError(`${JSON.stringify(cursor)} is no cursor of this list`, { status: 400 });
+const badCursor = (cursor: string): WorkflowWorldError =>
+  new WorkflowWorldError(`${JSON.stringify(cursor)} is no cursor of this list`, { status: 400 });
 
 // placeOf reads a cursor that is a number: of the last element that was returned.
 const placeOf = (cursor: string | undefined): number => {
@@ -74,13 +75,22 @@ export class Reads {
     const set = workflowName !== undefined ? `named:${workflowName}` : status ? `runs:${status}` : "runs";
     const filter = workflowName !== undefined && status ? status : "";
     const args = [`${prefix}${set}`, p?.cursor ?? "", limitOf(p, 20), p?.sortOrder === "asc" ? "1" : "0", filter];
-    const [list, last, more] = (await this.#read(scripts.runList, "", params.resolveData, ...args)) as [[string, string[], string, string][], string, number];
-    return { data: list.map(([id, hash, made, end]) => runOf(id, pairs(hash), dataOf(made), dataOf(end))), cursor: last || null, hasMore: more === 1 };
+    const [list, last, more] = (await this.#read(scripts.runList, "", params.resolveData, ...args)) as [
+      [string, string[], string, string][],
+      string,
+      number,
+    ];
+    return {
+      data: list.map(([id, hash, made, end]) => runOf(id, pairs(hash), dataOf(made), dataOf(end))),
+      cursor: last || null,
+      hasMore: more === 1,
+    };
   }
 
   async #step(runId: string | undefined, stepId: string, params?: { resolveData?: ResolveData }): Promise<Step> {
     const run = runId ?? (await this.#runWith(stepId));
-    const [packed, made, last] = run === undefined ? [] : ((await this.#read(scripts.stepRead, run, params?.resolveData, stepId)) as [string, string, string]);
+    const [packed, made, last] =
+      run === undefined ? [] : ((await this.#read(scripts.stepRead, run, params?.resolveData, stepId)) as [string, string, string]);
     if (run === undefined || packed === undefined) throw new WorkflowWorldError(`no step ${stepId}`, { status: 404 });
     return stepOf(run, stepId, packed, dataOf(made), dataOf(last));
   }
@@ -103,14 +113,20 @@ export class Reads {
     const up = p?.sortOrder === "asc";
     const from = p?.cursor === undefined ? "" : placeOf(p.cursor) + (up ? 1 : -1);
     const args = [from, limitOf(p, 20), up ? "1" : "0"];
-    const [list, next, more] = (await this.#read(scripts.stepList, runId, params.resolveData, ...args)) as [[string, string, string, string][], number, number];
+    const [list, next, more] = (await this.#read(scripts.stepList, runId, params.resolveData, ...args)) as [
+      [string, string, string, string][],
+      number,
+      number,
+    ];
     const data = list.map(([id, packed, made, last]) => stepOf(runId, id, packed, dataOf(made), dataOf(last)));
     return { data, cursor: data.length > 0 ? String(next + (up ? -1 : 1)) : (p?.cursor ?? null), hasMore: more === 1 };
   }
 
   async #event(runId: string, eventId: string, params?: { resolveData?: ResolveData }): Promise<Event> {
     const n = eventNumber(eventId);
-    const page = Number.isNaN(n) ? undefined : await this.#events({ runId, ...params, pagination: { limit: 1, ...(n > 1 && { cursor: String(n - 1) }) } });
+    const page = Number.isNaN(n)
+      ? undefined
+      : await this.#events({ runId, ...params, pagination: { limit: 1, ...(n > 1 && { cursor: String(n - 1) }) } });
     const event = page?.data[0];
     if (event?.eventId !== eventId) throw new WorkflowWorldError(`run ${runId} has no event ${eventId}`, { status: 404 });
     return event;
@@ -122,7 +138,12 @@ export class Reads {
     const last = placeOf(p?.cursor);
     if (down && last === 1) return { data: [], cursor: "1", hasMore: false };
     const from = last === 0 ? 0 : last + (down ? -1 : 1);
-    const reply = (await this.#read(scripts.eventList, runId, params.resolveData, from, limitOf(p, 100), down ? "1" : "0")) as [string, number, string[], number];
+    const reply = (await this.#read(scripts.eventList, runId, params.resolveData, from, limitOf(p, 100), down ? "1" : "0")) as [
+      string,
+      number,
+      string[],
+      number,
+    ];
     if (reply[0] === "norun") return { data: [], cursor: null, hasMore: false };
     const [, first, list, rest] = reply;
     const data = list.map((record, i) => eventOf(runId, first + (down ? -i : i), record));
@@ -136,7 +157,11 @@ export class Reads {
     const limit = limitOf(p, 100);
     const data: Event[] = [];
     for (let cursor = p?.cursor; ; ) {
-      const page = await this.#events({ runId, resolveData: params.resolveData ?? "all", pagination: { ...p, limit: MOST, ...(cursor && { cursor }) } });
+      const page = await this.#events({
+        runId,
+        resolveData: params.resolveData ?? "all",
+        pagination: { ...p, limit: MOST, ...(cursor && { cursor }) },
+      });
       for (const event of page.data) {
         if (event.correlationId !== correlationId) continue;
         if (data.length === limit) return { data, cursor: String(eventNumber(data.at(-1)?.eventId ?? "")), hasMore: true };
@@ -161,7 +186,11 @@ export class Reads {
     const { pagination: p, runId } = params;
     if (runId && p?.cursor !== undefined) placeOf(p.cursor);
     const args = [p?.cursor ?? "", limitOf(p, 100), p?.sortOrder === "desc" ? "1" : "0", runId ?? ""];
-    const [list, last, more] = (await this.#read(scripts.hookList, runId ?? "", params.resolveData, ...args)) as [[string, string, string, string][], string, number];
+    const [list, last, more] = (await this.#read(scripts.hookList, runId ?? "", params.resolveData, ...args)) as [
+      [string, string, string, string][],
+      string,
+      number,
+    ];
     return { data: list.map(([key, run, packed, made]) => hookOf(run, key, packed, dataOf(made))), cursor: last || null, hasMore: more === 1 };
   }
 }

@@ -5,8 +5,15 @@ import { eventId } from "./ids.js";
 
 /** The members of an event's data that hold payloads; without them events are small. */
 const PAYLOADS: Record<string, string[]> = {
-  run_created: ["input"], run_completed: ["output"], run_failed: ["error"], step_created: ["input"], step_completed: ["result"],
-  step_failed: ["error"], step_retrying: ["error"], hook_created: ["metadata"], hook_received: ["payload"],
+  run_created: ["input"],
+  run_completed: ["output"],
+  run_failed: ["error"],
+  step_created: ["input"],
+  step_completed: ["result"],
+  step_failed: ["error"],
+  step_retrying: ["error"],
+  hook_created: ["metadata"],
+  hook_received: ["payload"],
 };
 
 export type Data = Record<string, unknown>;
@@ -37,7 +44,10 @@ export const eventOf = (runId: string, n: number, record: string): Event => {
   const data = line < 0 ? head.d : { ...head.d, ...decode(record.slice(line + 1)) };
   const time = Number(record.slice(0, space));
   return {
-    runId, eventId: eventId(runId, time, n), eventType: head.t, createdAt: new Date(time),
+    runId,
+    eventId: eventId(runId, time, n),
+    eventType: head.t,
+    createdAt: new Date(time),
     ...(head.c !== undefined && { correlationId: head.c }),
     ...(head.v !== undefined && { specVersion: head.v }),
     ...(head.o !== undefined && { occurredAt: new Date(head.o) }),
@@ -69,16 +79,38 @@ const structured = (data: Data): unknown => {
 /** A run from its hash and the data of its first event and of the one that ended it. */
 export const runOf = (runId: string, hash: Record<string, string>, made: Data, end: Data): WorkflowRun =>
   only({
-    runId, status: hash.s, deploymentId: hash.d, workflowName: hash.n, specVersion: Number(hash.v), executionContext: hash.x ? decode(hash.x) : undefined,
-    input: made.input, output: hash.s === "completed" ? end.output : undefined, error: hash.s === "failed" ? structured(end) : undefined,
-    startedAt: date(hash.t), completedAt: date(hash.e), expiredAt: date(hash.p), createdAt: date(hash.c), updatedAt: date(hash.u),
+    runId,
+    status: hash.s,
+    deploymentId: hash.d,
+    workflowName: hash.n,
+    specVersion: Number(hash.v),
+    executionContext: hash.x ? decode(hash.x) : undefined,
+    input: made.input,
+    output: hash.s === "completed" ? end.output : undefined,
+    error: hash.s === "failed" ? structured(end) : undefined,
+    startedAt: date(hash.t),
+    completedAt: date(hash.e),
+    expiredAt: date(hash.p),
+    createdAt: date(hash.c),
+    updatedAt: date(hash.u),
   }) as unknown as WorkflowRun;
 
 export const stepOf = (runId: string, stepId: string, packed: string, made: Data, end: Data): Step => {
   const [status, , , attempt, retryAfter, started, created, updated, completed, version] = packed.split(" ");
   return only({
-    runId, stepId, stepName: made.stepName, status, input: made.input, output: end.result, error: structured(end), attempt: Number(attempt),
-    startedAt: date(started), completedAt: date(completed), retryAfter: date(retryAfter), createdAt: date(created), updatedAt: date(updated),
+    runId,
+    stepId,
+    stepName: made.stepName,
+    status,
+    input: made.input,
+    output: end.result,
+    error: structured(end),
+    attempt: Number(attempt),
+    startedAt: date(started),
+    completedAt: date(completed),
+    retryAfter: date(retryAfter),
+    createdAt: date(created),
+    updatedAt: date(updated),
     specVersion: Number(version) || undefined,
   }) as unknown as Step;
 };
@@ -89,7 +121,13 @@ const OWNER = { ownerId: "trireme", projectId: "trireme", environment: "trireme"
 export const hookOf = (runId: string, hookId: string, packed: string, data: Data): Hook => {
   const [, , created, webhook, version] = packed.split(" ");
   return only({
-    runId, hookId, token: String(data.token), ...OWNER, metadata: data.metadata, createdAt: new Date(Number(created)), isWebhook: webhook === "1",
+    runId,
+    hookId,
+    token: String(data.token),
+    ...OWNER,
+    metadata: data.metadata,
+    createdAt: new Date(Number(created)),
+    isWebhook: webhook === "1",
     specVersion: Number(version) || undefined,
   }) as unknown as Hook;
 };
@@ -97,7 +135,13 @@ export const hookOf = (runId: string, hookId: string, packed: string, data: Data
 export const waitOf = (runId: string, correlationId: string, packed: string): Wait => {
   const [status, resumeAt, created, updated, completed, version] = packed.split(" ");
   return only({
-    waitId: `${runId}-${correlationId}`, runId, status, resumeAt: date(resumeAt), createdAt: date(created), updatedAt: date(updated),
-    completedAt: date(completed), specVersion: Number(version) || undefined,
+    waitId: `${runId}-${correlationId}`,
+    runId,
+    status,
+    resumeAt: date(resumeAt),
+    createdAt: date(created),
+    updatedAt: date(updated),
+    completedAt: date(completed),
+    specVersion: Number(version) || undefined,
   }) as unknown as Wait;
 };

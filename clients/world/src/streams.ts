@@ -55,13 +55,23 @@ export class Streams {
 
   getStreamChunks = async (name: string, _runId: string, options: GetChunksOptions = {}): Promise<StreamChunksResponse> => {
     const { limit = 100, cursor } = options;
-    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw new WorkflowWorldError(`${JSON.stringify(cursor)} is no cursor of this list`, { status: 400 });
+    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
+      throw new WorkflowWorldError(`${JSON.stringify(cursor)} is no cursor of this list`, { status: 400 });
     const from = Number(cursor ?? 0);
     const key = `${this.#client.settings().prefix}stream:${name}`;
-    const [list, count, done] = (await this.#client.run(scripts.streamRead, [key], [from, Math.max(1, Math.min(limit, 1000))])) as [string[], number, number];
+    const [list, count, done] = (await this.#client.run(scripts.streamRead, [key], [from, Math.max(1, Math.min(limit, 1000))])) as [
+      string[],
+      number,
+      number,
+    ];
     const next = from + list.length;
     const hasMore = next < count;
-    return { data: list.map((text, i) => ({ index: from + i, data: bytesOf(text) })), cursor: hasMore ? String(next) : null, hasMore, done: done === 1 };
+    return {
+      data: list.map((text, i) => ({ index: from + i, data: bytesOf(text) })),
+      cursor: hasMore ? String(next) : null,
+      hasMore,
+      done: done === 1,
+    };
   };
 
   listStreamsByRunId = async (runId: string): Promise<string[]> =>

@@ -107,7 +107,8 @@ class Client {
             catch (error) {
                 if (error instanceof errors_js_1.WorkflowWorldError && (error.status ?? 500) < 500)
                     throw error;
-                failure = error instanceof errors_js_1.WorkflowWorldError ? error : new errors_js_1.WorkflowWorldError(`${url}: ${reason(error)}`, { code: "TRANSPORT", url, cause: error });
+                failure =
+                    error instanceof errors_js_1.WorkflowWorldError ? error : new errors_js_1.WorkflowWorldError(`${url}: ${reason(error)}`, { code: "TRANSPORT", url, cause: error });
             }
             if (Date.now() > end)
                 throw failure;

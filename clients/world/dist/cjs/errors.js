@@ -40,7 +40,10 @@ const runNotFound = (runId) => named("WorkflowRunNotFoundError", `no run ${runId
 exports.runNotFound = runNotFound;
 const hookNotFound = (token) => named("HookNotFoundError", `no hook ${token}`, { token });
 exports.hookNotFound = hookNotFound;
-const runNotSupported = (runSpecVersion, worldSpecVersion) => named("RunNotSupportedError", `the run needs version ${runSpecVersion} of a world, this one has ${worldSpecVersion}`, { runSpecVersion, worldSpecVersion });
+const runNotSupported = (runSpecVersion, worldSpecVersion) => named("RunNotSupportedError", `the run needs version ${runSpecVersion} of a world, this one has ${worldSpecVersion}`, {
+    runSpecVersion,
+    worldSpecVersion,
+});
 exports.runNotSupported = runNotSupported;
 /** The error of a refusal of a script: its kind, and what it adds. */
 const refusal = (kind, detail, runId, event) => {

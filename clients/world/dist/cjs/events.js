@@ -74,7 +74,10 @@ class Events {
         if (kind !== "ok" && kind !== "taken")
             throw (0, errors_js_1.refusal)(String(kind), n, runId, event);
         const made = {
-            ...(params.resolveData === "none" ? (0, records_js_1.eventOf)(runId, 1, `0 ${head}`) : event), runId, eventId: (0, ids_js_1.eventId)(runId, Number(time), Number(n)), createdAt: new Date(Number(time)),
+            ...(params.resolveData === "none" ? (0, records_js_1.eventOf)(runId, 1, `0 ${head}`) : event),
+            runId,
+            eventId: (0, ids_js_1.eventId)(runId, Number(time), Number(n)),
+            createdAt: new Date(Number(time)),
             ...(params.occurredAt && { occurredAt: params.occurredAt }),
         };
         return { event: made, rest, kind, n: Number(n) };
@@ -242,7 +245,12 @@ const correlation = (event) => {
 // hashOf are the fields of a run that its first event has.
 const hashOf = (event) => {
     const { workflowName, deploymentId, executionContext } = (event.eventData ?? {});
-    return { n: String(workflowName), d: String(deploymentId), v: String(event.specVersion), x: executionContext === undefined ? "" : (0, codec_js_1.encode)(executionContext) };
+    return {
+        n: String(workflowName),
+        d: String(deploymentId),
+        v: String(event.specVersion),
+        x: executionContext === undefined ? "" : (0, codec_js_1.encode)(executionContext),
+    };
 };
 // creation are the arguments of scripts that make a run.
 const creation = (runId, event) => {

@@ -29,7 +29,8 @@ async function* connection(client, key, from, signal) {
     const { authorization } = headers;
     // The first entry has the id 1-0, and what follows an id is asked for.
     const response = await fetch(`${url}/follow/${encodeURIComponent(key)}/${from === 0 ? "0" : `${from}-0`}`, {
-        headers: { authorization, accept: "text/event-stream" }, signal,
+        headers: { authorization, accept: "text/event-stream" },
+        signal,
     });
     if (!response.ok || !response.body) {
         const text = `${url}: status ${response.status}: ${(await response.text()).slice(0, 500)}`;

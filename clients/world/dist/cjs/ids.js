@@ -10,7 +10,7 @@ const digits = (value, length) => {
         text = DIGITS.charAt(rest % 32) + text;
     return text;
 };
-const valueOf = (text) => {
+const numberOf = (text) => {
     let value = 0;
     for (const c of text) {
         const digit = DIGITS.indexOf(c.toUpperCase());
@@ -24,7 +24,7 @@ const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
 /** Milliseconds of the ULID behind the last underscore, or NaN. */
 const timeOf = (id) => {
     const ulid = id.slice(id.lastIndexOf("_") + 1);
-    return ULID.test(ulid) ? valueOf(ulid.slice(0, 10)) : Number.NaN;
+    return ULID.test(ulid) ? numberOf(ulid.slice(0, 10)) : Number.NaN;
 };
 exports.timeOf = timeOf;
 const ulid = (now) => {
@@ -33,8 +33,11 @@ const ulid = (now) => {
 };
 exports.ulid = ulid;
 const NUMBER = 4;
-const eventId = (runId, time, n) => `evnt_${digits(time, 10)}${runId.slice(-16, -NUMBER).toUpperCase().padStart(16 - NUMBER, "0")}${digits(n, NUMBER)}`;
+const eventId = (runId, time, n) => `evnt_${digits(time, 10)}${runId
+    .slice(-16, -NUMBER)
+    .toUpperCase()
+    .padStart(16 - NUMBER, "0")}${digits(n, NUMBER)}`;
 exports.eventId = eventId;
 /** The number of an event, NaN if the text is no event's id. */
-const eventNumber = (id) => (/^evnt_[0-9A-Z]{26}$/.test(id) ? valueOf(id.slice(-NUMBER)) : Number.NaN);
+const eventNumber = (id) => (/^evnt_[0-9A-Z]{26}$/.test(id) ? numberOf(id.slice(-NUMBER)) : Number.NaN);
 exports.eventNumber = eventNumber;

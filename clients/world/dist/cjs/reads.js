@@ -59,7 +59,11 @@ class Reads {
         const filter = workflowName !== undefined && status ? status : "";
         const args = [`${prefix}${set}`, p?.cursor ?? "", limitOf(p, 20), p?.sortOrder === "asc" ? "1" : "0", filter];
         const [list, last, more] = (await this.#read(scripts_js_1.scripts.runList, "", params.resolveData, ...args));
-        return { data: list.map(([id, hash, made, end]) => (0, records_js_1.runOf)(id, (0, records_js_1.pairs)(hash), (0, records_js_1.dataOf)(made), (0, records_js_1.dataOf)(end))), cursor: last || null, hasMore: more === 1 };
+        return {
+            data: list.map(([id, hash, made, end]) => (0, records_js_1.runOf)(id, (0, records_js_1.pairs)(hash), (0, records_js_1.dataOf)(made), (0, records_js_1.dataOf)(end))),
+            cursor: last || null,
+            hasMore: more === 1,
+        };
     }
     async #step(runId, stepId, params) {
         const run = runId ?? (await this.#runWith(stepId));
@@ -93,7 +97,9 @@ class Reads {
     }
     async #event(runId, eventId, params) {
         const n = (0, ids_js_1.eventNumber)(eventId);
-        const page = Number.isNaN(n) ? undefined : await this.#events({ runId, ...params, pagination: { limit: 1, ...(n > 1 && { cursor: String(n - 1) }) } });
+        const page = Number.isNaN(n)
+            ? undefined
+            : await this.#events({ runId, ...params, pagination: { limit: 1, ...(n > 1 && { cursor: String(n - 1) }) } });
         const event = page?.data[0];
         if (event?.eventId !== eventId)
             throw new errors_js_1.WorkflowWorldError(`run ${runId} has no event ${eventId}`, { status: 404 });
@@ -121,7 +127,11 @@ class Reads {
         const limit = limitOf(p, 100);
         const data = [];
         for (let cursor = p?.cursor;;) {
-            const page = await this.#events({ runId, resolveData: params.resolveData ?? "all", pagination: { ...p, limit: MOST, ...(cursor && { cursor }) } });
+            const page = await this.#events({
+                runId,
+                resolveData: params.resolveData ?? "all",
+                pagination: { ...p, limit: MOST, ...(cursor && { cursor }) },
+            });
             for (const event of page.data) {
                 if (event.correlationId !== correlationId)
                     continue;

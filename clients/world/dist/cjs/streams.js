@@ -52,7 +52,12 @@ class Streams {
         const [list, count, done] = (await this.#client.run(scripts_js_1.scripts.streamRead, [key], [from, Math.max(1, Math.min(limit, 1000))]));
         const next = from + list.length;
         const hasMore = next < count;
-        return { data: list.map((text, i) => ({ index: from + i, data: (0, codec_js_1.bytesOf)(text) })), cursor: hasMore ? String(next) : null, hasMore, done: done === 1 };
+        return {
+            data: list.map((text, i) => ({ index: from + i, data: (0, codec_js_1.bytesOf)(text) })),
+            cursor: hasMore ? String(next) : null,
+            hasMore,
+            done: done === 1,
+        };
     };
     listStreamsByRunId = async (runId) => (await this.#client.command(["SMEMBERS", `${(0, reads_js_1.runKey)(this.#client.settings().prefix, runId)}:streams`]));
     readFromStream = async (name, startIndex = 0) => {

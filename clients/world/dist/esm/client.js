@@ -103,7 +103,8 @@ export class Client {
             catch (error) {
                 if (error instanceof WorkflowWorldError && (error.status ?? 500) < 500)
                     throw error;
-                failure = error instanceof WorkflowWorldError ? error : new WorkflowWorldError(`${url}: ${reason(error)}`, { code: "TRANSPORT", url, cause: error });
+                failure =
+                    error instanceof WorkflowWorldError ? error : new WorkflowWorldError(`${url}: ${reason(error)}`, { code: "TRANSPORT", url, cause: error });
             }
             if (Date.now() > end)
                 throw failure;

@@ -28,7 +28,10 @@ export const contract = (message, cause) => new WorkflowWorldError(message, { co
 const named = (name, message, fields) => Object.assign(new Error(message), { name, ...fields });
 export const runNotFound = (runId) => named("WorkflowRunNotFoundError", `no run ${runId}`, { runId });
 export const hookNotFound = (token) => named("HookNotFoundError", `no hook ${token}`, { token });
-export const runNotSupported = (runSpecVersion, worldSpecVersion) => named("RunNotSupportedError", `the run needs version ${runSpecVersion} of a world, this one has ${worldSpecVersion}`, { runSpecVersion, worldSpecVersion });
+export const runNotSupported = (runSpecVersion, worldSpecVersion) => named("RunNotSupportedError", `the run needs version ${runSpecVersion} of a world, this one has ${worldSpecVersion}`, {
+    runSpecVersion,
+    worldSpecVersion,
+});
 /** The error of a refusal of a script: its kind, and what it adds. */
 export const refusal = (kind, detail, runId, event) => {
     switch (kind) {

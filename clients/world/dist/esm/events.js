@@ -71,7 +71,10 @@ export class Events {
         if (kind !== "ok" && kind !== "taken")
             throw refusal(String(kind), n, runId, event);
         const made = {
-            ...(params.resolveData === "none" ? eventOf(runId, 1, `0 ${head}`) : event), runId, eventId: eventId(runId, Number(time), Number(n)), createdAt: new Date(Number(time)),
+            ...(params.resolveData === "none" ? eventOf(runId, 1, `0 ${head}`) : event),
+            runId,
+            eventId: eventId(runId, Number(time), Number(n)),
+            createdAt: new Date(Number(time)),
             ...(params.occurredAt && { occurredAt: params.occurredAt }),
         };
         return { event: made, rest, kind, n: Number(n) };
@@ -238,7 +241,12 @@ const correlation = (event) => {
 // hashOf are the fields of a run that its first event has.
 const hashOf = (event) => {
     const { workflowName, deploymentId, executionContext } = (event.eventData ?? {});
-    return { n: String(workflowName), d: String(deploymentId), v: String(event.specVersion), x: executionContext === undefined ? "" : encode(executionContext) };
+    return {
+        n: String(workflowName),
+        d: String(deploymentId),
+        v: String(event.specVersion),
+        x: executionContext === undefined ? "" : encode(executionContext),
+    };
 };
 // creation are the arguments of scripts that make a run.
 const creation = (runId, event) => {

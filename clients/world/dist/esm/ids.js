@@ -7,7 +7,7 @@ const digits = (value, length) => {
         text = DIGITS.charAt(rest % 32) + text;
     return text;
 };
-const valueOf = (text) => {
+const numberOf = (text) => {
     let value = 0;
     for (const c of text) {
         const digit = DIGITS.indexOf(c.toUpperCase());
@@ -21,13 +21,16 @@ const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
 /** Milliseconds of the ULID behind the last underscore, or NaN. */
 export const timeOf = (id) => {
     const ulid = id.slice(id.lastIndexOf("_") + 1);
-    return ULID.test(ulid) ? valueOf(ulid.slice(0, 10)) : Number.NaN;
+    return ULID.test(ulid) ? numberOf(ulid.slice(0, 10)) : Number.NaN;
 };
 export const ulid = (now) => {
     const random = crypto.getRandomValues(new Uint8Array(16));
     return digits(now, 10) + Array.from(random, (byte) => DIGITS.charAt(byte % 32)).join("");
 };
 const NUMBER = 4;
-export const eventId = (runId, time, n) => `evnt_${digits(time, 10)}${runId.slice(-16, -NUMBER).toUpperCase().padStart(16 - NUMBER, "0")}${digits(n, NUMBER)}`;
+export const eventId = (runId, time, n) => `evnt_${digits(time, 10)}${runId
+    .slice(-16, -NUMBER)
+    .toUpperCase()
+    .padStart(16 - NUMBER, "0")}${digits(n, NUMBER)}`;
 /** The number of an event, NaN if the text is no event's id. */
-export const eventNumber = (id) => (/^evnt_[0-9A-Z]{26}$/.test(id) ? valueOf(id.slice(-NUMBER)) : Number.NaN);
+export const eventNumber = (id) => (/^evnt_[0-9A-Z]{26}$/.test(id) ? numberOf(id.slice(-NUMBER)) : Number.NaN);

@@ -21,8 +21,16 @@ const RETRIES = "150";
 const BACKOFF = "min(900000, 5000*pow(1.3, retried))";
 const common = (settings, path, body, o) => {
     const args = [
-        `${settings.baseUrl()}/.well-known/workflow/v1/${path}`, encodeMessage(body),
-        "METHOD", "POST", "FORWARD-CONTENT-TYPE", "application/json", "RETRIES", RETRIES, "RETRY-DELAY", BACKOFF,
+        `${settings.baseUrl()}/.well-known/workflow/v1/${path}`,
+        encodeMessage(body),
+        "METHOD",
+        "POST",
+        "FORWARD-CONTENT-TYPE",
+        "application/json",
+        "RETRIES",
+        RETRIES,
+        "RETRY-DELAY",
+        BACKOFF,
     ];
     for (const [name, value] of Object.entries(o.headers ?? {}))
         args.push(`FORWARD-${name}`, value);
@@ -37,20 +45,30 @@ const common = (settings, path, body, o) => {
     return args;
 };
 const named = (queue) => [
-    "FORWARD-X-VQS-QUEUE-NAME", encodeURIComponent(queue), "LABEL", queueName(queue).name.replace(/[^\w./@-]/g, "_").slice(-100),
+    "FORWARD-X-VQS-QUEUE-NAME",
+    encodeURIComponent(queue),
+    "LABEL",
+    queueName(queue)
+        .name.replace(/[^\w./@-]/g, "_")
+        .slice(-100),
 ];
 // One replay of a run at a time, over all processes.
 const alone = (settings, runId) => ["FLOW-CONTROL-KEY", settings.prefix + runId, "FLOW-CONTROL-VALUE", "parallelism=1"];
 /** Arguments of wake in scripts, which adds the workflow's name: a message that has a run replayed. */
 export const wakeArguments = (settings, prefix, runId, body, o = {}) => [
-    prefix, ...common(settings, "flow", body, o), ...alone(settings, runId),
+    prefix,
+    ...common(settings, "flow", body, o),
+    ...alone(settings, runId),
 ];
 /** Arguments of MSG.PUBLISH for a message of a workflow. */
 export const flowArguments = (settings, queue, runId, body, o = {}) => [
-    ...common(settings, "flow", body, o), ...named(queue), ...(runId === undefined ? [] : alone(settings, runId)),
+    ...common(settings, "flow", body, o),
+    ...named(queue),
+    ...(runId === undefined ? [] : alone(settings, runId)),
 ];
 /** Arguments of MSG.PUBLISH for a message of a step of a workflow. */
 export const stepArguments = (settings, queue, workflow, body, o = {}) => [
-    ...common(settings, "step", body, o), ...named(queue),
+    ...common(settings, "step", body, o),
+    ...named(queue),
     ...(settings.steps ? ["FLOW-CONTROL-KEY", `${settings.prefix}${workflow}`, "FLOW-CONTROL-VALUE", settings.steps] : []),
 ];

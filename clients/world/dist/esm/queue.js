@@ -20,7 +20,10 @@ export class Queues {
     queue = async (queue, message, options = {}) => {
         const { kind, prefix } = queueName(queue);
         const body = message;
-        const given = { ...(options.headers && { headers: options.headers }), ...(options.delaySeconds && { delaySeconds: options.delaySeconds }) };
+        const given = {
+            ...(options.headers && { headers: options.headers }),
+            ...(options.delaySeconds && { delaySeconds: options.delaySeconds }),
+        };
         if (typeof body.stepId === "string")
             return this.#step(queue, body, given, options.idempotencyKey);
         if (kind === "workflow" && typeof body.runId === "string" && !given.delaySeconds) {
@@ -88,9 +91,17 @@ export class Queues {
             return answer(400, { error: `${queue} is for another handler than ${prefix}` });
         const body = decodeMessage(new TextDecoder().decode(bytes));
         const d = {
-            first: header("x-vqs-first") === "1", prefix: prefix.replace(/wkf_step_$/, "wkf_workflow_"), steps: new Map(), wakes: [],
+            first: header("x-vqs-first") === "1",
+            prefix: prefix.replace(/wkf_step_$/, "wkf_workflow_"),
+            steps: new Map(),
+            wakes: [],
         };
-        const meta = { attempt: Number(header("upstash-retried") ?? 0) + 1, queueName: queue, messageId, requestId: messageId };
+        const meta = {
+            attempt: Number(header("upstash-retried") ?? 0) + 1,
+            queueName: queue,
+            messageId,
+            requestId: messageId,
+        };
         try {
             const result = await within(d, () => handler(body, meta));
             if (typeof result?.timeoutSeconds !== "number")

@@ -55,7 +55,11 @@ export class Reads {
         const filter = workflowName !== undefined && status ? status : "";
         const args = [`${prefix}${set}`, p?.cursor ?? "", limitOf(p, 20), p?.sortOrder === "asc" ? "1" : "0", filter];
         const [list, last, more] = (await this.#read(scripts.runList, "", params.resolveData, ...args));
-        return { data: list.map(([id, hash, made, end]) => runOf(id, pairs(hash), dataOf(made), dataOf(end))), cursor: last || null, hasMore: more === 1 };
+        return {
+            data: list.map(([id, hash, made, end]) => runOf(id, pairs(hash), dataOf(made), dataOf(end))),
+            cursor: last || null,
+            hasMore: more === 1,
+        };
     }
     async #step(runId, stepId, params) {
         const run = runId ?? (await this.#runWith(stepId));
@@ -89,7 +93,9 @@ export class Reads {
     }
     async #event(runId, eventId, params) {
         const n = eventNumber(eventId);
-        const page = Number.isNaN(n) ? undefined : await this.#events({ runId, ...params, pagination: { limit: 1, ...(n > 1 && { cursor: String(n - 1) }) } });
+        const page = Number.isNaN(n)
+            ? undefined
+            : await this.#events({ runId, ...params, pagination: { limit: 1, ...(n > 1 && { cursor: String(n - 1) }) } });
         const event = page?.data[0];
         if (event?.eventId !== eventId)
             throw new WorkflowWorldError(`run ${runId} has no event ${eventId}`, { status: 404 });
@@ -117,7 +123,11 @@ export class Reads {
         const limit = limitOf(p, 100);
         const data = [];
         for (let cursor = p?.cursor;;) {
-            const page = await this.#events({ runId, resolveData: params.resolveData ?? "all", pagination: { ...p, limit: MOST, ...(cursor && { cursor }) } });
+            const page = await this.#events({
+                runId,
+                resolveData: params.resolveData ?? "all",
+                pagination: { ...p, limit: MOST, ...(cursor && { cursor }) },
+            });
             for (const event of page.data) {
                 if (event.correlationId !== correlationId)
                     continue;

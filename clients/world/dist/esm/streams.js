@@ -49,7 +49,12 @@ export class Streams {
         const [list, count, done] = (await this.#client.run(scripts.streamRead, [key], [from, Math.max(1, Math.min(limit, 1000))]));
         const next = from + list.length;
         const hasMore = next < count;
-        return { data: list.map((text, i) => ({ index: from + i, data: bytesOf(text) })), cursor: hasMore ? String(next) : null, hasMore, done: done === 1 };
+        return {
+            data: list.map((text, i) => ({ index: from + i, data: bytesOf(text) })),
+            cursor: hasMore ? String(next) : null,
+            hasMore,
+            done: done === 1,
+        };
     };
     listStreamsByRunId = async (runId) => (await this.#client.command(["SMEMBERS", `${runKey(this.#client.settings().prefix, runId)}:streams`]));
     readFromStream = async (name, startIndex = 0) => {
