@@ -9,17 +9,18 @@ export class App {
   static all = new Set();
   output = "";
 
-  // run starts a server with more variables of the environment.
-  static async run(env = {}) {
+  // run starts a server with more variables of the environment, and arguments of node.
+  static async run(env = {}, execArgv = []) {
     const app = new App();
     app.env = { ...process.env, ...env };
+    app.execArgv = execArgv;
     await app.begin();
     App.all.add(app);
     return app;
   }
 
   async begin() {
-    this.child = fork("server.mjs", { cwd: folder, env: this.env, silent: true });
+    this.child = fork("server.mjs", { cwd: folder, env: this.env, execArgv: this.execArgv, silent: true });
     const keep = (b) => (this.output = (this.output + b).slice(-20_000));
     this.child.stdout.on("data", keep);
     this.child.stderr.on("data", keep);
@@ -35,6 +36,13 @@ export class App {
   // kill ends the process without a chance to say goodbye.
   async kill() {
     this.child.kill("SIGKILL");
+    await this.ended;
+  }
+
+  // end lets the process end by itself.
+  async end() {
+    App.all.delete(this);
+    this.child.disconnect();
     await this.ended;
   }
 

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import v8 from "node:v8";
 import { getHookByToken, getRun, resumeHook, start } from "workflow/api";
 import { getWorld } from "workflow/runtime";
+import { load } from "./load.mjs";
 
 const { workflows } = JSON.parse(await readFile(new URL("./.well-known/workflow/v1/manifest.json", import.meta.url)));
 const named = Object.assign({}, ...Object.values(workflows));
@@ -20,6 +21,7 @@ async function ended(runId) {
 const calls = {
   start: async (name, args) => (await start(named[name], args)).runId,
   ended,
+  load: (name, options) => load(named[name], options),
   result: async (runId) => {
     await ended(runId);
     return getRun(runId).returnValue;
