@@ -21,7 +21,7 @@ func TestWorld(t *testing.T) {
 	install(t)
 	urls := nodeURLs(httpapitest.ServeDelivering(t, 3, "", nil))
 	keys := signingKeys(t, urls[0])
-	for _, program := range []string{"test.mjs", "own.mjs"} {
+	for _, program := range []string{"test.mjs", "contract.mjs", "own.mjs"} {
 		t.Run(program, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
@@ -33,6 +33,16 @@ func TestWorld(t *testing.T) {
 				t.Fatalf("%v\n%s", err, output)
 			}
 		})
+	}
+}
+
+// The workflows of the harness pass the type checker with the published types.
+func TestWorldTypes(t *testing.T) {
+	install(t)
+	check := exec.CommandContext(t.Context(), "node_modules/.bin/tsc", "--noEmit")
+	check.Dir = "world/test"
+	if output, err := check.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
 	}
 }
 

@@ -36,7 +36,7 @@ const ratio = (a, b) => `${(a / b).toFixed(2)} ×`;
 
 const postgres = await startPostgres();
 const trireme = await startTrireme({ nodes: Number(flags.nodes) });
-process.on("exit", () => App.all.forEach((a) => a.child.kill("SIGKILL")));
+process.on("exit", () => App.all.forEach((a) => void a.child.kill("SIGKILL")));
 await build(fileURLToPath(new URL("../test/app", import.meta.url)));
 const profile = flags.profile ? ["--cpu-prof", `--cpu-prof-dir=${flags.profile}`] : [];
 const worlds = [
@@ -66,8 +66,12 @@ async function measure(c, atOnce) {
 }
 
 for (const { app } of worlds) await app.call("load", "sequence", { measure: "run", args: [2], atOnce: 10, ms: 2000 }); // both are warm
-console.log(`Trireme with ${flags.nodes} node(s), PostgreSQL with ${flags.workers} workers; Node.js ${process.version}; ${flags.rounds} turns of ${flags.seconds} s each\n`);
-console.log("| workflow | runs at once | Postgres runs/s | Trireme runs/s | ratio | steps/s P / T | Postgres p50 / p99 ms | Trireme p50 / p99 ms | ratio of p50 | runs P / T |");
+console.log(
+  `Trireme with ${flags.nodes} node(s), PostgreSQL with ${flags.workers} workers; Node.js ${process.version}; ${flags.rounds} turns of ${flags.seconds} s each\n`,
+);
+console.log(
+  "| workflow | runs at once | Postgres runs/s | Trireme runs/s | ratio | steps/s P / T | Postgres p50 / p99 ms | Trireme p50 / p99 ms | ratio of p50 | runs P / T |",
+);
 console.log("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
 for (const c of cases) {
   for (const atOnce of [1, 10, 50]) {

@@ -1,7 +1,7 @@
 // A process with the application, as the test program sees it.
 import { fork } from "node:child_process";
-import v8 from "node:v8";
 import { fileURLToPath } from "node:url";
+import v8 from "node:v8";
 
 const folder = fileURLToPath(new URL("app", import.meta.url));
 

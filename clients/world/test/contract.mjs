@@ -43,7 +43,14 @@ const server = http.createServer(async (req, res) => {
   const parts = [];
   for await (const part of req) parts.push(part);
   const handler = handlers[req.url.split("/").at(-1)];
-  const answer = (await handler?.(new Request(`http://${req.headers.host}${req.url}`, { method: req.method, headers: req.headers, body: parts.length > 0 ? Buffer.concat(parts) : undefined }))) ?? new Response("", { status: 404 });
+  const answer =
+    (await handler?.(
+      new Request(`http://${req.headers.host}${req.url}`, {
+        method: req.method,
+        headers: req.headers,
+        body: parts.length > 0 ? Buffer.concat(parts) : undefined,
+      }),
+    )) ?? new Response("", { status: 404 });
   res.writeHead(answer.status, Object.fromEntries(answer.headers));
   res.end(Buffer.from(await answer.arrayBuffer()));
 });

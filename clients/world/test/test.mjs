@@ -10,7 +10,7 @@ import { build } from "./build.mjs";
 import { Runner } from "./runner.mjs";
 
 process.env.WORKFLOW_TARGET_WORLD ??= fileURLToPath(new URL("..", import.meta.url));
-process.on("exit", () => App.all.forEach((a) => a.child.kill("SIGKILL")));
+process.on("exit", () => App.all.forEach((a) => void a.child.kill("SIGKILL")));
 
 await build(fileURLToPath(new URL("app", import.meta.url)));
 const runner = new Runner();

@@ -46,7 +46,20 @@ export async function startTrireme({ nodes: count = 1 } = {}) {
   const args =
     count === 1
       ? ["dev", "--data-dir", dir, "--port", port, "--resp", "off"]
-      : ["local-cluster", "--data-dir", dir, "--http-port", port, "--cluster-port", port + 3, "--gossip-port", port + 6, "--resp-port", 0, "--sink=false"];
+      : [
+          "local-cluster",
+          "--data-dir",
+          dir,
+          "--http-port",
+          port,
+          "--cluster-port",
+          port + 3,
+          "--gossip-port",
+          port + 6,
+          "--resp-port",
+          0,
+          "--sink=false",
+        ];
   const main = spawn(binary, args.map(String), { env: {} });
   let out = "";
   let log = "";
@@ -54,7 +67,7 @@ export async function startTrireme({ nodes: count = 1 } = {}) {
   main.stderr.on("data", (b) => (log = (log + b).slice(-20_000)));
   main.on("error", (e) => (log += e));
   const again = [];
-  process.once("exit", () => [main, ...again].forEach((p) => p.kill("SIGKILL")));
+  process.once("exit", () => [main, ...again].forEach((p) => void p.kill("SIGKILL")));
   const running = count === 1 ? "Trireme dev is running" : "An interrupt";
   await until("the nodes start", () => {
     if (main.exitCode !== null || main.pid === undefined) throw new Error(`trireme ended: ${log}${out}`);
@@ -77,6 +90,7 @@ export async function startTrireme({ nodes: count = 1 } = {}) {
       WORKFLOW_TRIREME_SIGNING_KEY: variable("QSTASH_CURRENT_SIGNING_KEY"),
       WORKFLOW_TRIREME_NEXT_SIGNING_KEY: variable("QSTASH_NEXT_SIGNING_KEY"),
     },
+    admin: variable("TRIREME_ADMIN_TOKEN"),
     log: () => log,
     leader: () =>
       until("a leader", async () => {

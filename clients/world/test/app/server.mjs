@@ -38,10 +38,14 @@ async function serve(handlers, req, res) {
   else if (pathname === `${routes}/manifest.json`) answer = new Response(manifest, { headers: { "content-type": "application/json" } });
   else if (pathname === `${routes}/flow`) answer = await handOver(handlers.flow, request, body);
   else if (pathname === `${routes}/step`) answer = await handOver(handlers.step, request, body);
-  else if (pathname.startsWith(`${routes}/webhook/`)) answer = await handlers.webhook(new Request(request.url, { method: req.method, headers: req.headers, body }));
+  else if (pathname.startsWith(`${routes}/webhook/`))
+    answer = await handlers.webhook(new Request(request.url, { method: req.method, headers: req.headers, body }));
   else answer = new Response("not found", { status: 404 });
   res.writeHead(answer.status, Object.fromEntries(answer.headers));
-  if (answer.body) Readable.fromWeb(answer.body).on("error", (e) => res.destroy(e)).pipe(res);
+  if (answer.body)
+    Readable.fromWeb(answer.body)
+      .on("error", (e) => res.destroy(e))
+      .pipe(res);
   else res.end();
 }
 
@@ -63,7 +67,12 @@ ready = new Promise((done) => {
     done();
   });
 }).then(async () => {
-  const [flow, step, webhook, { getWorld }] = await Promise.all([import(bundle("flow.cjs")), import(bundle("step.cjs")), import(bundle("webhook.mjs")), import("workflow/runtime")]);
+  const [flow, step, webhook, { getWorld }] = await Promise.all([
+    import(bundle("flow.cjs")),
+    import(bundle("step.cjs")),
+    import(bundle("webhook.mjs")),
+    import("workflow/runtime"),
+  ]);
   return { flow: flow.POST, step: step.POST, webhook: webhook.POST, world: getWorld() };
 });
 const { world } = await ready;

@@ -16,7 +16,12 @@ export const idempotency = async ({ app, book, id, faulty }) => {
   const numbers = Array.from({ length: 20 }, (_, n) => n);
   assert.deepEqual(await app.result(runId), numbers);
   const ran = numbers.map((n) => book.reports(`${id} number ${n}`).length);
-  if (!faulty) assert.deepEqual(ran, numbers.map(() => 1), "each step ran once");
+  if (!faulty)
+    assert.deepEqual(
+      ran,
+      numbers.map(() => 1),
+      "each step ran once",
+    );
   const { steps } = await audit(app, runId);
   assert.equal(steps.length, 20);
 };

@@ -7,14 +7,16 @@ import * as hooks from "./hooks.mjs";
 import * as values from "./values.mjs";
 
 // within runs a check against another application with a fault.
-const within = (fault, check) => async ({ other, ...rest }) => {
-  const app = await other({ HARNESS_FAULT: fault });
-  try {
-    await check({ ...rest, app, faulty: true });
-  } finally {
-    await app.close();
-  }
-};
+const within =
+  (fault, check) =>
+  async ({ other, ...rest }) => {
+    const app = await other({ HARNESS_FAULT: fault });
+    try {
+      await check({ ...rest, app, faulty: true });
+    } finally {
+      await app.close();
+    }
+  };
 
 export const twiceAddition = within("twice", basics.addition);
 export const twiceIdempotency = within("twice", basics.idempotency);
@@ -35,7 +37,10 @@ export const killedInAStep = async ({ other, book, id }) => {
   await app.kill();
   release();
   await app.begin();
-  assert.deepEqual(await app.result(runId), Array.from({ length: 20 }, (_, n) => n));
+  assert.deepEqual(
+    await app.result(runId),
+    Array.from({ length: 20 }, (_, n) => n),
+  );
   assert.equal(book.reports(`${id} number 2`).length, 1);
   assert.equal(book.reports(`${id} number 3`).length, 2);
   await audit(app, runId);

@@ -19,7 +19,10 @@ export const payloadsAtOnce = async ({ app, book, id }) => {
   const runId = await app.start("collect", id, `${id}-token`, numbers.length);
   await book.reported(`${id} ready`);
   await Promise.all(numbers.map((n) => app.call("resume", `${id}-token`, n)));
-  assert.deepEqual((await app.result(runId)).sort((a, b) => a - b), numbers);
+  assert.deepEqual(
+    (await app.result(runId)).sort((a, b) => a - b),
+    numbers,
+  );
   await audit(app, runId);
 };
 

@@ -17,7 +17,10 @@ export const streamOfAnotherProcess = async ({ app, other, id }) => {
   const runId = await app.start("halves", id, 20);
   const chunks = [];
   for await (const { n } of reader.read(runId)) chunks.push(n);
-  assert.deepEqual(chunks, Array.from({ length: 20 }, (_, n) => n));
+  assert.deepEqual(
+    chunks,
+    Array.from({ length: 20 }, (_, n) => n),
+  );
   await app.result(runId);
   await reader.close();
 };
@@ -27,7 +30,10 @@ export const hookOfAnotherProcess = async ({ app, other, book, id }) => {
   const runId = await app.start("collect", id, `${id}-token`, 10);
   await book.reported(`${id} ready`);
   for (let n = 0; n < 10; n++) await [app, resumer][n % 2].call("resume", `${id}-token`, n);
-  assert.deepEqual(await resumer.result(runId), Array.from({ length: 10 }, (_, n) => n));
+  assert.deepEqual(
+    await resumer.result(runId),
+    Array.from({ length: 10 }, (_, n) => n),
+  );
   await audit(app, runId);
   await resumer.close();
 };

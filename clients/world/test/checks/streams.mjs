@@ -27,8 +27,20 @@ export const liveStream = async ({ app, book, id }) => {
 export const startIndex = async ({ app, id }) => {
   const runId = await app.start("halves", id, 20);
   await app.result(runId);
-  const cases = [[undefined, 0], [0, 0], [1, 1], [19, 19], [20, 20], [25, 20], [-1, 19], [-5, 15], [-20, 0], [-50, 0]];
-  for (const [startIndex, first] of cases) assert.deepEqual(await collect(app.read(runId, { startIndex })), range(first, 20), `startIndex ${startIndex}`);
+  const cases = [
+    [undefined, 0],
+    [0, 0],
+    [1, 1],
+    [19, 19],
+    [20, 20],
+    [25, 20],
+    [-1, 19],
+    [-5, 15],
+    [-20, 0],
+    [-50, 0],
+  ];
+  for (const [startIndex, first] of cases)
+    assert.deepEqual(await collect(app.read(runId, { startIndex })), range(first, 20), `startIndex ${startIndex}`);
   assert.equal(await app.call("tailIndex", runId), 19);
 };
 
@@ -65,7 +77,10 @@ export const chunksInPages = async ({ app, id }) => {
     assert.ok(page.cursor && page.cursor !== cursor);
     cursor = page.cursor;
   }
-  assert.deepEqual(chunks.map((c) => c.index), Array.from({ length: 26 }, (_, i) => i));
+  assert.deepEqual(
+    chunks.map((c) => c.index),
+    Array.from({ length: 26 }, (_, i) => i),
+  );
   for (const { data } of chunks) assert.ok(data instanceof Uint8Array && data.length > 0);
 };
 

@@ -39,7 +39,7 @@ export const megabyte = async ({ app }) => {
 async function pages(app, path, params, limit) {
   const items = [];
   let cursor;
-  for (let n = 0; ; n++) {
+  for (;;) {
     const page = await app.world(path, { ...params, pagination: { limit, cursor, sortOrder: params.sortOrder } });
     items.push(...page.data);
     if (!page.hasMore) {
@@ -60,12 +60,26 @@ export const threeHundredEventsInPages = async ({ app }) => {
   const { events, steps } = await audit(app, runId);
   assert.equal(events.length, 303);
   const ids = events.map((e) => e.eventId);
-  for (const limit of [7, 101, 303, 1000]) assert.deepEqual((await pages(app, "events.list", { runId }, limit)).map((e) => e.eventId), ids);
-  assert.deepEqual((await pages(app, "events.list", { runId, sortOrder: "desc" }, 50)).map((e) => e.eventId), ids.toReversed());
+  for (const limit of [7, 101, 303, 1000])
+    assert.deepEqual(
+      (await pages(app, "events.list", { runId }, limit)).map((e) => e.eventId),
+      ids,
+    );
+  assert.deepEqual(
+    (await pages(app, "events.list", { runId, sortOrder: "desc" }, 50)).map((e) => e.eventId),
+    ids.toReversed(),
+  );
   const stepIds = steps.map((s) => s.stepId);
-  assert.deepEqual((await pages(app, "steps.list", { runId }, 7)).map((s) => s.stepId), stepIds);
+  assert.deepEqual(
+    (await pages(app, "steps.list", { runId }, 7)).map((s) => s.stepId),
+    stepIds,
+  );
   const sorted = steps.map((s) => s.createdAt.getTime());
-  assert.deepEqual(sorted, [...sorted].sort((a, b) => b - a), "steps come newest first");
+  assert.deepEqual(
+    sorted,
+    [...sorted].sort((a, b) => b - a),
+    "steps come newest first",
+  );
 };
 
 export const runsInPages = async ({ app }) => {
@@ -75,10 +89,17 @@ export const runsInPages = async ({ app }) => {
   for (const [i, runId] of ids.entries()) assert.equal(await app.result(runId), 2 * i);
   const all = await pages(app, "runs.list", {}, 10);
   assert.equal(all.length, before.length + 25);
-  assert.deepEqual(all.slice(0, 25).map((r) => r.runId), ids.toReversed(), "runs come newest first");
+  assert.deepEqual(
+    all.slice(0, 25).map((r) => r.runId),
+    ids.toReversed(),
+    "runs come newest first",
+  );
   const { workflowName } = all[0];
   const named = await pages(app, "runs.list", { workflowName, status: "completed" }, 9);
-  assert.deepEqual(named.slice(0, 25).map((r) => r.runId), ids.toReversed());
+  assert.deepEqual(
+    named.slice(0, 25).map((r) => r.runId),
+    ids.toReversed(),
+  );
   for (const run of named) assert.deepEqual([run.workflowName, run.status], [workflowName, "completed"]);
   const bare = await app.world("runs.list", { resolveData: "none", pagination: { limit: 25 } });
   for (const run of bare.data) assert.deepEqual([run.input, run.output], [undefined, undefined]);
@@ -86,19 +107,28 @@ export const runsInPages = async ({ app }) => {
 
 export const parallelSteps = async ({ app }) => {
   const runId = await app.start("parallel", 50);
-  assert.deepEqual(await app.result(runId), Array.from({ length: 50 }, (_, i) => i + 1));
+  assert.deepEqual(
+    await app.result(runId),
+    Array.from({ length: 50 }, (_, i) => i + 1),
+  );
   assert.equal((await audit(app, runId)).steps.length, 50);
 };
 
 export const branches = async ({ app }) => {
   const runId = await app.start("branches", 8);
-  assert.deepEqual(await app.result(runId), Array.from({ length: 8 }, (_, i) => i + 2));
+  assert.deepEqual(
+    await app.result(runId),
+    Array.from({ length: 8 }, (_, i) => i + 2),
+  );
   assert.equal((await audit(app, runId)).steps.length, 16);
 };
 
 export const runsAtOnce = async ({ app }) => {
   const ids = await Promise.all(Array.from({ length: 30 }, (_, i) => app.start("addition", i, 1)));
   assert.equal(new Set(ids).size, 30);
-  assert.deepEqual(await Promise.all(ids.map(app.result)), ids.map((_, i) => i + 1));
+  assert.deepEqual(
+    await Promise.all(ids.map(app.result)),
+    ids.map((_, i) => i + 1),
+  );
   for (const runId of ids) await audit(app, runId);
 };

@@ -8,7 +8,12 @@ export const aHookIsFound = async ({ world }) => {
   const run = await TestRun.begin(world);
   const [token, hookId] = [`a token/with: "strange" ŻÓŁĆ?&#% ${newId("t")}`, newId("hook")];
   const { hook } = await claim(run, token, hookId, { metadata: every });
-  for (const h of [hook, await world.hooks.get(hookId), await world.hooks.getByToken(token), (await world.hooks.list({ runId: run.runId })).data[0]]) {
+  for (const h of [
+    hook,
+    await world.hooks.get(hookId),
+    await world.hooks.getByToken(token),
+    (await world.hooks.list({ runId: run.runId })).data[0],
+  ]) {
     assert.deepEqual([h.runId, h.hookId, h.token, h.isWebhook ?? false], [run.runId, hookId, token, false]);
     assert.deepEqual(h.metadata, every);
     assert.ok(h.createdAt instanceof Date);
@@ -27,7 +32,10 @@ export const aTokenHasOneHolder = async ({ world }) => {
   await assert.rejects(claim(a, token, first), conflict);
   const { event, hook } = await claim(b, token, second);
   assert.equal(hook, undefined);
-  assert.deepEqual([event.eventType, event.correlationId, event.eventData.token, event.eventData.conflictingRunId], ["hook_conflict", second, token, a.runId]);
+  assert.deepEqual(
+    [event.eventType, event.correlationId, event.eventData.token, event.eventData.conflictingRunId],
+    ["hook_conflict", second, token, a.runId],
+  );
   const stored = (await b.events()).at(-1);
   assert.deepEqual([stored.eventType, stored.eventId, stored.eventData.conflictingRunId], ["hook_conflict", event.eventId, a.runId]);
   await assert.rejects(world.hooks.get(second), noHook);
@@ -74,7 +82,11 @@ export const aDisposedHookIsGone = async ({ world }) => {
 };
 
 export const theEndOfARunFreesTokens = async ({ world }) => {
-  for (const end of [(run) => run.complete(), (run) => run.create("run_failed", { eventData: { error: "x" } }), (run) => run.create("run_cancelled")]) {
+  for (const end of [
+    (run) => run.complete(),
+    (run) => run.create("run_failed", { eventData: { error: "x" } }),
+    (run) => run.create("run_cancelled"),
+  ]) {
     const run = await TestRun.begin(world);
     const hooks = Array.from({ length: 3 }, () => ({ token: newId("token"), hookId: newId("hook") }));
     for (const { token, hookId } of hooks) await claim(run, token, hookId);
@@ -119,8 +131,15 @@ export const listsOfHooks = async ({ world }) => {
   assert.equal(first.hasMore, true);
   const second = await world.hooks.list({ runId: run.runId, pagination: { limit: 3, cursor: first.cursor } });
   assert.equal(second.hasMore, false);
-  assert.deepEqual([...first.data, ...second.data].map((h) => h.hookId), ids, "hooks come oldest first");
+  assert.deepEqual(
+    [...first.data, ...second.data].map((h) => h.hookId),
+    ids,
+    "hooks come oldest first",
+  );
   const all = [];
-  for (let cursor, page; !page || page.hasMore; cursor = page.cursor) all.push(...(page = await world.hooks.list({ pagination: { limit: 1000, cursor } })).data);
+  for (let cursor, page; !page || page.hasMore; cursor = page.cursor) {
+    page = await world.hooks.list({ pagination: { limit: 1000, cursor } });
+    all.push(...page.data);
+  }
   for (const hookId of ids) assert.ok(all.some((h) => h.hookId === hookId));
 };

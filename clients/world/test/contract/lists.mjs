@@ -31,12 +31,16 @@ export const cursorsPointBehindTheLastItem = async ({ world }) => {
   assert.deepEqual([nothing.data, nothing.hasMore], [[], false]);
   await run.complete();
   const end = await world.events.list({ runId: run.runId, pagination: { cursor } });
-  assert.deepEqual(end.data.map((e) => e.eventType), ["run_completed"]);
+  assert.deepEqual(
+    end.data.map((e) => e.eventType),
+    ["run_completed"],
+  );
 };
 
 export const emptyLists = async ({ world }) => {
   const runId = newId();
-  for (const list of [world.events.list, world.steps.list, world.hooks.list]) assert.deepEqual(await list({ runId }), { data: [], cursor: null, hasMore: false });
+  for (const list of [world.events.list, world.steps.list, world.hooks.list])
+    assert.deepEqual(await list({ runId }), { data: [], cursor: null, hasMore: false });
   assert.deepEqual(await world.events.listByCorrelationId({ correlationId: newId("step") }), { data: [], cursor: null, hasMore: false });
 };
 
@@ -44,9 +48,11 @@ export const emptyLists = async ({ world }) => {
 export const readersSeePrefixes = async ({ world }) => {
   const run = await TestRun.begin(world);
   let writing = true;
-  const writers = Promise.all(Array.from({ length: 8 }, async () => {
-    for (let i = 0; i < 15; i++) await run.newStep();
-  })).finally(() => (writing = false));
+  const writers = Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (let i = 0; i < 15; i++) await run.newStep();
+    }),
+  ).finally(() => (writing = false));
   const seen = [];
   for (let cursor; writing; ) {
     const page = await follow(world.events.list, { runId: run.runId }, 7, cursor);
@@ -56,7 +62,10 @@ export const readersSeePrefixes = async ({ world }) => {
   await writers;
   const all = (await follow(world.events.list, { runId: run.runId }, 50)).items.map((e) => e.eventId);
   assert.equal(all.length, 122);
-  assert.deepEqual(seen.map((e) => e.eventId), all.slice(0, seen.length));
+  assert.deepEqual(
+    seen.map((e) => e.eventId),
+    all.slice(0, seen.length),
+  );
   assert.deepEqual(all, [...all].sort(), "ids ascend");
   assert.equal(new Set(all).size, all.length);
   const times = all.map(timeOf);
@@ -119,7 +128,10 @@ export const withoutData = async ({ world }) => {
   await run.complete();
   const large = ["input", "output", "error", "result", "metadata", "payload"];
   const all = await run.events({ resolveData: "none" });
-  assert.deepEqual(all.map((e) => e.eventId), (await run.events()).map((e) => e.eventId));
+  assert.deepEqual(
+    all.map((e) => e.eventId),
+    (await run.events()).map((e) => e.eventId),
+  );
   for (const e of all) for (const member of large) assert.equal(e.eventData?.[member], undefined, `${member} of ${e.eventType}`);
   const of = (type) => all.find((e) => e.eventType === type).eventData;
   assert.equal(of("run_created").workflowName, created().workflowName);
@@ -129,7 +141,8 @@ export const withoutData = async ({ world }) => {
   assert.deepEqual([bare.status, bare.input, bare.output], ["completed", undefined, undefined]);
   const full = await run.get({ resolveData: "all" });
   assert.deepEqual([full.input, full.output], [every, bytes("out")]);
-  for (const s of (await world.steps.list({ runId: run.runId, resolveData: "none" })).data) assert.deepEqual([s.input, s.output], [undefined, undefined]);
+  for (const s of (await world.steps.list({ runId: run.runId, resolveData: "none" })).data)
+    assert.deepEqual([s.input, s.output], [undefined, undefined]);
   const step = await world.steps.get(run.runId, done, { resolveData: "none" });
   assert.deepEqual([step.status, step.input, step.output], ["completed", undefined, undefined]);
 };
@@ -144,8 +157,14 @@ export const eventsOfOneCorrelation = async ({ world }) => {
   }
   await a.step("completed", stepId, { result: every });
   const list = async (params) => (await follow(world.events.listByCorrelationId, { correlationId: stepId, ...params }, 2)).items;
-  assert.deepEqual((await list({ runId: a.runId })).map((e) => e.eventType), ["step_created", "step_started", "step_completed"]);
-  assert.deepEqual((await list({ runId: b.runId })).map((e) => e.eventType), ["step_created", "step_started"]);
+  assert.deepEqual(
+    (await list({ runId: a.runId })).map((e) => e.eventType),
+    ["step_created", "step_started", "step_completed"],
+  );
+  assert.deepEqual(
+    (await list({ runId: b.runId })).map((e) => e.eventType),
+    ["step_created", "step_started"],
+  );
   const some = (await list()).filter((e) => e.runId === a.runId).length; // ids are unique within a run only: which run is the world's choice
   assert.ok(some === 0 || some === 3);
   assert.deepEqual((await list({ runId: a.runId, resolveData: "none" }))[2].eventData?.result, undefined);

@@ -4,7 +4,12 @@ import { every, newId } from "./run.mjs";
 
 const workflow = "__wkf_workflow_workflow//./contract//żółć";
 const step = "__wkf_step_step//./contract//add";
-const stepMessage = (stepId = newId("step")) => ({ workflowName: "workflow//./contract//w", workflowRunId: newId(), workflowStartedAt: Date.now(), stepId });
+const stepMessage = (stepId = newId("step")) => ({
+  workflowName: "workflow//./contract//w",
+  workflowRunId: newId(),
+  workflowStartedAt: Date.now(),
+  stepId,
+});
 
 export const aMessageArrivesAsItWas = async ({ world, inbox }) => {
   const runInput = { input: every, deploymentId: "dpl", workflowName: "w", specVersion: 3, executionContext: { a: "ż" } };
@@ -24,8 +29,14 @@ export const aFailedAttemptIsRepeated = async ({ world, inbox }) => {
   });
   await world.queue(step, message);
   const all = await inbox.got((d) => d.message.stepId === message.stepId, 2);
-  assert.deepEqual(all.map((d) => d.message), [message, message]);
-  assert.deepEqual(all.map((d) => d.meta.attempt), [1, 2]);
+  assert.deepEqual(
+    all.map((d) => d.message),
+    [message, message],
+  );
+  assert.deepEqual(
+    all.map((d) => d.meta.attempt),
+    [1, 2],
+  );
 };
 
 export const aMessageComesAgainAsAsked = async ({ world, inbox }) => {
@@ -94,7 +105,11 @@ export const replaysOfARunAreInTurn = async ({ world, inbox }) => {
 export const foreignRequestsAreRefused = async ({ inbox }) => {
   const before = inbox.deliveries.length;
   for (const headers of [{}, { "x-vqs-queue-name": "__other_x", "x-vqs-message-id": "msg_1", "x-vqs-message-attempt": "1" }]) {
-    const answer = await fetch(`${inbox.url}/.well-known/workflow/v1/flow`, { method: "POST", body: "{}", headers: { "content-type": "application/json", ...headers } });
+    const answer = await fetch(`${inbox.url}/.well-known/workflow/v1/flow`, {
+      method: "POST",
+      body: "{}",
+      headers: { "content-type": "application/json", ...headers },
+    });
     assert.ok(answer.status >= 400 && answer.status < 500, `status ${answer.status}`);
   }
   assert.equal(inbox.deliveries.length, before);

@@ -49,7 +49,10 @@ export const aStartIsRecordedOnce = async ({ world }) => {
   const first = await run.create("run_started");
   assert.equal(first.run.status, "running");
   assert.ok(first.run.startedAt instanceof Date);
-  assert.deepEqual(first.events.map((e) => e.eventType), ["run_created", "run_started"]);
+  assert.deepEqual(
+    first.events.map((e) => e.eventType),
+    ["run_created", "run_started"],
+  );
   assert.deepEqual([first.hasMore, typeof first.cursor, first.maxEvents], [false, "string", 25_000]);
   const again = await run.create("run_started");
   assert.deepEqual([again.run.status, again.run.startedAt], ["running", first.run.startedAt]);
@@ -99,7 +102,16 @@ export const aRunEndsOnce = async ({ world }) => {
 
 export const endsAtOnceAreOne = async ({ world }) => {
   const run = await TestRun.begin(world);
-  const all = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => run.create(...[["run_completed", { eventData: { output: bytes("a") } }], ["run_failed", { eventData: { error: "b" } }]][i % 2])));
+  const all = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, i) =>
+      run.create(
+        ...[
+          ["run_completed", { eventData: { output: bytes("a") } }],
+          ["run_failed", { eventData: { error: "b" } }],
+        ][i % 2],
+      ),
+    ),
+  );
   assert.equal(all.filter((r) => r.status === "fulfilled").length, 1);
   for (const r of all.filter((r) => r.status === "rejected")) assert.equal(r.reason.name, "EntityConflictError");
   assert.equal((await run.events()).length, 3);

@@ -1,6 +1,6 @@
 // The life of a step, waits, and the guard against stale writers.
 import assert from "node:assert/strict";
-import { bytes, conflict, created, every, expired, newId, timeOf, TestRun } from "./run.mjs";
+import { bytes, conflict, created, every, expired, newId, TestRun, timeOf } from "./run.mjs";
 
 export const aStepIsCreatedAndStarted = async ({ world }) => {
   const run = await TestRun.begin(world);
@@ -24,7 +24,10 @@ export const aStepIsCreatedAndStarted = async ({ world }) => {
 
 export const aStepEndsOnce = async ({ world }) => {
   const run = await TestRun.begin(world);
-  for (const [type, eventData] of [["completed", { result: bytes("r") }], ["failed", { error: "why", stack: "at line 1" }]]) {
+  for (const [type, eventData] of [
+    ["completed", { result: bytes("r") }],
+    ["failed", { error: "why", stack: "at line 1" }],
+  ]) {
     const stepId = await run.newStep();
     await run.step("started", stepId);
     await run.step(type, stepId, eventData);
@@ -133,7 +136,10 @@ export const staleWriters = async ({ world }) => {
   await run.step("started", stepId);
   const create = (stateUpdatedAt) => run.step("created", newId("step"), { stepName: "s", input: bytes("") }, { stateUpdatedAt });
   await create(1); // nothing has come yet
-  for (const outside of [() => run.hook("received", hookId, { token, payload: bytes("p") }), () => run.step("completed", stepId, { result: bytes("r") })]) {
+  for (const outside of [
+    () => run.hook("received", hookId, { token, payload: bytes("p") }),
+    () => run.step("completed", stepId, { result: bytes("r") }),
+  ]) {
     const marker = timeOf((await outside()).event.eventId);
     await assert.rejects(create(marker - 1), (e) => e.name === "PreconditionFailedError" && e.status === 412);
     await create(marker);

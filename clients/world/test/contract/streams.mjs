@@ -15,7 +15,9 @@ async function collect(readable) {
 async function filled(world, count, closed = true) {
   const { name, runId } = stream();
   await world.writeToStream(name, runId, "0");
-  if (count > 1) await (world.writeToStreamMulti?.(name, runId, numbers(1, count)) ?? numbers(1, count).reduce((p, c) => p.then(() => world.writeToStream(name, runId, c)), Promise.resolve()));
+  if (count > 1)
+    await (world.writeToStreamMulti?.(name, runId, numbers(1, count)) ??
+      numbers(1, count).reduce((p, c) => p.then(() => world.writeToStream(name, runId, c)), Promise.resolve()));
   if (closed) await world.closeStream(name, runId);
   return { name, runId };
 }
@@ -32,7 +34,10 @@ export const chunksComeAsWritten = async ({ world }) => {
     assert.ok(chunk instanceof Uint8Array);
     read.push(Buffer.from(chunk));
   }
-  assert.deepEqual(read, written.map((c) => Buffer.from(c)));
+  assert.deepEqual(
+    read,
+    written.map((c) => Buffer.from(c)),
+  );
 };
 
 export const liveReaders = async ({ world }) => {
@@ -64,7 +69,16 @@ export const aStreamThatDoesNotExistYet = async ({ world }) => {
 
 export const startIndices = async ({ world }) => {
   const { name } = await filled(world, 10);
-  for (const [start, first] of [[0, 0], [1, 1], [9, 9], [10, 10], [99, 10], [-1, 9], [-10, 0], [-99, 0]]) {
+  for (const [start, first] of [
+    [0, 0],
+    [1, 1],
+    [9, 9],
+    [10, 10],
+    [99, 10],
+    [-1, 9],
+    [-10, 0],
+    [-99, 0],
+  ]) {
     assert.deepEqual(await collect(await world.readFromStream(name, start)), numbers(first, 10), `startIndex ${start}`);
   }
 };
@@ -109,7 +123,10 @@ export const chunksInPages = async ({ world }) => {
     }
   };
   const before = await pages();
-  assert.deepEqual(before.all.map((c) => [c.index, text(c.data)]), numbers(0, 25).map((n) => [Number(n), n]));
+  assert.deepEqual(
+    before.all.map((c) => [c.index, text(c.data)]),
+    numbers(0, 25).map((n) => [Number(n), n]),
+  );
   assert.equal(before.page.done, false);
   assert.deepEqual(await world.getStreamInfo(name, runId), { tailIndex: 24, done: false });
   await world.closeStream(name, runId);
@@ -129,7 +146,10 @@ export const namesOfARunsStreams = async ({ world }) => {
 export const aThousandChunksInOrder = async ({ world }) => {
   const { name, runId } = stream();
   const read = collect(await world.readFromStream(name));
-  for (let n = 0; n < 1000; n += 50) await (world.writeToStreamMulti ? world.writeToStreamMulti(name, runId, numbers(n, n + 50)) : numbers(n, n + 50).reduce((p, c) => p.then(() => world.writeToStream(name, runId, c)), Promise.resolve()));
+  for (let n = 0; n < 1000; n += 50)
+    await (world.writeToStreamMulti
+      ? world.writeToStreamMulti(name, runId, numbers(n, n + 50))
+      : numbers(n, n + 50).reduce((p, c) => p.then(() => world.writeToStream(name, runId, c)), Promise.resolve()));
   await world.closeStream(name, runId);
   assert.deepEqual(await read, numbers(0, 1000));
 };
