@@ -14,6 +14,7 @@ import { parseArgs } from "node:util";
 import { App } from "../test/app.mjs";
 import { build } from "../test/build.mjs";
 import { startTrireme } from "../test/trireme.mjs";
+import { cpuOf } from "./cpu.mjs";
 import { startPostgres } from "./postgres.mjs";
 
 const text = (value) => ({ type: "string", default: value });
@@ -40,49 +41,77 @@ process.on("exit", () => App.all.forEach((a) => void a.child.kill("SIGKILL")));
 await build(fileURLToPath(new URL("../test/app", import.meta.url)));
 const profile = flags.profile ? ["--cpu-prof", `--cpu-prof-dir=${flags.profile}`] : [];
 const worlds = [
-  { name: "Postgres", app: await App.run({ ...postgres.env, WORKFLOW_POSTGRES_WORKER_CONCURRENCY: flags.workers }) },
-  { name: "Trireme", app: await App.run(trireme.env, profile) },
+  { app: await App.run({ ...postgres.env, WORKFLOW_POSTGRES_WORKER_CONCURRENCY: flags.workers }), server: [postgres.pid] },
+  { app: await App.run(trireme.env, profile), server: trireme.nodes.map((n) => n.pid) },
 ];
 
 // measure gives a world's figures of a case, over all its turns.
-const sum = () => ({ times: [], first: [], took: 0 });
+const sum = () => ({ times: [], first: [], took: 0, app: 0, server: 0 });
 async function measure(c, atOnce) {
   const sums = worlds.map(sum);
   for (let n = 0; n < Number(flags.rounds); n++) {
-    for (const [i, { app }] of worlds.entries()) {
+    for (const [i, { app, server }] of worlds.entries()) {
+      const before = [cpuOf([app.child.pid]), cpuOf(server)];
       const { times, took } = await app.call("load", c.name, { measure: c.measure ?? "run", args: c.args, atOnce, ms });
       sums[i].times.push(...times.map((t) => t.total));
       sums[i].first.push(...times.map((t) => t.first));
       sums[i].took += took;
+      sums[i].app += cpuOf([app.child.pid]) - before[0];
+      sums[i].server += cpuOf(server) - before[1];
     }
   }
-  return sums.map(({ times, first, took }) => ({
+  return sums.map(({ times, first, took, app, server }) => ({
     rate: (times.length * 1000) / took,
     p50: percentile(times, 0.5),
     p99: percentile(times, 0.99),
     first50: c.measure === "stream" ? percentile(first, 0.5) : undefined,
     count: times.length,
+    cpu: `${round(app / times.length)} + ${round(server / times.length)}`,
   }));
 }
 
 for (const { app } of worlds) await app.call("load", "sequence", { measure: "run", args: [2], atOnce: 10, ms: 2000 }); // both are warm
 console.log(
-  `Trireme with ${flags.nodes} node(s), PostgreSQL with ${flags.workers} workers; Node.js ${process.version}; ${flags.rounds} turns of ${flags.seconds} s each\n`,
+  `Trireme with ${flags.nodes} node(s), PostgreSQL with ${flags.workers} workers; Node.js ${process.version}; ${flags.rounds} turns of ${flags.seconds} s each; CPU: of the application + of the server\n`,
 );
-console.log(
-  "| workflow | runs at once | Postgres runs/s | Trireme runs/s | ratio | steps/s P / T | Postgres p50 / p99 ms | Trireme p50 / p99 ms | ratio of p50 | runs P / T |",
-);
-console.log("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+// P is Postgres, T is Trireme.
+const head = [
+  "workflow",
+  "at once",
+  "runs/s P",
+  "runs/s T",
+  "ratio",
+  "steps/s P / T",
+  "p50 ms P",
+  "p50 ms T",
+  "ratio",
+  "p99 ms P / T",
+  "CPU ms a run P",
+  "CPU ms a run T",
+  "runs P / T",
+];
+const row = (cells) => console.log(`| ${cells.join(" | ")} |`);
+row(head);
+row(head.map((_, i) => (i === 0 ? "---" : "--:")));
 for (const c of cases) {
   for (const atOnce of [1, 10, 50]) {
     const [p, t] = await measure(c, atOnce);
-    const line = (title, steps, key) =>
-      console.log(
-        `| ${title} | ${atOnce} | ${round(p.rate)} | ${round(t.rate)} | ${ratio(t.rate, p.rate)} | ${steps ? `${round(p.rate * steps)} / ${round(t.rate * steps)}` : ""} ` +
-          `| ${round(p[key])}${key === "p50" ? ` / ${round(p.p99)}` : ""} | ${round(t[key])}${key === "p50" ? ` / ${round(t.p99)}` : ""} | ${ratio(t[key], p[key])} | ${p.count} / ${t.count} |`,
-      );
-    line(c.title, c.steps, "p50");
-    if (c.measure === "stream") line(`${c.title}, first chunk`, undefined, "first50");
+    const steps = c.steps ? `${round(p.rate * c.steps)} / ${round(t.rate * c.steps)}` : "";
+    const rates = [round(p.rate), round(t.rate), ratio(t.rate, p.rate), steps];
+    row([
+      c.title,
+      atOnce,
+      ...rates,
+      round(p.p50),
+      round(t.p50),
+      ratio(t.p50, p.p50),
+      `${round(p.p99)} / ${round(t.p99)}`,
+      p.cpu,
+      t.cpu,
+      `${p.count} / ${t.count}`,
+    ]);
+    if (p.first50)
+      row([`${c.title}: first chunk`, atOnce, "", "", "", "", round(p.first50), round(t.first50), ratio(t.first50, p.first50), "", "", "", ""]);
   }
 }
 for (const { app } of worlds) await app.end();
