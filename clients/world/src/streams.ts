@@ -3,9 +3,9 @@ import type { GetChunksOptions, StreamChunksResponse, StreamInfoResponse } from 
 import type { Client } from "./client.js";
 import { bytesOf, latin1 } from "./codec.js";
 import { WorkflowWorldError } from "./errors.js";
+import { follow } from "./follow.js";
 import { runKey } from "./reads.js";
 import { scripts } from "./scripts.js";
-import { follow } from "./follow.js";
 
 type Chunk = string | Uint8Array;
 

@@ -3,9 +3,9 @@ Object.defineProperty(exports, "__esModule", { value: true });
 exports.Streams = void 0;
 const codec_js_1 = require("./codec.js");
 const errors_js_1 = require("./errors.js");
+const follow_js_1 = require("./follow.js");
 const reads_js_1 = require("./reads.js");
 const scripts_js_1 = require("./scripts.js");
-const follow_js_1 = require("./follow.js");
 /** How long a stream whose run is unknown is kept, such as that of a health check; milliseconds. */
 const STRAY = 3_600_000;
 class Streams {

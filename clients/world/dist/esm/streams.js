@@ -1,8 +1,8 @@
 import { bytesOf, latin1 } from "./codec.js";
 import { WorkflowWorldError } from "./errors.js";
+import { follow } from "./follow.js";
 import { runKey } from "./reads.js";
 import { scripts } from "./scripts.js";
-import { follow } from "./follow.js";
 /** How long a stream whose run is unknown is kept, such as that of a health check; milliseconds. */
 const STRAY = 3_600_000;
 export class Streams {
