@@ -45,9 +45,9 @@ class Streams {
     };
     getStreamChunks = async (name, _runId, options = {}) => {
         const { limit = 100, cursor } = options;
-        if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
+        if (cursor && !/^\d{1,15}$/.test(cursor))
             throw new errors_js_1.WorkflowWorldError(`${JSON.stringify(cursor)} is no cursor of this list`, { status: 400 });
-        const from = Number(cursor ?? 0);
+        const from = Number(cursor || 0);
         const key = `${this.#client.settings().prefix}stream:${name}`;
         const [list, count, done] = (await this.#client.run(scripts_js_1.scripts.streamRead, [key], [from, Math.max(1, Math.min(limit, 1000))]));
         const next = from + list.length;
