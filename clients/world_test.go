@@ -21,7 +21,7 @@ func TestWorld(t *testing.T) {
 	install(t)
 	urls := nodeURLs(httpapitest.ServeDelivering(t, 3, "", nil))
 	keys := signingKeys(t, urls[0])
-	for _, program := range []string{"test.mjs", "own.mjs"} {
+	for _, program := range []string{"test.mjs", "contract.mjs", "own.mjs"} {
 		t.Run(program, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
