@@ -28,9 +28,9 @@ const limitOf = (p: PaginationOptions | undefined, usual: number): number => {
 const badCursor = (cursor: string): WorkflowWorldError =>
   new WorkflowWorldError(`${JSON.stringify(cursor)} is no cursor of this list`, { status: 400 });
 
-// placeOf reads a cursor that is a number: of the last element that was returned.
+// placeOf reads a cursor that is a number: of the last element that was returned. An empty one is none, as the SDK's command line sends it.
 const placeOf = (cursor: string | undefined): number => {
-  if (cursor === undefined) return 0;
+  if (!cursor) return 0;
   if (!/^[1-9]\d{0,9}$/.test(cursor)) throw badCursor(cursor);
   return Number(cursor);
 };
@@ -71,7 +71,7 @@ export class Reads {
   async #runs(params: Page & { workflowName?: string; status?: string } = {}): Promise<Result<WorkflowRun>> {
     const { prefix } = this.#client.settings();
     const { pagination: p, workflowName, status } = params;
-    if (p?.cursor !== undefined && !p.cursor.startsWith("wrun_")) throw badCursor(p.cursor);
+    if (p?.cursor && !p.cursor.startsWith("wrun_")) throw badCursor(p.cursor);
     const set = workflowName !== undefined ? `named:${workflowName}` : status ? `runs:${status}` : "runs";
     const filter = workflowName !== undefined && status ? status : "";
     const args = [`${prefix}${set}`, p?.cursor ?? "", limitOf(p, 20), p?.sortOrder === "asc" ? "1" : "0", filter];
@@ -111,7 +111,7 @@ export class Reads {
   async #steps(params: Page & { runId: string }): Promise<Result<Step>> {
     const { runId, pagination: p } = params;
     const up = p?.sortOrder === "asc";
-    const from = p?.cursor === undefined ? "" : placeOf(p.cursor) + (up ? 1 : -1);
+    const from = p?.cursor ? placeOf(p.cursor) + (up ? 1 : -1) : "";
     const args = [from, limitOf(p, 20), up ? "1" : "0"];
     const [list, next, more] = (await this.#read(scripts.stepList, runId, params.resolveData, ...args)) as [
       [string, string, string, string][],
@@ -119,7 +119,7 @@ export class Reads {
       number,
     ];
     const data = list.map(([id, packed, made, last]) => stepOf(runId, id, packed, dataOf(made), dataOf(last)));
-    return { data, cursor: data.length > 0 ? String(next + (up ? -1 : 1)) : (p?.cursor ?? null), hasMore: more === 1 };
+    return { data, cursor: data.length > 0 ? String(next + (up ? -1 : 1)) : p?.cursor || null, hasMore: more === 1 };
   }
 
   async #event(runId: string, eventId: string, params?: { resolveData?: ResolveData }): Promise<Event> {
@@ -147,7 +147,7 @@ export class Reads {
     if (reply[0] === "norun") return { data: [], cursor: null, hasMore: false };
     const [, first, list, rest] = reply;
     const data = list.map((record, i) => eventOf(runId, first + (down ? -i : i), record));
-    return { data, cursor: data.length > 0 ? String(first + (down ? 1 - data.length : data.length - 1)) : (p?.cursor ?? null), hasMore: rest > 0 };
+    return { data, cursor: data.length > 0 ? String(first + (down ? 1 - data.length : data.length - 1)) : p?.cursor || null, hasMore: rest > 0 };
   }
 
   async #correlated(params: Page & { correlationId: string; runId?: string }): Promise<Result<Event>> {
@@ -167,7 +167,7 @@ export class Reads {
         if (data.length === limit) return { data, cursor: String(eventNumber(data.at(-1)?.eventId ?? "")), hasMore: true };
         data.push(event);
       }
-      if (!page.hasMore || page.cursor === null) return { data, cursor: page.cursor ?? p?.cursor ?? null, hasMore: false };
+      if (!page.hasMore || page.cursor === null) return { data, cursor: page.cursor || p?.cursor || null, hasMore: false };
       cursor = page.cursor;
     }
   }
@@ -184,7 +184,7 @@ export class Reads {
 
   async #hooks(params: Page & { runId?: string } = {}): Promise<Result<Hook>> {
     const { pagination: p, runId } = params;
-    if (runId && p?.cursor !== undefined) placeOf(p.cursor);
+    if (runId && p?.cursor) placeOf(p.cursor);
     const args = [p?.cursor ?? "", limitOf(p, 100), p?.sortOrder === "desc" ? "1" : "0", runId ?? ""];
     const [list, last, more] = (await this.#read(scripts.hookList, runId ?? "", params.resolveData, ...args)) as [
       [string, string, string, string][],

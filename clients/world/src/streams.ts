@@ -3,9 +3,9 @@ import type { GetChunksOptions, StreamChunksResponse, StreamInfoResponse } from 
 import type { Client } from "./client.js";
 import { bytesOf, latin1 } from "./codec.js";
 import { WorkflowWorldError } from "./errors.js";
+import { follow } from "./follow.js";
 import { runKey } from "./reads.js";
 import { scripts } from "./scripts.js";
-import { follow } from "./follow.js";
 
 type Chunk = string | Uint8Array;
 
@@ -55,9 +55,8 @@ export class Streams {
 
   getStreamChunks = async (name: string, _runId: string, options: GetChunksOptions = {}): Promise<StreamChunksResponse> => {
     const { limit = 100, cursor } = options;
-    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
-      throw new WorkflowWorldError(`${JSON.stringify(cursor)} is no cursor of this list`, { status: 400 });
-    const from = Number(cursor ?? 0);
+    if (cursor && !/^\d{1,15}$/.test(cursor)) throw new WorkflowWorldError(`${JSON.stringify(cursor)} is no cursor of this list`, { status: 400 });
+    const from = Number(cursor || 0);
     const key = `${this.#client.settings().prefix}stream:${name}`;
     const [list, count, done] = (await this.#client.run(scripts.streamRead, [key], [from, Math.max(1, Math.min(limit, 1000))])) as [
       string[],

@@ -319,6 +319,18 @@ const checks = {
     await assert.rejects(world.events.get(runId, ids[3].replace(/.{4}$/, "ZZZZ")), { name: "WorkflowWorldError", status: 404 });
   },
 
+  // The SDK's command line sends an empty cursor for none.
+  async "an empty cursor is none"({ world }) {
+    const runId = await begin(world);
+    const pagination = { cursor: "", limit: 1 };
+    for (const list of [world.runs.list({ pagination }), world.events.list({ runId, pagination }), world.hooks.list({ pagination })]) {
+      assert.ok((await list).data.length <= 1);
+    }
+    assert.equal((await world.events.list({ runId, pagination })).data[0].eventType, "run_created");
+    assert.deepEqual((await world.steps.list({ runId, pagination })).data, []);
+    assert.deepEqual((await world.getStreamChunks("none", runId, { cursor: "" })).data, []);
+  },
+
   async "an id from another time is refused"({ world }) {
     for (const now of [Date.now() - 25 * 3_600_000, Date.now() + 10 * 60_000]) {
       await assert.rejects(begin(world, id("wrun", now)), { name: "WorkflowWorldError", status: 400 });

@@ -5,6 +5,7 @@ const codec_js_1 = require("./codec.js");
 const delivery_js_1 = require("./delivery.js");
 const errors_js_1 = require("./errors.js");
 const ids_js_1 = require("./ids.js");
+const memory_js_1 = require("./memory.js");
 const messages_js_1 = require("./messages.js");
 const reads_js_1 = require("./reads.js");
 const records_js_1 = require("./records.js");
@@ -20,6 +21,7 @@ class Events {
     #client;
     #beginnings = new Map();
     #namespace;
+    #memory = new memory_js_1.Memory();
     notes = new delivery_js_1.Notes();
     constructor(client, namespace) {
         this.#client = client;
@@ -123,19 +125,32 @@ class Events {
         const { rest, n, event: at } = await this.#apply(scripts_js_1.scripts.runStarted, runId, made, {}, hardLimit(), ...args, head);
         const [hash, records, total] = rest;
         const started = n > 0 ? { event: (0, records_js_1.eventOf)(runId, n, `${+at.createdAt} ${head}`) } : {};
-        const loaded = records.length === total ? this.#loaded(runId, hash, records, 0, d) : await this.#resumed(runId, d);
+        const loaded = records.length === total ? this.#loaded(runId, hash, [], records, 0, d) : await this.#resumed(runId, d);
         return { ...(loaded ?? { run: (0, records_js_1.runOf)(runId, (0, records_js_1.pairs)(hash), (0, records_js_1.dataOf)(records[0]), {}) }), ...started };
     }
-    // resumed reads a running run with its events.
+    // resumed reads a running run with its events, those that are not known yet.
     async #resumed(runId, d) {
         const { prefix } = this.#client.settings();
-        const [kind, hash, records, next] = (await this.#client.run(scripts_js_1.scripts.resumed, [(0, reads_js_1.runKey)(prefix, runId)], [prefix, 1]));
-        return kind === "ok" ? this.#loaded(runId, hash, records, next, d) : undefined;
+        const known = this.#memory.of(runId);
+        const reply = await this.#client.run(scripts_js_1.scripts.resumed, [(0, reads_js_1.runKey)(prefix, runId)], [prefix, known.length, +(known.at(-1)?.createdAt ?? 0)]);
+        const [kind, hash, records, next] = reply;
+        if (kind === "others") {
+            this.#memory.forget(runId);
+            return this.#resumed(runId, d);
+        }
+        return kind === "ok" ? this.#loaded(runId, hash, known, records, next, d) : undefined;
     }
-    // loaded is a run with its events. The delivery takes down when it was started, and its steps: their messages are published.
-    #loaded(runId, list, records, next, d) {
+    // loaded is a run with its events: those that were known, and the records that follow. The delivery takes down when it was started, and its
+    // steps: their messages are published.
+    #loaded(runId, list, known, records, next, d) {
         const hash = (0, records_js_1.pairs)(list);
-        const events = records.map((record, i) => (0, records_js_1.eventOf)(runId, i + 1, record));
+        const events = known;
+        let added = 0;
+        for (const record of records) {
+            events.push((0, records_js_1.eventOf)(runId, events.length + 1, record));
+            added += record.length;
+        }
+        this.#memory.keep(runId, events, added);
         if (d) {
             d.startedAt = Number(hash.t);
             for (const e of events)
@@ -148,6 +163,7 @@ class Events {
     }
     async #runEnded(runId, event, params, status) {
         const { event: made, rest } = await this.#apply(scripts_js_1.scripts.runEnded, runId, event, params, status, this.#client.settings().retentionMs);
+        this.#memory.forget(runId);
         return { event: made, run: (0, records_js_1.runOf)(runId, (0, records_js_1.pairs)(rest[0]), {}, event.eventData ?? {}) };
     }
     async #stepCreated(runId, event, params) {

@@ -3,9 +3,9 @@ Object.defineProperty(exports, "__esModule", { value: true });
 exports.Streams = void 0;
 const codec_js_1 = require("./codec.js");
 const errors_js_1 = require("./errors.js");
+const follow_js_1 = require("./follow.js");
 const reads_js_1 = require("./reads.js");
 const scripts_js_1 = require("./scripts.js");
-const follow_js_1 = require("./follow.js");
 /** How long a stream whose run is unknown is kept, such as that of a health check; milliseconds. */
 const STRAY = 3_600_000;
 class Streams {
@@ -45,9 +45,9 @@ class Streams {
     };
     getStreamChunks = async (name, _runId, options = {}) => {
         const { limit = 100, cursor } = options;
-        if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
+        if (cursor && !/^\d{1,15}$/.test(cursor))
             throw new errors_js_1.WorkflowWorldError(`${JSON.stringify(cursor)} is no cursor of this list`, { status: 400 });
-        const from = Number(cursor ?? 0);
+        const from = Number(cursor || 0);
         const key = `${this.#client.settings().prefix}stream:${name}`;
         const [list, count, done] = (await this.#client.run(scripts_js_1.scripts.streamRead, [key], [from, Math.max(1, Math.min(limit, 1000))]));
         const next = from + list.length;

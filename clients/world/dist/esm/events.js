@@ -2,6 +2,7 @@ import { encode } from "./codec.js";
 import { delivery, Notes } from "./delivery.js";
 import { refusal, runNotSupported, WorkflowWorldError } from "./errors.js";
 import { eventId, timeOf, ulid } from "./ids.js";
+import { Memory } from "./memory.js";
 import { stepArguments, wakeArguments, workflowPrefix } from "./messages.js";
 import { runKey } from "./reads.js";
 import { dataOf, eventOf, hookOf, pairs, runOf, stepOf, waitOf, written } from "./records.js";
@@ -17,6 +18,7 @@ export class Events {
     #client;
     #beginnings = new Map();
     #namespace;
+    #memory = new Memory();
     notes = new Notes();
     constructor(client, namespace) {
         this.#client = client;
@@ -120,19 +122,32 @@ export class Events {
         const { rest, n, event: at } = await this.#apply(scripts.runStarted, runId, made, {}, hardLimit(), ...args, head);
         const [hash, records, total] = rest;
         const started = n > 0 ? { event: eventOf(runId, n, `${+at.createdAt} ${head}`) } : {};
-        const loaded = records.length === total ? this.#loaded(runId, hash, records, 0, d) : await this.#resumed(runId, d);
+        const loaded = records.length === total ? this.#loaded(runId, hash, [], records, 0, d) : await this.#resumed(runId, d);
         return { ...(loaded ?? { run: runOf(runId, pairs(hash), dataOf(records[0]), {}) }), ...started };
     }
-    // resumed reads a running run with its events.
+    // resumed reads a running run with its events, those that are not known yet.
     async #resumed(runId, d) {
         const { prefix } = this.#client.settings();
-        const [kind, hash, records, next] = (await this.#client.run(scripts.resumed, [runKey(prefix, runId)], [prefix, 1]));
-        return kind === "ok" ? this.#loaded(runId, hash, records, next, d) : undefined;
+        const known = this.#memory.of(runId);
+        const reply = await this.#client.run(scripts.resumed, [runKey(prefix, runId)], [prefix, known.length, +(known.at(-1)?.createdAt ?? 0)]);
+        const [kind, hash, records, next] = reply;
+        if (kind === "others") {
+            this.#memory.forget(runId);
+            return this.#resumed(runId, d);
+        }
+        return kind === "ok" ? this.#loaded(runId, hash, known, records, next, d) : undefined;
     }
-    // loaded is a run with its events. The delivery takes down when it was started, and its steps: their messages are published.
-    #loaded(runId, list, records, next, d) {
+    // loaded is a run with its events: those that were known, and the records that follow. The delivery takes down when it was started, and its
+    // steps: their messages are published.
+    #loaded(runId, list, known, records, next, d) {
         const hash = pairs(list);
-        const events = records.map((record, i) => eventOf(runId, i + 1, record));
+        const events = known;
+        let added = 0;
+        for (const record of records) {
+            events.push(eventOf(runId, events.length + 1, record));
+            added += record.length;
+        }
+        this.#memory.keep(runId, events, added);
         if (d) {
             d.startedAt = Number(hash.t);
             for (const e of events)
@@ -145,6 +160,7 @@ export class Events {
     }
     async #runEnded(runId, event, params, status) {
         const { event: made, rest } = await this.#apply(scripts.runEnded, runId, event, params, status, this.#client.settings().retentionMs);
+        this.#memory.forget(runId);
         return { event: made, run: runOf(runId, pairs(rest[0]), {}, event.eventData ?? {}) };
     }
     async #stepCreated(runId, event, params) {

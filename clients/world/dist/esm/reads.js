@@ -10,9 +10,9 @@ const limitOf = (p, usual) => {
     return Math.min(limit, MOST);
 };
 const badCursor = (cursor) => new WorkflowWorldError(`${JSON.stringify(cursor)} is no cursor of this list`, { status: 400 });
-// placeOf reads a cursor that is a number: of the last element that was returned.
+// placeOf reads a cursor that is a number: of the last element that was returned. An empty one is none, as the SDK's command line sends it.
 const placeOf = (cursor) => {
-    if (cursor === undefined)
+    if (!cursor)
         return 0;
     if (!/^[1-9]\d{0,9}$/.test(cursor))
         throw badCursor(cursor);
@@ -49,7 +49,7 @@ export class Reads {
     async #runs(params = {}) {
         const { prefix } = this.#client.settings();
         const { pagination: p, workflowName, status } = params;
-        if (p?.cursor !== undefined && !p.cursor.startsWith("wrun_"))
+        if (p?.cursor && !p.cursor.startsWith("wrun_"))
             throw badCursor(p.cursor);
         const set = workflowName !== undefined ? `named:${workflowName}` : status ? `runs:${status}` : "runs";
         const filter = workflowName !== undefined && status ? status : "";
@@ -85,11 +85,11 @@ export class Reads {
     async #steps(params) {
         const { runId, pagination: p } = params;
         const up = p?.sortOrder === "asc";
-        const from = p?.cursor === undefined ? "" : placeOf(p.cursor) + (up ? 1 : -1);
+        const from = p?.cursor ? placeOf(p.cursor) + (up ? 1 : -1) : "";
         const args = [from, limitOf(p, 20), up ? "1" : "0"];
         const [list, next, more] = (await this.#read(scripts.stepList, runId, params.resolveData, ...args));
         const data = list.map(([id, packed, made, last]) => stepOf(runId, id, packed, dataOf(made), dataOf(last)));
-        return { data, cursor: data.length > 0 ? String(next + (up ? -1 : 1)) : (p?.cursor ?? null), hasMore: more === 1 };
+        return { data, cursor: data.length > 0 ? String(next + (up ? -1 : 1)) : p?.cursor || null, hasMore: more === 1 };
     }
     async #event(runId, eventId, params) {
         const n = eventNumber(eventId);
@@ -113,7 +113,7 @@ export class Reads {
             return { data: [], cursor: null, hasMore: false };
         const [, first, list, rest] = reply;
         const data = list.map((record, i) => eventOf(runId, first + (down ? -i : i), record));
-        return { data, cursor: data.length > 0 ? String(first + (down ? 1 - data.length : data.length - 1)) : (p?.cursor ?? null), hasMore: rest > 0 };
+        return { data, cursor: data.length > 0 ? String(first + (down ? 1 - data.length : data.length - 1)) : p?.cursor || null, hasMore: rest > 0 };
     }
     async #correlated(params) {
         const { correlationId, pagination: p } = params;
@@ -136,7 +136,7 @@ export class Reads {
                 data.push(event);
             }
             if (!page.hasMore || page.cursor === null)
-                return { data, cursor: page.cursor ?? p?.cursor ?? null, hasMore: false };
+                return { data, cursor: page.cursor || p?.cursor || null, hasMore: false };
             cursor = page.cursor;
         }
     }
@@ -151,7 +151,7 @@ export class Reads {
     }
     async #hooks(params = {}) {
         const { pagination: p, runId } = params;
-        if (runId && p?.cursor !== undefined)
+        if (runId && p?.cursor)
             placeOf(p.cursor);
         const args = [p?.cursor ?? "", limitOf(p, 100), p?.sortOrder === "desc" ? "1" : "0", runId ?? ""];
         const [list, last, more] = (await this.#read(scripts.hookList, runId ?? "", params.resolveData, ...args));

@@ -1,8 +1,8 @@
 import { bytesOf, latin1 } from "./codec.js";
 import { WorkflowWorldError } from "./errors.js";
+import { follow } from "./follow.js";
 import { runKey } from "./reads.js";
 import { scripts } from "./scripts.js";
-import { follow } from "./follow.js";
 /** How long a stream whose run is unknown is kept, such as that of a health check; milliseconds. */
 const STRAY = 3_600_000;
 export class Streams {
@@ -42,9 +42,9 @@ export class Streams {
     };
     getStreamChunks = async (name, _runId, options = {}) => {
         const { limit = 100, cursor } = options;
-        if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
+        if (cursor && !/^\d{1,15}$/.test(cursor))
             throw new WorkflowWorldError(`${JSON.stringify(cursor)} is no cursor of this list`, { status: 400 });
-        const from = Number(cursor ?? 0);
+        const from = Number(cursor || 0);
         const key = `${this.#client.settings().prefix}stream:${name}`;
         const [list, count, done] = (await this.#client.run(scripts.streamRead, [key], [from, Math.max(1, Math.min(limit, 1000))]));
         const next = from + list.length;

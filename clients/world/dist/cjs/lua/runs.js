@@ -97,10 +97,12 @@ if keep > 0 then
 end
 return {'ok', n, ms, call('HGETALL', R)}
 `;
-// resumed is what a replay of a running run begins with: the run, and its events from the number ARGV[2] on. It only reads.
+// resumed is what a replay of a running run begins with: the run, and its events after the first ARGV[2], of which the last has the time ARGV[3]; a
+// database that was restored from a backup may have others. It only reads.
 exports.resumed = `${prelude_js_1.pages}
 if call('HGET', R, 's') ~= 'running' then return {'no'} end
-local list, rest = events(tonumber(ARGV[2]), 100000, false, false)
+if ARGV[2] ~= '0' and string.match(call('LINDEX', R .. ':events', ARGV[2] - 1) or '', '^%d+') ~= ARGV[3] then return {'others'} end
+local list, rest = events(ARGV[2] + 1, 100000, false, false)
 return {'ok', call('HGETALL', R), list, rest}
 `;
 // runRead reads one run. ARGV[2] is 1 if payloads are left out.
