@@ -41,6 +41,15 @@ adapters: build ## run published adapters against three nodes whose leader is ki
 	-cd clients/adapters/go && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../../bin/adapters-go .
 	cd clients/adapters && npm ci --no-audit --no-fund --ignore-scripts && node $(if $(ROUNDS),rounds.mjs $(ROUNDS),test.mjs) $(ARGS)
 
+.PHONY: world-kills
+world-kills: build ## run the example of the Workflow SDK on three nodes whose leader is killed 20 times (ARGS="--kills 5")
+	cd clients/world/test && npm ci --no-audit --no-fund --ignore-scripts
+	cd clients/world/example && npm ci --no-audit --no-fund --ignore-scripts && npm run build && node kills.mjs $(ARGS)
+
+.PHONY: world-bench
+world-bench: build setup ## measure the world of the Workflow SDK beside the published one on PostgreSQL (ARGS="--nodes 3 --seconds 5")
+	cd clients/world/bench && npm ci --no-audit --no-fund --ignore-scripts && node bench.mjs $(ARGS)
+
 .PHONY: test
 test: setup vet ## every test of every package, but for long runs
 	@GO='$(GO)' P='$(P)' PKG='$(PKG)' scripts/test.sh

@@ -3,9 +3,7 @@ package clients_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
@@ -19,20 +17,7 @@ import (
 func TestWorkflowExample(t *testing.T) {
 	install(t)
 	url := "http://" + httpapitest.ServeDelivering(t, 1, "", nil).Addrs[0]
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/v2/keys", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+httpapitest.MessagesToken)
-	p, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Body.Close()
-	var keys struct{ Current, Next string }
-	if err := json.NewDecoder(p.Body).Decode(&keys); err != nil {
-		t.Fatal(err)
-	}
+	keys := signingKeys(t, url)
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	program := exec.CommandContext(ctx, "node", "try.mjs")

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")"
 command -v npm >/dev/null || { echo "clients: npm is not installed, so tests with JavaScript clients are skipped (Debian: apt-get install nodejs npm)" >&2; exit 0; }
-for lock in */package-lock.json ../console/package-lock.json ../docs/examples/*/package-lock.json; do
+for lock in */package-lock.json world/test/package-lock.json ../console/package-lock.json ../docs/examples/*/package-lock.json; do
   folder=${lock%/*}
   [ "$folder" != adapters ] || continue
   installed=$folder/node_modules/.installed-lock.json # scripts/setup.sh keeps it too

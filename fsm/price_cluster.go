@@ -23,7 +23,9 @@ func advancePrice(s *State, e *env.Env, n *AdvanceLimit) (p env.Price) {
 func finishPrice(s *State, _ *env.Env, n *queue.Results) (p env.Price) {
 	for i := range n.Items {
 		if d := s.database(n.Items[i].DB); d != nil {
-			p.Add(d.queue(s.blank).ResultPrice(&n.Items[i]))
+			messages := d.queue(s.blank)
+			p.Add(messages.ResultPrice(&n.Items[i]))
+			p.Add(d.runs(s.blank).FailPrice(messages.RunThatFails(&n.Items[i])))
 		}
 	}
 	return p

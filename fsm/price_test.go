@@ -537,6 +537,23 @@ func recipes() map[string]recipe {
 			p.Callback, p.Given = &queue.Callback{URL: "http://example.com/callback"}, p.Given|queue.GivenCallback
 			w.publish(p)
 		}, func(w *pricing) queue.Results { return w.results(200) }).thatFrees(),
+		"finish the last attempt of a run's step": asks(Finish, func(w *pricing) {
+			n := w.run("long")
+			n.Retries, n.Given = 0, n.Given|queue.GivenRetries
+			with(w, Submit, workflow.Submissions{Items: []workflow.Submission{n}})
+			with(w, Finish, w.results(200))
+			var all workflow.Submissions
+			for i := range w.n {
+				step := w.stepOf("long", uint32(w.n+i+1))
+				step.Step = workflow.Step{Target: step.Step.ID, Concurrent: uint32(w.n), Type: workflow.RunStep}
+				all.Items = append(all.Items, step)
+			}
+			with(w, Submit, all)
+		}, func(w *pricing) queue.Results {
+			r := w.results(500)
+			r.Items = r.Items[:1]
+			return r
+		}).thatFrees(),
 		"advance": asks(Advance, func(w *pricing) { w.publish(publicationOf("p", 10)) }, func(*pricing) AdvanceLimit {
 			return AdvanceLimit{Deliver: true, Term: 1, Claims: 256}
 		}),

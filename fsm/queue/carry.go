@@ -33,6 +33,15 @@ func (s *Store) RunOfAttempt(of AttemptRef) []byte {
 	return m.envelope().Run
 }
 
+// RunThatFails returns what RunOf does if a result is the last that a message of a run gets, and it was not delivered; otherwise nil.
+func (s *Store) RunThatFails(n *Result) []byte {
+	m := s.current(n.AttemptRef)
+	if m == nil || !m.run || m.stopping || n.Lost || n.delivers() || !n.Response.final() && m.retried < m.retries {
+		return nil
+	}
+	return m.envelope().Run
+}
+
 // underWay finds a message of a run by an attempt that is under way and not asked to end; nil if there is none.
 func (s *Store) underWay(of AttemptRef) *Message {
 	m := s.find(of.ID)

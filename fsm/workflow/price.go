@@ -253,6 +253,22 @@ func (s *Store) EndPrice(_ *env.Env, n *Ending) env.Price {
 	return cost
 }
 
+// FailPrice returns the price of the end, or the pause, of a run by the last attempt of a message that ref names: nothing if it names none, or
+// if the failure of the message is none of the run.
+func (s *Store) FailPrice(ref []byte) env.Price {
+	of, ok := ParseRef(ref)
+	r, found := s.runs.Get(of.Run)
+	if !ok || !found || !r.Active() {
+		return env.Price{}
+	}
+	cost := env.Price{Work: entryWork*int64(1+s.held(r)) + indexWork*int64(len(r.Keep))}
+	if r.Invoker != nil {
+		parent, _ := s.runs.Get(r.Invoker.Run)
+		cost.Add(s.followPrice(parent))
+	}
+	return cost
+}
+
 // CancelPrice returns the price of Cancel: in pieces.
 func (s *Store) CancelPrice(_ *env.Env, n *Cancellation) env.Price {
 	return s.scanPrice(&n.Filter, s.runs.Len(), maxCancel)

@@ -1,0 +1,278 @@
+"use strict";
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.Events = exports.SPEC_VERSION = void 0;
+const codec_js_1 = require("./codec.js");
+const delivery_js_1 = require("./delivery.js");
+const errors_js_1 = require("./errors.js");
+const ids_js_1 = require("./ids.js");
+const memory_js_1 = require("./memory.js");
+const messages_js_1 = require("./messages.js");
+const reads_js_1 = require("./reads.js");
+const records_js_1 = require("./records.js");
+const scripts_js_1 = require("./scripts.js");
+const traces_js_1 = require("./traces.js");
+/** The newest version of runs that this world can keep. */
+exports.SPEC_VERSION = 3;
+/** How many events a run may have; the runtime fails it at that number. */
+const maxEvents = () => Number(process.env.WORKFLOW_MAX_EVENTS) || 25_000;
+// The runtime counts events when it loads them; until then steps that are under way may end.
+const hardLimit = () => 2 * maxEvents();
+class Events {
+    #client;
+    #beginnings = new Map();
+    #namespace;
+    #memory = new memory_js_1.Memory();
+    notes = new delivery_js_1.Notes();
+    constructor(client, namespace) {
+        this.#client = client;
+        this.#namespace = namespace;
+    }
+    /** Takes the first message of a run that is being created in the same turn, and returns its id once both are committed. */
+    begin(runId, message) {
+        const beginning = this.#beginnings.get(String(runId));
+        if (!beginning || beginning.message)
+            return undefined;
+        beginning.message = message;
+        return beginning.id;
+    }
+    create = async (runId, event, params = {}) => {
+        const version = event.specVersion ?? 1;
+        if (version > exports.SPEC_VERSION)
+            throw (0, errors_js_1.runNotSupported)(version, exports.SPEC_VERSION);
+        if (version < 2)
+            throw new errors_js_1.WorkflowWorldError("events of version 1 are not supported: they belong to worlds without event logs", { status: 400 });
+        if (event.eventType === "run_created")
+            return this.#runCreated(runId ?? `wrun_${(0, ids_js_1.ulid)(Date.now())}`, event, params);
+        if (runId === null)
+            throw new errors_js_1.WorkflowWorldError(`${event.eventType} needs the id of a run`, { status: 400 });
+        const handler = this.#handlers[event.eventType];
+        if (!handler)
+            throw new errors_js_1.WorkflowWorldError(`an event of type ${event.eventType} can't be created`, { status: 400 });
+        return handler(runId, event, params);
+    };
+    #handlers = {
+        run_started: (runId, event) => this.#runStarted(runId, event),
+        run_completed: (runId, event, params) => this.#runEnded(runId, event, params, "completed"),
+        run_failed: (runId, event, params) => this.#runEnded(runId, event, params, "failed"),
+        run_cancelled: (runId, event, params) => this.#runEnded(runId, event, params, "cancelled"),
+        step_created: (runId, event, params) => this.#stepCreated(runId, event, params),
+        step_started: (runId, event, params) => this.#stepStarted(runId, event, params),
+        step_completed: (runId, event, params) => this.#stepEnded(runId, event, params, "completed"),
+        step_failed: (runId, event, params) => this.#stepEnded(runId, event, params, "failed"),
+        step_retrying: (runId, event, params) => this.#stepEnded(runId, event, params, "pending"),
+        hook_created: (runId, event, params) => this.#hookCreated(runId, event, params),
+        hook_received: (runId, event, params) => this.#hookReceived(runId, event, params),
+        hook_disposed: (runId, event, params) => this.#hookDisposed(runId, event, params),
+        wait_created: (runId, event, params) => this.#waitChanged(runId, event, params, "waiting"),
+        wait_completed: (runId, event, params) => this.#waitChanged(runId, event, params, "completed"),
+    };
+    // apply runs the script of an event. Its reply is ok, number, time and more; or a refusal.
+    async #apply(s, runId, event, params, ...args) {
+        const { prefix } = this.#client.settings();
+        const [head, payloads] = (0, records_js_1.written)(event, params.occurredAt);
+        const nonce = crypto.randomUUID().replaceAll("-", "");
+        const all = [prefix, runId, nonce, params.stateUpdatedAt ?? "", head, payloads, ...args];
+        const [kind, n, time, ...rest] = (await this.#client.run(s, [(0, reads_js_1.runKey)(prefix, runId)], all));
+        if (kind !== "ok" && kind !== "taken")
+            throw (0, errors_js_1.refusal)(String(kind), n, runId, event);
+        const made = {
+            ...(params.resolveData === "none" ? (0, records_js_1.eventOf)(runId, 1, `0 ${head}`) : event),
+            runId,
+            eventId: (0, ids_js_1.eventId)(runId, Number(time), Number(n)),
+            createdAt: new Date(Number(time)),
+            ...(params.occurredAt && { occurredAt: params.occurredAt }),
+        };
+        return { event: made, rest, kind, n: Number(n) };
+    }
+    async #runCreated(runId, event, params) {
+        let settle;
+        let fail;
+        const beginning = {
+            id: new Promise((resolve, reject) => {
+                settle = resolve;
+                fail = reject;
+            }),
+        };
+        beginning.id.catch(() => { }); // nobody waits for it unless a message joins
+        this.#beginnings.set(runId, beginning);
+        await null; // the first message is queued in this turn
+        this.#beginnings.delete(runId);
+        try {
+            const m = beginning.message;
+            // The run is there when the message comes, so it need not carry the input.
+            const { runInput: _, ...body } = m?.body ?? {};
+            const wake = m ? (0, messages_js_1.wakeArguments)(this.#client.settings(), m.prefix, runId, body, { ...m.options, first: true }) : [];
+            const { event: made, rest } = await this.#apply(scripts_js_1.scripts.runCreated, runId, event, params, hardLimit(), ...creation(runId, event), ...wake);
+            settle(String(rest[0]));
+            const at = String(+made.createdAt);
+            return { event: made, run: (0, records_js_1.runOf)(runId, { ...hashOf(event), s: "pending", c: at, u: at }, event.eventData ?? {}, {}) };
+        }
+        catch (error) {
+            fail(error);
+            throw error;
+        }
+    }
+    async #runStarted(runId, event) {
+        const d = (0, delivery_js_1.delivery)();
+        if (d && !d.first && !event.eventData) {
+            const resumed = await this.#resumed(runId, d);
+            if (resumed)
+                return resumed;
+        }
+        const made = { ...event, eventType: "run_created" };
+        const [head] = (0, records_js_1.written)({ ...event, eventData: undefined });
+        const args = event.eventData?.workflowName === undefined ? ["", "", "", "", 0] : creation(runId, event);
+        const { rest, n, event: at } = await this.#apply(scripts_js_1.scripts.runStarted, runId, made, {}, hardLimit(), ...args, head);
+        const [hash, records, total] = rest;
+        const started = n > 0 ? { event: (0, records_js_1.eventOf)(runId, n, `${+at.createdAt} ${head}`) } : {};
+        const loaded = records.length === total ? this.#loaded(runId, hash, [], records, 0, d) : await this.#resumed(runId, d);
+        return { ...(loaded ?? { run: (0, records_js_1.runOf)(runId, (0, records_js_1.pairs)(hash), (0, records_js_1.dataOf)(records[0]), {}) }), ...started };
+    }
+    // resumed reads a running run with its events, those that are not known yet.
+    async #resumed(runId, d) {
+        const { prefix } = this.#client.settings();
+        const known = this.#memory.of(runId);
+        const reply = await this.#client.run(scripts_js_1.scripts.resumed, [(0, reads_js_1.runKey)(prefix, runId)], [prefix, known.length, +(known.at(-1)?.createdAt ?? 0)]);
+        const [kind, hash, records, next] = reply;
+        if (kind === "others") {
+            this.#memory.forget(runId);
+            return this.#resumed(runId, d);
+        }
+        return kind === "ok" ? this.#loaded(runId, hash, known, records, next, d) : undefined;
+    }
+    // loaded is a run with its events: those that were known, and the records that follow. The delivery takes down when it was started, and its
+    // steps: their messages are published.
+    #loaded(runId, list, known, records, next, d) {
+        const hash = (0, records_js_1.pairs)(list);
+        const events = known;
+        let added = 0;
+        for (const record of records) {
+            events.push((0, records_js_1.eventOf)(runId, events.length + 1, record));
+            added += record.length;
+        }
+        this.#memory.keep(runId, events, added);
+        if (d) {
+            d.startedAt = Number(hash.t);
+            for (const e of events)
+                if (e.eventType === "step_created")
+                    d.steps.set(e.correlationId, "");
+        }
+        const input = events[0]?.eventData ?? {};
+        const cursor = events.length > 0 ? String(events.length) : null;
+        return { run: (0, records_js_1.runOf)(runId, hash, input, {}), events, cursor, hasMore: next > 0, maxEvents: maxEvents() };
+    }
+    async #runEnded(runId, event, params, status) {
+        const { event: made, rest } = await this.#apply(scripts_js_1.scripts.runEnded, runId, event, params, status, this.#client.settings().retentionMs);
+        this.#memory.forget(runId);
+        return { event: made, run: (0, records_js_1.runOf)(runId, (0, records_js_1.pairs)(rest[0]), {}, event.eventData ?? {}) };
+    }
+    async #stepCreated(runId, event, params) {
+        const stepId = correlation(event);
+        const d = (0, delivery_js_1.delivery)();
+        const message = d?.startedAt === undefined ? [] : await this.#stepMessage(runId, stepId, event, d.startedAt);
+        try {
+            const { event: made, rest } = await this.#apply(scripts_js_1.scripts.stepCreated, runId, event, params, hardLimit(), stepId, event.specVersion ?? 0, ...message);
+            if (message.length > 0)
+                d?.steps.set(stepId, String(rest[1]));
+            return { event: made, step: (0, records_js_1.stepOf)(runId, stepId, String(rest[0]), event.eventData ?? {}, {}) };
+        }
+        catch (error) {
+            if (error.name === "EntityConflictError")
+                d?.steps.set(stepId, "");
+            throw error;
+        }
+    }
+    // stepMessage is the message that the runtime is about to queue for a step that it creates.
+    async #stepMessage(runId, stepId, event, workflowStartedAt) {
+        const { stepName, workflowName } = (event.eventData ?? {});
+        if (stepName === undefined || workflowName === undefined)
+            return [];
+        const carrier = await (0, traces_js_1.traceCarrier)();
+        const body = { workflowName, workflowRunId: runId, workflowStartedAt, stepId, traceCarrier: carrier, requestedAt: new Date() };
+        return (0, messages_js_1.stepArguments)(this.#client.settings(), `__wkf_step_${stepName}`, workflowName, body, { headers: (0, traces_js_1.traceHeaders)(carrier) });
+    }
+    // wakeMessage is the message that the runtime is about to queue for a run after an event of it.
+    async #wakeMessage(runId) {
+        const body = { runId, traceCarrier: await (0, traces_js_1.traceCarrier)(), requestedAt: new Date() };
+        return (0, messages_js_1.wakeArguments)(this.#client.settings(), (0, delivery_js_1.delivery)()?.prefix ?? (0, messages_js_1.workflowPrefix)(this.#namespace()), runId, body);
+    }
+    // woken takes down a message that an event has published, for the call that is about to queue it.
+    #woken(runId, message) {
+        if (!message)
+            return;
+        const d = (0, delivery_js_1.delivery)();
+        if (d)
+            d.wakes.push(String(message));
+        else
+            this.notes.add(runId, String(message));
+    }
+    async #stepStarted(runId, event, params) {
+        const stepId = correlation(event);
+        const { event: made, rest } = await this.#apply(scripts_js_1.scripts.stepStarted, runId, event, params, hardLimit(), stepId);
+        return { event: made, step: (0, records_js_1.stepOf)(runId, stepId, String(rest[0]), (0, records_js_1.dataOf)(String(rest[1])), {}) };
+    }
+    async #stepEnded(runId, event, params, status) {
+        const stepId = correlation(event);
+        const retryAfter = event.eventData?.retryAfter;
+        const args = [hardLimit(), stepId, status, retryAfter ? +new Date(retryAfter) : 0];
+        // Outside of a delivery nobody may be about to queue a message: then the event is all.
+        const wake = (0, delivery_js_1.delivery)() && status !== "pending" ? await this.#wakeMessage(runId) : [];
+        const { event: made, rest } = await this.#apply(scripts_js_1.scripts.stepEnded, runId, event, params, ...args, ...wake);
+        if (wake.length > 0)
+            this.#woken(runId, rest[1]);
+        return { event: made, step: (0, records_js_1.stepOf)(runId, stepId, String(rest[0]), event.eventData ?? {}, event.eventData ?? {}) };
+    }
+    async #hookCreated(runId, event, params) {
+        const hookId = correlation(event);
+        const { token, isWebhook } = (event.eventData ?? {});
+        if (!token)
+            throw new errors_js_1.WorkflowWorldError("a hook needs a token", { status: 400 });
+        const args = [hardLimit(), hookId, token, isWebhook ? 1 : 0, event.specVersion ?? 0];
+        const { event: made, rest, kind } = await this.#apply(scripts_js_1.scripts.hookCreated, runId, event, params, ...args);
+        if (kind === "taken") {
+            const data = { token, ...(rest[0] ? { conflictingRunId: String(rest[0]) } : {}) };
+            return { event: { ...made, eventType: "hook_conflict", eventData: data } };
+        }
+        const packed = `live 0 ${+made.createdAt} ${isWebhook ? 1 : 0} ${event.specVersion ?? 0}`;
+        return { event: made, hook: (0, records_js_1.hookOf)(runId, hookId, packed, event.eventData ?? {}) };
+    }
+    async #hookReceived(runId, event, params) {
+        const wake = await this.#wakeMessage(runId);
+        const { event: made, rest } = await this.#apply(scripts_js_1.scripts.hookReceived, runId, event, params, hardLimit(), correlation(event), ...wake);
+        this.#woken(runId, rest[0]);
+        return { event: made };
+    }
+    async #hookDisposed(runId, event, params) {
+        return { event: (await this.#apply(scripts_js_1.scripts.hookDisposed, runId, event, params, hardLimit(), correlation(event))).event };
+    }
+    async #waitChanged(runId, event, params, status) {
+        const at = event.eventData?.resumeAt;
+        const args = [hardLimit(), correlation(event), at ? +new Date(at) : 0, event.specVersion ?? 0, status];
+        const { event: made, rest } = await this.#apply(scripts_js_1.scripts.waitChanged, runId, event, params, ...args);
+        return { event: made, wait: (0, records_js_1.waitOf)(runId, correlation(event), String(rest[0])) };
+    }
+}
+exports.Events = Events;
+const correlation = (event) => {
+    if (event.correlationId)
+        return event.correlationId;
+    throw new errors_js_1.WorkflowWorldError(`${event.eventType} needs a correlation id`, { status: 400 });
+};
+// hashOf are the fields of a run that its first event has.
+const hashOf = (event) => {
+    const { workflowName, deploymentId, executionContext } = (event.eventData ?? {});
+    return {
+        n: String(workflowName),
+        d: String(deploymentId),
+        v: String(event.specVersion),
+        x: executionContext === undefined ? "" : (0, codec_js_1.encode)(executionContext),
+    };
+};
+// creation are the arguments of scripts that make a run.
+const creation = (runId, event) => {
+    const time = (0, ids_js_1.timeOf)(runId);
+    if (!runId.startsWith("wrun_") || Number.isNaN(time))
+        throw new errors_js_1.WorkflowWorldError(`${JSON.stringify(runId)} is no id of a run: wrun_ and a ULID`, { status: 400 });
+    const { n, d, v, x } = hashOf(event);
+    return [n, d, v, x, time];
+};

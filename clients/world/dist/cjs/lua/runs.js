@@ -1,0 +1,134 @@
+"use strict";
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.runList = exports.runRead = exports.resumed = exports.runEnded = exports.runStarted = exports.runCreated = void 0;
+const prelude_js_1 = require("./prelude.js");
+// begin, and what the scripts of a run's start need. ARGV[7] the greatest number of events, [8] name, [9] deployment, [10] specification,
+// [11] context, [12] time of the id.
+const creation = `
+-- purge forgets runs whose retention is over: their keys have expired by themselves.
+local function purge()
+  local due = call('ZRANGEBYSCORE', P .. 'expiry', '-inf', ms, 'LIMIT', 0, 16)
+  for i = 1, #due do
+    local at = string.find(due[i], ' ', 1, true)
+    local run, name = string.sub(due[i], 1, at - 1), string.sub(due[i], at + 1)
+    for s in pairs(over) do call('ZREM', P .. 'runs:' .. s, run) end
+    call('ZREM', P .. 'runs', run)
+    call('ZREM', P .. 'named:' .. name, run)
+    call('ZREM', P .. 'expiry', due[i])
+  end
+end
+
+local function create()
+  local made = tonumber(ARGV[12])
+  if now - made > 86400000 or made - now > 300000 then return 'the time in the id is too far from now' end
+  purge()
+  call('HSET', R, 's', 'pending', 'n', ARGV[8], 'd', ARGV[9], 'v', ARGV[10], 'x', ARGV[11], 'c', ms, 'u', ms, 'k', nonce)
+  append(head, refs)
+  call('ZADD', P .. 'runs', 0, id)
+  call('ZADD', P .. 'named:' .. ARGV[8], 0, id)
+  index(nil, 'pending')
+end
+`;
+// runCreated makes a run, and publishes its first message if there is one from ARGV[13] on, as wake does.
+exports.runCreated = `${prelude_js_1.prelude}${creation}
+if call('EXISTS', R) == 1 then
+  local s, c, w, k = unpack(call('HMGET', R, 's', 'c', 'w', 'k'))
+  if k == nonce and s == 'pending' then return {'ok', 1, c, w or ''} end
+  return {'conflict', 'the run exists'}
+end
+local refused = create()
+if refused then return {'bad', refused} end
+return {'ok', 1, ms, wake(13)}
+`;
+// runStarted makes a pending run a running one. ARGV[8] is empty if the run is not to be made here; ARGV[13] is the head of the event.
+exports.runStarted = `${prelude_js_1.prelude}${creation}
+local s = call('HGET', R, 's')
+if not s then
+  if ARGV[8] == '' then return {'norun'} end
+  local refused = create()
+  if refused then return {'bad', refused} end
+  s = 'pending'
+end
+if over[s] then return {'expired', s} end
+local n, at = 0, ms
+if s == 'pending' then
+  n = append(ARGV[13], '')
+  call('HSET', R, 's', 'running', 't', ms, 'u', ms, 'k', nonce)
+  index('pending', 'running')
+elseif call('HGET', R, 'k') == nonce then
+  at = call('HGET', R, 't')
+end
+return {'ok', n, at, call('HGETALL', R), call('LRANGE', R .. ':events', 0, 99), call('LLEN', R .. ':events')}
+`;
+// runEnded ends a run. ARGV[7] is its new status, [8] its retention in milliseconds or 0.
+exports.runEnded = `${prelude_js_1.prelude}
+local s, k, o, e = unpack(call('HMGET', R, 's', 'k', 'o', 'e'))
+if not s then return {'norun'} end
+if over[s] then
+  if s == ARGV[7] and (k == nonce or s == 'cancelled') then return {'ok', o, e, call('HGETALL', R)} end
+  return {'conflict', 'the run is ' .. s}
+end
+if stale() then return {'stale'} end
+local n = append(head, refs)
+call('HSET', R, 's', ARGV[7], 'e', ms, 'u', ms, 'o', n, 'k', nonce)
+index(s, ARGV[7])
+
+local hooks = call('HGETALL', R .. ':hooks')
+for i = 1, #hooks, 2 do
+  local f = fields(hooks[i + 1])
+  if f[1] == 'live' then
+    call('DEL', P .. 'token:' .. string.match(hooks[i + 1], '^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+ (.*)$'), P .. 'hook:' .. hooks[i])
+    call('ZREM', P .. 'hooks', f[3] .. ' ' .. hooks[i])
+  end
+end
+local later = call('HGETALL', R .. ':later')
+for i = 2, #later, 2 do
+  local message = fields(later[i])[2]
+  if waiting(message) then call('MSG.CANCEL', message) end
+end
+call('DEL', R .. ':hooks', R .. ':waits', R .. ':later')
+
+local keep = tonumber(ARGV[8])
+if keep > 0 then
+  for _, part in ipairs({'', ':events', ':steps', ':order', ':streams'}) do call('PEXPIRE', R .. part, keep) end
+  for _, name in ipairs(call('SMEMBERS', R .. ':streams')) do call('PEXPIRE', P .. 'stream:' .. name, keep) end
+  call('HSET', R, 'p', text(now + keep))
+  call('ZADD', P .. 'expiry', text(now + keep), id .. ' ' .. call('HGET', R, 'n'))
+end
+return {'ok', n, ms, call('HGETALL', R)}
+`;
+// resumed is what a replay of a running run begins with: the run, and its events after the first ARGV[2], of which the last has the time ARGV[3]; a
+// database that was restored from a backup may have others. It only reads.
+exports.resumed = `${prelude_js_1.pages}
+if call('HGET', R, 's') ~= 'running' then return {'no'} end
+if ARGV[2] ~= '0' and string.match(call('LINDEX', R .. ':events', ARGV[2] - 1) or '', '^%d+') ~= ARGV[3] then return {'others'} end
+local list, rest = events(ARGV[2] + 1, 100000, false, false)
+return {'ok', call('HGETALL', R), list, rest}
+`;
+// runRead reads one run. ARGV[2] is 1 if payloads are left out.
+exports.runRead = `${prelude_js_1.pages}
+return run(ARGV[2] == '1') or {}
+`;
+// runList reads a page of runs by id. ARGV[2] is 1 if payloads are left out, [3] the set, [4] the id after which it begins or empty,
+// [5] the limit, [6] 1 for ascending ids, [7] a status or empty. The reply ends with the id after which the next page begins, or empty.
+exports.runList = `${prelude_js_1.pages}
+local heads, up, limit, examined = ARGV[2] == '1', ARGV[6] == '1', tonumber(ARGV[5]), 0
+local list, last, more = {}, ARGV[4], true
+while more and #list < limit and examined < 2000 and (budget > 0 or #list == 0) do
+  local part
+  local from = last == '' and (up and '-' or '+') or '(' .. last
+  if up then part = call('ZRANGEBYLEX', ARGV[3], from, '+', 'LIMIT', 0, 100) else part = call('ZREVRANGEBYLEX', ARGV[3], from, '-', 'LIMIT', 0, 100) end
+  more = #part == 100
+  for i = 1, #part do
+    if #list == limit or (budget <= 0 and #list > 0) then
+      more = true
+      break
+    end
+    examined, last = examined + 1, part[i]
+    R = P .. '{' .. part[i] .. '}'
+    local found = (ARGV[7] == '' or call('HGET', R, 's') == ARGV[7]) and run(heads)
+    if found then list[#list + 1] = {part[i], found[1], found[2], found[3]} end
+  end
+end
+return {list, last, more and 1 or 0}
+`;

@@ -1,0 +1,42 @@
+import { Client } from "./client.js";
+import { deploymentId, settings } from "./config.js";
+import { Events, SPEC_VERSION } from "./events.js";
+import { Queues } from "./queue.js";
+import { Reads } from "./reads.js";
+import { Streams } from "./streams.js";
+export { WorkflowWorldError } from "./errors.js";
+/** Makes a world. It connects at its first use, and reads then what the configuration leaves out from the environment. */
+export const createWorld = (config = {}) => {
+    let known;
+    const current = () => {
+        known ??= settings(config);
+        return known;
+    };
+    const namespace = () => config.namespace ?? (process.env.WORKFLOW_QUEUE_NAMESPACE || undefined);
+    const client = new Client(current);
+    const events = new Events(client, namespace);
+    const { queue, createQueueHandler } = new Queues(client, events, namespace);
+    const streams = new Streams(client);
+    const reads = new Reads(client).storage();
+    return {
+        specVersion: SPEC_VERSION,
+        ...reads,
+        events: { ...reads.events, create: events.create },
+        queue,
+        createQueueHandler,
+        getDeploymentId: async () => deploymentId(config),
+        writeToStream: streams.writeToStream,
+        writeToStreamMulti: streams.writeToStreamMulti,
+        closeStream: streams.closeStream,
+        readFromStream: streams.readFromStream,
+        listStreamsByRunId: streams.listStreamsByRunId,
+        getStreamChunks: streams.getStreamChunks,
+        getStreamInfo: streams.getStreamInfo,
+        // Nodes push, and no message is lost: there is nothing to start, and no run to queue again.
+        start: async () => {
+            current();
+        },
+        close: async () => streams.close(),
+    };
+};
+export default createWorld;

@@ -1,0 +1,26 @@
+export declare const scripts: {
+    runCreated: import("./client.js").Script;
+    runStarted: import("./client.js").Script;
+    runEnded: import("./client.js").Script;
+    resumed: import("./client.js").Script;
+    runRead: import("./client.js").Script;
+    runList: import("./client.js").Script;
+    stepCreated: import("./client.js").Script;
+    stepStarted: import("./client.js").Script;
+    stepEnded: import("./client.js").Script;
+    stepRead: import("./client.js").Script;
+    stepList: import("./client.js").Script;
+    eventList: import("./client.js").Script;
+    hookCreated: import("./client.js").Script;
+    hookReceived: import("./client.js").Script;
+    hookDisposed: import("./client.js").Script;
+    waitChanged: import("./client.js").Script;
+    hookRead: import("./client.js").Script;
+    hookList: import("./client.js").Script;
+    wakeRun: import("./client.js").Script;
+    sendStep: import("./client.js").Script;
+    putOff: import("./client.js").Script;
+    streamWrite: import("./client.js").Script;
+    streamInfo: import("./client.js").Script;
+    streamRead: import("./client.js").Script;
+};

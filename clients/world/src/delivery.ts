@@ -1,0 +1,51 @@
+// What one delivery knows while the application handles it, and what is known outside of deliveries about messages that are on their way.
+//
+// The runtime writes an event first and queues its message then. Here the event's script publishes the message, in the same commit; the call that
+// follows only takes note that it has been done. If the process ends between the two, the message is there.
+import { AsyncLocalStorage } from "node:async_hooks";
+
+export interface Delivery {
+  /** Whether this is a first message, which begins its run. */
+  first: boolean;
+  /** What names of queues of workflows begin with. */
+  prefix: string;
+  /** When the run was started, in milliseconds. */
+  startedAt?: number;
+  /** Open steps whose messages have been published. */
+  steps: Map<string, string>;
+  /** Messages that wake the run and that no call has taken yet. */
+  wakes: string[];
+}
+
+const current = new AsyncLocalStorage<Delivery>();
+
+export const delivery = (): Delivery | undefined => current.getStore();
+
+export const within = <T>(d: Delivery, handle: () => Promise<T>): Promise<T> => current.run(d, handle);
+
+/** How long a message that was published with an event, outside of a delivery, is remembered for the call that follows; milliseconds. */
+const MEMORY = 2000;
+
+/** Notes of messages that were published outside of deliveries, by run. */
+export class Notes {
+  #list = new Map<string, { message: string; until: number }[]>();
+
+  add(runId: string, message: string): void {
+    const now = Date.now();
+    for (const [run, notes] of this.#list) {
+      if ((notes.at(-1)?.until ?? 0) > now) break; // the oldest come first
+      this.#list.delete(run);
+    }
+    const notes = this.#list.get(runId) ?? [];
+    this.#list.delete(runId);
+    notes.push({ message, until: now + MEMORY });
+    this.#list.set(runId, notes);
+  }
+
+  take(runId: string): string | undefined {
+    const notes = this.#list.get(runId);
+    const note = notes?.shift();
+    if (notes?.length === 0) this.#list.delete(runId);
+    return note && note.until > Date.now() ? note.message : undefined;
+  }
+}
