@@ -94,6 +94,7 @@ const row = (cells) => console.log(`| ${cells.join(" | ")} |`);
 row(head);
 row(head.map((_, i) => (i === 0 ? "---" : "--:")));
 for (const c of cases) {
+  for (const { app } of worlds) await app.call("load", c.name, { measure: c.measure ?? "run", args: c.args, atOnce: 2, ms: 0 }); // warm
   for (const atOnce of [1, 10, 50]) {
     const [p, t] = await measure(c, atOnce);
     const steps = c.steps ? `${round(p.rate * c.steps)} / ${round(t.rate * c.steps)}` : "";
