@@ -1,5 +1,4 @@
 // What this world promises beyond the interface: one commit for an event and its message, requests that are sent again, signatures, retention.
-//
 //   WORKFLOW_TRIREME_URL, WORKFLOW_TRIREME_TOKEN, WORKFLOW_TRIREME_SIGNING_KEY   the nodes, as for the world itself
 import assert from "node:assert/strict";
 import { createHash, createHmac, randomBytes } from "node:crypto";
