@@ -27,7 +27,7 @@ const cases = [
   { title: "10 steps in sequence", name: "sequence", args: [10], steps: 10 },
   { title: "10 steps in parallel", name: "fan", args: [10], steps: 10 },
   { title: "100 steps in parallel", name: "fan", args: [100], steps: 100 },
-  { title: "start only", name: "sequence", args: [1], measure: "start" },
+  { title: "start only", name: "sequence", args: [1], measure: "start", most: 200 },
   { title: "stream of 100 chunks", name: "producer", args: [100], measure: "stream" },
 ].filter((c) => c.title.includes(flags.only));
 
@@ -52,7 +52,7 @@ async function measure(c, atOnce) {
   for (let n = 0; n < Number(flags.rounds); n++) {
     for (const [i, { app, server }] of worlds.entries()) {
       const before = [cpuOf([app.child.pid]), cpuOf(server)];
-      const { times, took } = await app.call("load", c.name, { measure: c.measure ?? "run", args: c.args, atOnce, ms });
+      const { times, took } = await app.call("load", c.name, { measure: c.measure ?? "run", args: c.args, atOnce, ms, most: c.most });
       sums[i].times.push(...times.map((t) => t.total));
       sums[i].first.push(...times.map((t) => t.first));
       sums[i].took += took;
@@ -94,6 +94,7 @@ const row = (cells) => console.log(`| ${cells.join(" | ")} |`);
 row(head);
 row(head.map((_, i) => (i === 0 ? "---" : "--:")));
 for (const c of cases) {
+  for (const { app } of worlds) await app.call("load", c.name, { measure: c.measure ?? "run", args: c.args, atOnce: 2, ms: 0 }); // warm
   for (const atOnce of [1, 10, 50]) {
     const [p, t] = await measure(c, atOnce);
     const steps = c.steps ? `${round(p.rate * c.steps)} / ${round(t.rate * c.steps)}` : "";

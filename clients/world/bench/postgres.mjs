@@ -50,6 +50,7 @@ export async function startPostgres() {
     });
     ended.then(() => failed(new Error(`PostgreSQL ended: ${log}`)));
   });
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1)); // the server ends with it
   process.once("exit", () => server.kill("SIGQUIT"));
   const env = { WORKFLOW_TARGET_WORLD: world, WORKFLOW_POSTGRES_URL: `postgres://world@127.0.0.1:${port}/world` };
   succeed(join(bin, "createdb"), ["-h", "127.0.0.1", "-p", String(port), "-U", "world", "world"], { cwd: dir });

@@ -1,6 +1,7 @@
 // The HTTP client: scripts of the database, several in one request if they are asked for at once, and sent again until their outcome is known.
 import type { Settings } from "./config.js";
 import { contract, throttled, WorkflowWorldError } from "./errors.js";
+import { post } from "./transport.js";
 
 export type Reply = string | number | null | Reply[];
 
@@ -115,11 +116,10 @@ export class Client {
       const { url, headers } = this.request();
       let failure: WorkflowWorldError;
       try {
-        const response = await fetch(url + path, { method: "POST", headers, body, signal: AbortSignal.timeout(LIMIT) });
-        const text = await response.text();
-        if (response.ok || response.status === 400) return JSON.parse(text);
-        failure = answered(response.status, text, response.headers.get("retry-after"), url);
-        if (response.status < 500) throw failure;
+        const { status, text, retryAfter } = await post(url + path, headers, body, LIMIT);
+        if ((status >= 200 && status < 300) || status === 400) return JSON.parse(text);
+        failure = answered(status, text, retryAfter, url);
+        if (status < 500) throw failure;
       } catch (error) {
         if (error instanceof WorkflowWorldError && (error.status ?? 500) < 500) throw error;
         failure =

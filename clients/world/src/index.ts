@@ -37,6 +37,8 @@ export const createWorld = (config: TriremeWorldConfig = {}): World => {
     queue,
     createQueueHandler,
     getDeploymentId: async () => deploymentId(config),
+    // The runtime writes a chunk at a time and waits for each: a timer that gathers chunks gathers none.
+    streamFlushIntervalMs: 0,
     writeToStream: streams.writeToStream,
     writeToStreamMulti: streams.writeToStreamMulti,
     closeStream: streams.closeStream,

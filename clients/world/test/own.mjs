@@ -1,11 +1,11 @@
 // What this world promises beyond the interface: one commit for an event and its message, requests that are sent again, signatures, retention.
-//
 //   WORKFLOW_TRIREME_URL, WORKFLOW_TRIREME_TOKEN, WORKFLOW_TRIREME_SIGNING_KEY   the nodes, as for the world itself
 import assert from "node:assert/strict";
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import http from "node:http";
 import { createRequire } from "node:module";
 
+process.getBuiltinModule = undefined; // as where there is no Node.js: requests go by fetch here, and by node:http in the other tests
 const { createWorld } = createRequire(import.meta.url)("..");
 const urls = process.env.WORKFLOW_TRIREME_URL.split(",");
 const token = process.env.WORKFLOW_TRIREME_TOKEN;

@@ -67,6 +67,7 @@ export async function startTrireme({ nodes: count = 1 } = {}) {
   main.stderr.on("data", (b) => (log = (log + b).slice(-20_000)));
   main.on("error", (e) => (log += e));
   const again = [];
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1)); // the nodes end with it
   process.once("exit", () => [main, ...again].forEach((p) => void p.kill("SIGKILL")));
   const running = count === 1 ? "Trireme dev is running" : "An interrupt";
   await until("the nodes start", () => {

@@ -2,6 +2,7 @@
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.Client = exports.script = void 0;
 const errors_js_1 = require("./errors.js");
+const transport_js_1 = require("./transport.js");
 const script = (text, reads = false) => ({ text, reads });
 exports.script = script;
 /** What one request has at most. */
@@ -96,12 +97,11 @@ class Client {
             const { url, headers } = this.request();
             let failure;
             try {
-                const response = await fetch(url + path, { method: "POST", headers, body, signal: AbortSignal.timeout(LIMIT) });
-                const text = await response.text();
-                if (response.ok || response.status === 400)
+                const { status, text, retryAfter } = await (0, transport_js_1.post)(url + path, headers, body, LIMIT);
+                if ((status >= 200 && status < 300) || status === 400)
                     return JSON.parse(text);
-                failure = answered(response.status, text, response.headers.get("retry-after"), url);
-                if (response.status < 500)
+                failure = answered(status, text, retryAfter, url);
+                if (status < 500)
                     throw failure;
             }
             catch (error) {

@@ -29,6 +29,8 @@ const createWorld = (config = {}) => {
         queue,
         createQueueHandler,
         getDeploymentId: async () => (0, config_js_1.deploymentId)(config),
+        // The runtime writes a chunk at a time and waits for each: a timer that gathers chunks gathers none.
+        streamFlushIntervalMs: 0,
         writeToStream: streams.writeToStream,
         writeToStreamMulti: streams.writeToStreamMulti,
         closeStream: streams.closeStream,

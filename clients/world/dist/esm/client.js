@@ -1,4 +1,5 @@
 import { contract, throttled, WorkflowWorldError } from "./errors.js";
+import { post } from "./transport.js";
 export const script = (text, reads = false) => ({ text, reads });
 /** What one request has at most. */
 const ROWS = 200;
@@ -92,12 +93,11 @@ export class Client {
             const { url, headers } = this.request();
             let failure;
             try {
-                const response = await fetch(url + path, { method: "POST", headers, body, signal: AbortSignal.timeout(LIMIT) });
-                const text = await response.text();
-                if (response.ok || response.status === 400)
+                const { status, text, retryAfter } = await post(url + path, headers, body, LIMIT);
+                if ((status >= 200 && status < 300) || status === 400)
                     return JSON.parse(text);
-                failure = answered(response.status, text, response.headers.get("retry-after"), url);
-                if (response.status < 500)
+                failure = answered(status, text, retryAfter, url);
+                if (status < 500)
                     throw failure;
             }
             catch (error) {

@@ -61,8 +61,8 @@ const measurements = {
   },
 };
 
-// load repeats a measurement, so many at once, for a time. It gives all times, and how long it took.
-export async function load(workflow, { measure, args, atOnce, ms }) {
+// load repeats a measurement, so many at once, for a time or until it was made so often. It gives all times, and how long it took.
+export async function load(workflow, { measure, args, atOnce, ms, most = Infinity }) {
   watch();
   const times = [];
   const rest = [];
@@ -70,7 +70,7 @@ export async function load(workflow, { measure, args, atOnce, ms }) {
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
       do times.push(await measurements[measure](workflow, args, rest));
-      while (performance.now() - began < ms);
+      while (performance.now() - began < ms && times.length < most);
     }),
   );
   const took = performance.now() - began;
