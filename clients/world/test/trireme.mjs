@@ -69,7 +69,7 @@ export async function startTrireme({ nodes: count = 1 } = {}) {
   const again = [];
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1)); // the nodes end with it
   process.once("exit", () => [main, ...again].forEach((p) => void p.kill("SIGKILL")));
-  const running = count === 1 ? "Trireme dev is running" : "An interrupt";
+  const running = count === 1 ? "is running at" : "An interrupt";
   await until("the nodes start", () => {
     if (main.exitCode !== null || main.pid === undefined) throw new Error(`trireme ended: ${log}${out}`);
     return out.includes(running) && out.includes("TRIREME_ADMIN_TOKEN");
