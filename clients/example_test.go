@@ -17,7 +17,7 @@ import (
 func TestWorkflowExample(t *testing.T) {
 	install(t)
 	url := "http://" + httpapitest.ServeDelivering(t, 1, "", nil).Addrs[0]
-	keys := signingKeys(t, url)
+	keys := signingKeys(t, url, httpapitest.MessagesToken)
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	program := exec.CommandContext(ctx, "node", "try.mjs")

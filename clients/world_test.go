@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -12,27 +13,76 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // The world of Vercel's Workflow SDK runs against three nodes: workflows of our own with the published runtime, and what the world promises beyond its
-// interface.
+// interface. In a database beside default it does the same, with that one's token and keys, and leaves nothing in default.
 func TestWorld(t *testing.T) {
 	install(t)
-	urls := nodeURLs(httpapitest.ServeDelivering(t, 3, "", nil))
-	keys := signingKeys(t, urls[0])
+	nodes := httpapitest.ServeDelivering(t, 3, "", nil)
+	urls := nodeURLs(nodes)
 	for _, program := range []string{"test.mjs", "contract.mjs", "own.mjs"} {
-		t.Run(program, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-			defer cancel()
-			node := exec.CommandContext(ctx, "node", program)
-			node.Dir = "world/test"
-			node.Env = append(os.Environ(), "WORKFLOW_TRIREME_URL="+strings.Join(urls, ","), "WORKFLOW_TRIREME_TOKEN="+httpapitest.Token,
-				"WORKFLOW_TRIREME_SIGNING_KEY="+keys.Current, "WORKFLOW_TRIREME_NEXT_SIGNING_KEY="+keys.Next)
-			if output, err := node.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, output)
-			}
-		})
+		t.Run(program, func(t *testing.T) { inWorld(t, urls, httpapitest.Token, httpapitest.MessagesToken, program) })
+	}
+	t.Run("database", func(t *testing.T) {
+		const token = "token-of-the-database-app"
+		app := fsm.DatabaseTokens{Name: "app", Standard: acl.DigestOf(token), ReadOnly: acl.DigestOf("read-only")}
+		if _, err := fsm.Do(t.Context(), nodes.Nodes[0], fsm.CreateDatabase, app); err != nil {
+			t.Fatal(err)
+		}
+		before := keysOf(t, urls[0])
+		var within []string
+		for _, url := range urls {
+			within = append(within, url+"/db/app")
+		}
+		inWorld(t, within, token, token, "own.mjs")
+		inWorld(t, within, token, token, "test.mjs", "basics")
+		if after := keysOf(t, urls[0]); after != before {
+			t.Errorf("default has %s keys, and had %s before", after, before)
+		}
+	})
+}
+
+// keysOf asks for the number of keys of the database default.
+func keysOf(t *testing.T, url string) string {
+	t.Helper()
+	return ask(t, url+"/dbsize", httpapitest.Token)
+}
+
+func ask(t *testing.T, url, token string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	p, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Body.Close()
+	body, err := io.ReadAll(p.Body)
+	if err != nil || p.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d %s %v", url, p.StatusCode, body, err)
+	}
+	return string(body)
+}
+
+// inWorld runs a program of the world's tests with the token of a database and one of its messages.
+func inWorld(t *testing.T, urls []string, token, messages, program string, args ...string) {
+	t.Helper()
+	keys := signingKeys(t, urls[0], messages)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	node := exec.CommandContext(ctx, "node", append([]string{program}, args...)...)
+	node.Dir = "world/test"
+	node.Env = append(os.Environ(), "WORKFLOW_TRIREME_URL="+strings.Join(urls, ","), "WORKFLOW_TRIREME_TOKEN="+token,
+		"WORKFLOW_TRIREME_SIGNING_KEY="+keys.Current, "WORKFLOW_TRIREME_NEXT_SIGNING_KEY="+keys.Next)
+	if output, err := node.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
 	}
 }
 
@@ -46,20 +96,10 @@ func TestWorldTypes(t *testing.T) {
 	}
 }
 
-// signingKeys asks a node for the keys that sign deliveries.
-func signingKeys(t *testing.T, url string) (keys struct{ Current, Next string }) {
+// signingKeys asks a node for the keys that sign deliveries, with a token of messages.
+func signingKeys(t *testing.T, url, token string) (keys struct{ Current, Next string }) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/v2/keys", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+httpapitest.MessagesToken)
-	p, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Body.Close()
-	if err := json.NewDecoder(p.Body).Decode(&keys); err != nil || keys.Current == "" {
+	if err := json.Unmarshal([]byte(ask(t, url+"/v2/keys", token)), &keys); err != nil || keys.Current == "" {
 		t.Fatal(keys, err)
 	}
 	return keys
