@@ -24,7 +24,7 @@ func TestWorld(t *testing.T) {
 	install(t)
 	nodes := httpapitest.ServeDelivering(t, 3, "", nil)
 	urls := nodeURLs(nodes)
-	for _, program := range []string{"test.mjs", "contract.mjs", "own.mjs"} {
+	for _, program := range []string{"refusals.mjs", "test.mjs", "contract.mjs", "own.mjs"} {
 		t.Run(program, func(t *testing.T) { inWorld(t, urls, httpapitest.Token, httpapitest.MessagesToken, program) })
 	}
 	t.Run("database", func(t *testing.T) {

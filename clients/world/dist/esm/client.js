@@ -1,8 +1,8 @@
 import { contract, throttled, WorkflowWorldError } from "./errors.js";
 import { post } from "./transport.js";
 export const script = (text, reads = false) => ({ text, reads });
-/** What one request has at most. */
-const ROWS = 200;
+/** What one request has at most: rows, of reads fewer since a reply may have 4 MB, and characters. */
+const ROWS = { reads: 16, writes: 200 };
 const BYTES = 1 << 19;
 /** How long a request is repeated, how long one may take, and the pauses between, in milliseconds. */
 const PATIENCE = 20_000;
@@ -58,7 +58,7 @@ export class Client {
         this.#waiting[kind] = [];
         for (let from = 0; from < list.length;) {
             let to = from;
-            for (let bytes = 0; to < list.length && to - from < ROWS && (to === from || bytes + (list[to]?.bytes ?? 0) <= BYTES); to++)
+            for (let bytes = 0; to < list.length && to - from < ROWS[kind] && (to === from || bytes + (list[to]?.bytes ?? 0) <= BYTES); to++)
                 bytes += list[to]?.bytes ?? 0;
             void this.#send(list.slice(from, to));
             from = to;
@@ -128,11 +128,17 @@ const answered = (status, text, retryAfter, url) => {
         return contract(message);
     return new WorkflowWorldError(message, { status, url });
 };
-// refused is the error of a command. Memory that is short may come back; what is too large stays so.
+// What is too large for the database stays so, and fails the run. Everything else may be different later: memory, quotas.
+const TOO_LARGE = /max [a-z ]*(size|work)( of a request)? exceeded|used up its budget|quota max\w+ exceeded/;
+const QUOTA = /max (daily request limit|request rate) exceeded/;
+/** Seconds after which something is tried again that a quota has refused. */
+const QUOTA_PAUSE = 5;
 const refused = (error) => {
-    if (/max (request|message|value)|budget|too (large|long)|exceed/i.test(error) && !error.startsWith("OOM"))
+    if (QUOTA.test(error))
+        return throttled(error, QUOTA_PAUSE);
+    if (TOO_LARGE.test(error))
         return contract(error);
-    return new WorkflowWorldError(error, { status: /^(OOM|TRYAGAIN|LOADING|CLUSTERDOWN|READONLY|UNKNOWN)/.test(error) ? 503 : 500 });
+    return new WorkflowWorldError(error, { status: 503 });
 };
 const sha1 = async (text) => {
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text)));
