@@ -376,7 +376,7 @@ func TestLeadershipGoesToAVoterThatAnswers(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if err := c.Nodes[2].TransferLeadership(""); err != nil && c.Nodes[2].IsLeader() {
-		t.Errorf("leadership was not handed over: %v", err)
+		t.Errorf("leadership was not transferred: %v", err)
 	}
 	for ; !c.Nodes[1].IsLeader(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {

@@ -149,7 +149,7 @@ func TestProgressSaysWhere(t *testing.T) {
 	for _, c := range []struct {
 		what     string
 		requests []Request
-		spoil    func() // what the next entry meets
+		corrupt  func() // what the next entry meets
 		want     Passage
 		request  uint64
 	}{
@@ -169,7 +169,7 @@ func TestProgressSaysWhere(t *testing.T) {
 					t.Errorf("%s: nothing has happened", c.what)
 				}
 			}()
-			c.spoil()
+			c.corrupt()
 			_, _ = w.m.Apply(w.index, 1, e.Encode())
 		}()
 		*shop = before

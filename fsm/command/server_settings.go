@@ -67,7 +67,7 @@ var settings = [settingsCount]setting{
 	memoryLimit: {"", "", 0, 0, math.MaxInt64},
 	// CLIENT PAUSE sets it: a time in unix milliseconds.
 	expiryHeld: {"", "", 0, 0, math.MaxInt64},
-	// Only the operator sets these too: requests a second on each node, and at once; 0 is no limit.
+	// Only the operator sets these too: requests a second on each node, and at once; 0 = unlimited.
 	requestRate:  {"", "", 0, 0, math.MaxInt64},
 	requestBurst: {"", "", 0, 0, math.MaxInt64},
 }

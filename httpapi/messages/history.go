@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// reach says how far back a history goes. Oldest is null if there is none; a retention of 0 is no bound.
+// reach says how far back a history goes. Oldest is null if there is none; a retention of 0 = unlimited.
 type reach struct {
 	Oldest      *int64      `json:"oldest"`
 	BoundedBy   queue.Bound `json:"boundedBy"`

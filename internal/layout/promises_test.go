@@ -95,7 +95,7 @@ var promises = map[string][]promise{
 		{"A snapshot and its log are verified at every start", "TestEveryFlippedByteOfASnapshot TestDamagedSnapshotAgainstTheLog RUN=damaged-disk"},
 		{"a damaged record or snapshot is refused", "TestEveryFlippedByteOfASnapshot RUN=damaged-disk"},
 		{"A disk that still answers, but slowly, does not end its node", "TestWatchdogLetsASlowDiskWork"},
-		{"hands leadership over after two seconds", "TestSlowLeaderGivesWay RUN=grey-disk"},
+		{"transfers leadership after two seconds", "TestSlowLeaderGivesWay RUN=grey-disk"},
 		{"A node whose disk stays slow for ten seconds", "TestDiskTellsOnce TestHealthOfASlowDisk"},
 		{"Nodes write their snapshots one after the other, the leader last", "TestSnapshotTurns"},
 

@@ -86,7 +86,7 @@ type task struct {
 	needed    int64 // bytes that it had then
 }
 
-// Attach gives a machine search indexes, of limit bytes together; 0 is no limit. The caller closes them when it is done
+// Attach gives a machine search indexes, of limit bytes together; 0 = unlimited. The caller closes them when it is done
 // with the machine. Its goroutines start when there is something to index.
 func Attach(m *fsm.Machine, limit int64) *Indexes { return attach(m, limit, workers()) }
 

@@ -65,7 +65,7 @@ const store = {
 
 const figures = { failedStarts: 0, failedPayments: 0, brokenReads: 0, repeatedLines: 0, ended: 0, times: [] };
 
-// read collects the lines of an order's progress; after a broken connection it goes on behind the last one.
+// read collects the lines of an order's progress; after a broken connection it continues after the last one.
 async function read(runId) {
   const lines = [];
   for (;;) {
