@@ -186,10 +186,12 @@ const checks = {
     await reached;
     const hookId = id("hook");
     await create(world, runId, "hook_created", hookId, { token: hookId });
+    const messages = new Set();
     for (let i = 0; i < 20; i++) {
       await create(world, runId, "hook_received", hookId, { token: hookId, payload: bytes(String(i)) });
-      await world.queue(flow, { runId });
+      messages.add((await world.queue(flow, { runId })).messageId);
     }
+    assert.equal(messages.size, 1);
     release();
     await app.of(runId, 2);
     await create(world, runId, "hook_received", hookId, { token: hookId, payload: bytes("last") });

@@ -147,3 +147,32 @@ export const staleWriters = async ({ world }) => {
   }
   await run.create("run_completed", { eventData: { output: created().input } });
 };
+
+// Each event that the runtime decides upon in a replay is held against the marker.
+export const everyStaleEvent = async ({ world }) => {
+  const run = await TestRun.begin(world);
+  const [hookId, stepId, other] = [newId("hook"), await run.newStep(), await run.newStep()];
+  await run.hook("created", hookId, { token: newId("token") });
+  for (const id of [stepId, other]) await run.step("started", id);
+  await run.wait("created", "wait_1", { resumeAt: new Date() });
+  const { event } = await run.step("completed", other, { result: bytes("r") });
+  const params = { stateUpdatedAt: timeOf(event.eventId) - 1 };
+  const before = await run.types();
+  for (const [eventType, correlationId, eventData] of [
+    ["step_created", newId("step"), { stepName: "s", input: bytes("") }],
+    ["step_completed", stepId, { result: bytes("r") }],
+    ["step_failed", stepId, { error: "why" }],
+    ["step_retrying", stepId, { error: "why" }],
+    ["hook_created", newId("hook"), { token: newId("token") }],
+    ["hook_received", hookId, { payload: bytes("p") }],
+    ["hook_disposed", hookId],
+    ["wait_created", "wait_2", { resumeAt: new Date() }],
+    ["wait_completed", "wait_1"],
+    ["run_completed", undefined, { output: bytes("out") }],
+    ["run_failed", undefined, { error: { message: "why" } }],
+    ["run_cancelled"],
+  ]) {
+    await assert.rejects(run.create(eventType, { correlationId, eventData, params }), { name: "PreconditionFailedError", status: 412 }, eventType);
+  }
+  assert.deepEqual(await run.types(), before);
+};
