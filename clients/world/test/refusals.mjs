@@ -7,7 +7,9 @@ import { createRequire } from "node:module";
 const { createWorld } = createRequire(import.meta.url)("..");
 
 let refusal;
+let asked = 0;
 const node = http.createServer((req, res) => {
+  asked++;
   req.resume();
   res.writeHead(refusal.status, { "content-type": "application/json", ...refusal.headers });
   res.end(JSON.stringify({ error: refusal.error }));
@@ -34,7 +36,9 @@ const table = [
 ];
 for (const [status, error, wanted, headers] of table) {
   refusal = { status, error, headers };
+  asked = 0;
   const { name, code, status: of, retryAfter } = await world.runs.get("wrun_x").then(assert.fail, (e) => e);
+  assert.equal(asked, 1, `${error}: asked ${asked} times`); // a known outcome is not asked for again
   const got = { name, code, status: of, retryAfter };
   for (const [member, value] of Object.entries(wanted)) assert.equal(got[member], value, `${error}: ${JSON.stringify(got)}`);
 }

@@ -95,20 +95,18 @@ class Client {
         const end = Date.now() + PATIENCE;
         for (let tries = 0;; tries++) {
             const { url, headers } = this.request();
+            const answer = await (0, transport_js_1.post)(url + path, headers, body, LIMIT).catch((error) => ({ error }));
             let failure;
-            try {
-                const { status, text, retryAfter } = await (0, transport_js_1.post)(url + path, headers, body, LIMIT);
+            if ("error" in answer) {
+                failure = new errors_js_1.WorkflowWorldError(`${url}: ${reason(answer.error)}`, { code: "TRANSPORT", url, cause: answer.error });
+            }
+            else {
+                const { status, text, retryAfter } = answer;
                 if ((status >= 200 && status < 300) || status === 400)
-                    return JSON.parse(text);
+                    return parsed(text, url);
                 failure = answered(status, text, retryAfter, url);
                 if (status < 500)
                     throw failure;
-            }
-            catch (error) {
-                if (error instanceof errors_js_1.WorkflowWorldError && (error.status ?? 500) < 500)
-                    throw error;
-                failure =
-                    error instanceof errors_js_1.WorkflowWorldError ? error : new errors_js_1.WorkflowWorldError(`${url}: ${reason(error)}`, { code: "TRANSPORT", url, cause: error });
             }
             if (Date.now() > end)
                 throw failure;
@@ -121,6 +119,15 @@ exports.Client = Client;
 /** A script that the database does not know. */
 class Unknown {
 }
+// parsed reads an answer. One that is no JSON comes from something between this process and the node.
+const parsed = (text, url) => {
+    try {
+        return JSON.parse(text);
+    }
+    catch (cause) {
+        throw new errors_js_1.WorkflowWorldError(`${url}: the answer is no JSON: ${text.slice(0, 200)}`, { status: 502, url, cause });
+    }
+};
 const reason = (error) => {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     return cause instanceof Error ? cause.message || cause.name : String(cause);
