@@ -329,7 +329,10 @@ const checks = {
   async "events that were read before a restore are read again"({ world }) {
     const runId = await begin(world);
     let events;
-    const handle = world.createQueueHandler("__wkf_workflow_", async () => void ({ events } = await create(world, runId, "run_started")));
+    const handle = world.createQueueHandler("__wkf_workflow_", async () => {
+      const started = await create(world, runId, "run_started");
+      events = started.events;
+    });
     for (let i = 0; i < 2; i++) assert.equal((await handle(delivery(flow, { runId }))).status, 200);
     const [, second] = await command("LRANGE", `wkf:{${runId}}:events`, 0, -1);
     await command(
