@@ -200,6 +200,43 @@ const checks = {
     app.answer = () => 200;
   },
 
+  // A message that is refused, or a write after it, leaves neither an event nor a message.
+  async "what is refused leaves nothing"({ app, world }) {
+    const runId = await begin(world);
+    await app.of(runId);
+    const [stepId, hookId] = [id("step"), id("hook")];
+    const before = async () => [
+      (await world.events.list({ runId })).data.length,
+      await command("HLEN", `wkf:{${runId}}:steps`),
+      await command("HLEN", `wkf:{${runId}}:hooks`),
+    ];
+    const handle = (w, f) => w.createQueueHandler("__wkf_workflow_", f)(delivery(flow, { runId }));
+    await handle(world, () => create(world, runId, "run_started"));
+    const was = await before();
+    const step = { stepName: "s", workflowName: name, input: bytes("x") };
+    const odd = createWorld({ baseUrl: app.url, steps: "parallelism=many" });
+    await handle(odd, async () => {
+      await create(odd, runId, "run_started");
+      await assert.rejects(create(odd, runId, "step_created", stepId, step), /Flow-Control|flow/i);
+    });
+    assert.deepEqual(await before(), was);
+    await command("SET", `wkf:{${runId}}:order`, "no list");
+    await handle(world, async () => {
+      await create(world, runId, "run_started");
+      await assert.rejects(create(world, runId, "step_created", stepId, step), /WRONGTYPE/);
+    });
+    await command("SET", "odd:hooks", "no set");
+    const apart = createWorld({ prefix: "odd:", baseUrl: app.url });
+    const other = await begin(apart);
+    await assert.rejects(create(apart, other, "hook_created", hookId, { token: hookId }), /WRONGTYPE/);
+    await command("DEL", "odd:hooks");
+    assert.deepEqual((await apart.events.list({ runId: other })).data.length, 1);
+    assert.equal(await command("HLEN", `odd:{${other}}:hooks`), 0);
+    assert.deepEqual(await before(), was);
+    for (const key of [`odd:token:${hookId}`, `odd:hook:${hookId}`]) assert.equal(await command("EXISTS", key), 0);
+    assert.ok(!app.got.some((d) => d.url.endsWith("/step") && d.body.includes(runId)));
+  },
+
   // Each answer is lost once: the request is sent again, and nothing happens twice.
   async "requests whose answers are lost are applied once"({ app, lossy }) {
     const world = createWorld({ url: lossy.url, baseUrl: app.url });

@@ -5,7 +5,7 @@ local key, H = ARGV[8], R .. ':hooks'
 local packed = call('HGET', H, key)
 local f = packed and fields(packed)
 local token = packed and string.match(packed, '^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+ (.*)$')
-local function put(n) call('HSET', H, key, f[1] .. ' ' .. f[2] .. ' ' .. f[3] .. ' ' .. f[4] .. ' ' .. f[5] .. ' ' .. nonce .. '#' .. n .. ' ' .. token) end
+local function put(n) must(not packed and {'HDEL', H, key}, 'HSET', H, key, f[1] .. ' ' .. f[2] .. ' ' .. f[3] .. ' ' .. f[4] .. ' ' .. f[5] .. ' ' .. nonce .. '#' .. n .. ' ' .. token) end
 -- again is the number of the event if this call is repeated.
 local again = f and string.match(f[6], '^' .. nonce .. '#(%d+)$')
 local s = call('HGET', R, 's')
@@ -14,7 +14,7 @@ if not s then return {'norun'} end
 
 // hookCreated claims a token, or records that another hook has it. ARGV[7] is the greatest number of events, [8] the hook, [9] the token, [10] 1 for a
 // webhook, [11] the specification.
-export const hookCreated = `${prelude}${hook}
+export const hookCreated: string = `${prelude}${hook}
 if f then
   if again then return {f[1] == 'live' and 'ok' or 'taken', f[2], f[3], ''} end
   return {'conflict', 'the hook exists'}
@@ -34,26 +34,28 @@ end
 local n = append(head, refs)
 f = {'live', n, ms, ARGV[10], ARGV[11]}
 put(n)
-call('SET', P .. 'token:' .. token, key .. ' ' .. id)
-call('SET', P .. 'hook:' .. key, id)
-call('ZADD', P .. 'hooks', 0, ms .. ' ' .. key)
+must({'DEL', P .. 'token:' .. token}, 'SET', P .. 'token:' .. token, key .. ' ' .. id)
+must({'DEL', P .. 'hook:' .. key}, 'SET', P .. 'hook:' .. key, id)
+must(nil, 'ZADD', P .. 'hooks', 0, ms .. ' ' .. key)
 return {'ok', n, ms, ''}
 `;
 
 // hookReceived records a payload, and has the run replayed by the message from ARGV[9] on.
-export const hookReceived = `${prelude}${hook}
+export const hookReceived: string = `${prelude}${hook}
 if not f or f[1] ~= 'live' then return {'nohook'} end
 if again then return {'ok', again, ms, call('HGET', R, 'w') or ''} end
 if stale() then return {'stale'} end
 if full(ARGV[7]) then return {'full', ARGV[7]} end
+local message = wake(9)
 local n = append(head, refs)
 put(n)
-outside()
-return {'ok', n, ms, wake(9)}
+if message ~= '' then call('HSET', R, 'w', message) end
+if seen == '' then call('HSET', R, 'g', ms) end
+return {'ok', n, ms, message}
 `;
 
 // hookDisposed frees a token.
-export const hookDisposed = `${prelude}${hook}
+export const hookDisposed: string = `${prelude}${hook}
 if not f or f[1] == 'conflict' then return {'nohook'} end
 if f[1] == 'disposed' then
   if again then return {'ok', again, ms, ''} end
@@ -70,7 +72,7 @@ return {'ok', n, ms, ''}
 `;
 
 // waitChanged makes a wait, or completes it. ARGV[8] is the wait, [9] its time or empty, [10] the specification, [11] waiting or completed.
-export const waitChanged = `${prelude}
+export const waitChanged: string = `${prelude}
 local s = call('HGET', R, 's')
 if not s then return {'norun'} end
 local W = R .. ':waits'
@@ -90,7 +92,7 @@ if stale() then return {'stale'} end
 if full(ARGV[7]) then return {'full', ARGV[7]} end
 f[8] = append(head, refs)
 packed = table.concat(f, ' ')
-call('HSET', W, ARGV[8], packed)
+must(nil, 'HSET', W, ARGV[8], packed)
 return {'ok', f[8], ms, packed}
 `;
 
@@ -105,7 +107,7 @@ end
 `;
 
 // hookRead reads a hook by its id ARGV[3], or by its token ARGV[4].
-export const hookRead = `${pages}${found}
+export const hookRead: string = `${pages}${found}
 local key, run = ARGV[3], nil
 if key == '' then
   local owner = call('GET', P .. 'token:' .. ARGV[4])
@@ -119,7 +121,7 @@ return hook(key, run, ARGV[2] == '1')
 `;
 
 // hookList reads a page of live hooks, the oldest first (ARGV[5] 1: the newest): of the run ARGV[6] or of all, from the place ARGV[3] on, ARGV[4] at most.
-export const hookList = `${pages}${found}
+export const hookList: string = `${pages}${found}
 local heads, limit, down, run = ARGV[2] == '1', tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6]
 local all = {} -- place and id of each
 if run == '' then

@@ -1,15 +1,17 @@
 import { prelude } from "./prelude.js";
 
 // wakeRun has a run replayed by the message from ARGV[7] on, unless one that will do so is under way.
-export const wakeRun = `${prelude}
+export const wakeRun: string = `${prelude}
 local s = call('HGET', R, 's')
 if not s then return {'norun'} end
 if over[s] then return {'over'} end
-return {'ok', wake(7)}
+local message = wake(7)
+if message ~= '' then call('HSET', R, 'w', message) end
+return {'ok', message}
 `;
 
 // sendStep publishes a step's message from ARGV[8] on, unless the step ARGV[7] is known: the event that made it has published its message.
-export const sendStep = `${prelude}
+export const sendStep: string = `${prelude}
 local packed = call('HGET', R .. ':steps', ARGV[7])
 if packed then return {'known'} end
 return {'ok', publish(8)}
@@ -17,7 +19,7 @@ return {'ok', publish(8)}
 
 // putOff publishes a message again, from ARGV[9] on, that is due in ARGV[8] milliseconds, for the step ARGV[7] or, if that is empty, for the run.
 // One that is due by then and has not been delivered serves as well.
-export const putOff = `${prelude}
+export const putOff: string = `${prelude}
 local due = now + ARGV[8]
 local before = call('HGET', R .. ':later', ARGV[7])
 if before then
@@ -27,6 +29,6 @@ end
 local s = call('HGET', R, 's')
 if ARGV[7] == '' and s and over[s] then return {'over'} end
 local message = publish(9)
-if s and not over[s] then call('HSET', R .. ':later', ARGV[7], text(due) .. ' ' .. message) end
+if s and not over[s] then must(nil, 'HSET', R .. ':later', ARGV[7], text(due) .. ' ' .. message) end
 return {'ok', message}
 `;

@@ -3,7 +3,7 @@
 
 // streamWrite appends ARGV[5...] unless the stream has ended, and ends it if ARGV[3] is 1. ARGV[1] is the name, [2] a nonce, [4] the time to live in
 // milliseconds of a stream whose run is unknown.
-export const streamWrite = `
+export const streamWrite: string = `
 local call, stream = redis.call, KEYS[1]
 local last = call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
 local n = 0
@@ -33,7 +33,7 @@ return 'ok'
 `;
 
 // streamInfo returns how many chunks a stream has, and whether it has ended.
-export const streamInfo = `
+export const streamInfo: string = `
 local n = redis.call('XLEN', KEYS[1])
 local last = n > 0 and redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 if last and last[2][1] == 'e' then return {n - 1, 1} end
@@ -41,7 +41,7 @@ return {n, 0}
 `;
 
 // streamRead returns chunks from the index ARGV[1] on, ARGV[2] or about 4 MB of them at most, how many there are, and whether the stream has ended.
-export const streamRead = `
+export const streamRead: string = `
 local n = redis.call('XLEN', KEYS[1])
 local last = n > 0 and redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 local ended = last and last[2][1] == 'e'

@@ -7,7 +7,7 @@ local key, H = ARGV[8], R .. ':hooks'
 local packed = call('HGET', H, key)
 local f = packed and fields(packed)
 local token = packed and string.match(packed, '^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+ (.*)$')
-local function put(n) call('HSET', H, key, f[1] .. ' ' .. f[2] .. ' ' .. f[3] .. ' ' .. f[4] .. ' ' .. f[5] .. ' ' .. nonce .. '#' .. n .. ' ' .. token) end
+local function put(n) must(not packed and {'HDEL', H, key}, 'HSET', H, key, f[1] .. ' ' .. f[2] .. ' ' .. f[3] .. ' ' .. f[4] .. ' ' .. f[5] .. ' ' .. nonce .. '#' .. n .. ' ' .. token) end
 -- again is the number of the event if this call is repeated.
 local again = f and string.match(f[6], '^' .. nonce .. '#(%d+)$')
 local s = call('HGET', R, 's')
@@ -35,9 +35,9 @@ end
 local n = append(head, refs)
 f = {'live', n, ms, ARGV[10], ARGV[11]}
 put(n)
-call('SET', P .. 'token:' .. token, key .. ' ' .. id)
-call('SET', P .. 'hook:' .. key, id)
-call('ZADD', P .. 'hooks', 0, ms .. ' ' .. key)
+must({'DEL', P .. 'token:' .. token}, 'SET', P .. 'token:' .. token, key .. ' ' .. id)
+must({'DEL', P .. 'hook:' .. key}, 'SET', P .. 'hook:' .. key, id)
+must(nil, 'ZADD', P .. 'hooks', 0, ms .. ' ' .. key)
 return {'ok', n, ms, ''}
 `;
 // hookReceived records a payload, and has the run replayed by the message from ARGV[9] on.
@@ -46,10 +46,12 @@ if not f or f[1] ~= 'live' then return {'nohook'} end
 if again then return {'ok', again, ms, call('HGET', R, 'w') or ''} end
 if stale() then return {'stale'} end
 if full(ARGV[7]) then return {'full', ARGV[7]} end
+local message = wake(9)
 local n = append(head, refs)
 put(n)
-outside()
-return {'ok', n, ms, wake(9)}
+if message ~= '' then call('HSET', R, 'w', message) end
+if seen == '' then call('HSET', R, 'g', ms) end
+return {'ok', n, ms, message}
 `;
 // hookDisposed frees a token.
 exports.hookDisposed = `${prelude_js_1.prelude}${hook}
@@ -88,7 +90,7 @@ if stale() then return {'stale'} end
 if full(ARGV[7]) then return {'full', ARGV[7]} end
 f[8] = append(head, refs)
 packed = table.concat(f, ' ')
-call('HSET', W, ARGV[8], packed)
+must(nil, 'HSET', W, ARGV[8], packed)
 return {'ok', f[8], ms, packed}
 `;
 const found = `

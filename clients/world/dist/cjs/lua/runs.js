@@ -18,15 +18,18 @@ local function purge()
   end
 end
 
-local function create()
-  local made = tonumber(ARGV[12])
-  if now - made > 86400000 or made - now > 300000 then return 'the time in the id is too far from now' end
-  purge()
-  call('HSET', R, 's', 'pending', 'n', ARGV[8], 'd', ARGV[9], 'v', ARGV[10], 'x', ARGV[11], 'c', ms, 'u', ms, 'k', nonce)
+-- create makes a pending run, with the message that wakes it.
+local function create(w)
   append(head, refs)
-  call('ZADD', P .. 'runs', 0, id)
-  call('ZADD', P .. 'named:' .. ARGV[8], 0, id)
-  index(nil, 'pending')
+  index('runs')
+  index('named:' .. ARGV[8])
+  index('runs:pending')
+  must({'DEL', R}, 'HSET', R, 's', 'pending', 'n', ARGV[8], 'd', ARGV[9], 'v', ARGV[10], 'x', ARGV[11], 'c', ms, 'u', ms, 'k', nonce, 'w', w)
+end
+
+local function refused()
+  local made = tonumber(ARGV[12])
+  return now - made > 86400000 or made - now > 300000
 end
 `;
 // runCreated makes a run, and publishes its first message if there is one from ARGV[13] on, as wake does.
@@ -36,25 +39,28 @@ if call('EXISTS', R) == 1 then
   if k == nonce and s == 'pending' then return {'ok', 1, c, w or ''} end
   return {'conflict', 'the run exists'}
 end
-local refused = create()
-if refused then return {'bad', refused} end
-return {'ok', 1, ms, wake(13)}
+if refused() then return {'bad', 'the time in the id is too far from now'} end
+purge()
+local w = ARGV[13] and flow(13, ARGV[8]) or ''
+create(w)
+return {'ok', 1, ms, w}
 `;
 // runStarted makes a pending run a running one. ARGV[8] is empty if the run is not to be made here; ARGV[13] is the head of the event.
 exports.runStarted = `${prelude_js_1.prelude}${creation}
 local s = call('HGET', R, 's')
 if not s then
   if ARGV[8] == '' then return {'norun'} end
-  local refused = create()
-  if refused then return {'bad', refused} end
+  if refused() then return {'bad', 'the time in the id is too far from now'} end
+  create('')
   s = 'pending'
 end
 if over[s] then return {'expired', s} end
 local n, at = 0, ms
 if s == 'pending' then
   n = append(ARGV[13], '')
-  call('HSET', R, 's', 'running', 't', ms, 'u', ms, 'k', nonce)
-  index('pending', 'running')
+  index('runs:running')
+  must(nil, 'HSET', R, 's', 'running', 't', ms, 'u', ms, 'k', nonce)
+  call('ZREM', P .. 'runs:pending', id)
 elseif call('HGET', R, 'k') == nonce then
   at = call('HGET', R, 't')
 end
@@ -69,9 +75,14 @@ if over[s] then
   return {'conflict', 'the run is ' .. s}
 end
 if stale() then return {'stale'} end
-local n = append(head, refs)
-call('HSET', R, 's', ARGV[7], 'e', ms, 'u', ms, 'o', n, 'k', nonce)
-index(s, ARGV[7])
+local n, keep = append(head, refs), tonumber(ARGV[8])
+index('runs:' .. ARGV[7])
+if keep > 0 then
+  local due = id .. ' ' .. call('HGET', R, 'n')
+  must({'ZREM', P .. 'expiry', due}, 'ZADD', P .. 'expiry', text(now + keep), due)
+end
+must(nil, 'HSET', R, 's', ARGV[7], 'e', ms, 'u', ms, 'o', n, 'k', nonce, unpack(keep > 0 and {'p', text(now + keep)} or {}))
+call('ZREM', P .. 'runs:' .. s, id)
 
 local hooks = call('HGETALL', R .. ':hooks')
 for i = 1, #hooks, 2 do
@@ -88,12 +99,9 @@ for i = 2, #later, 2 do
 end
 call('DEL', R .. ':hooks', R .. ':waits', R .. ':later')
 
-local keep = tonumber(ARGV[8])
 if keep > 0 then
   for _, part in ipairs({'', ':events', ':steps', ':order', ':streams'}) do call('PEXPIRE', R .. part, keep) end
   for _, name in ipairs(call('SMEMBERS', R .. ':streams')) do call('PEXPIRE', P .. 'stream:' .. name, keep) end
-  call('HSET', R, 'p', text(now + keep))
-  call('ZADD', P .. 'expiry', text(now + keep), id .. ' ' .. call('HGET', R, 'n'))
 end
 return {'ok', n, ms, call('HGETALL', R)}
 `;

@@ -6,7 +6,7 @@ const step = `
 local key, S = ARGV[8], R .. ':steps'
 local packed = call('HGET', S, key)
 local f = packed and fields(packed)
-local function put() call('HSET', S, key, table.concat(f, ' ')) end
+local function put() must(not packed and {'HDEL', S, key}, 'HSET', S, key, table.concat(f, ' ')) end
 local s = call('HGET', R, 's')
 if not s then return {'norun'} end
 `;
@@ -19,11 +19,12 @@ end
 if over[s] then return {'conflict', 'the run is ' .. s} end
 if stale() then return {'stale'} end
 if full(ARGV[7]) then return {'full', ARGV[7]} end
+local message = ARGV[10] and publish(10) or ''
 local n = append(head, refs)
 f = {'pending', n, 0, 0, 0, 0, ms, ms, 0, ARGV[9], nonce}
 put()
-call('RPUSH', R .. ':order', key)
-return {'ok', n, ms, table.concat(f, ' '), ARGV[10] and publish(10) or ''}
+must(nil, 'RPUSH', R .. ':order', key)
+return {'ok', n, ms, table.concat(f, ' '), message}
 `;
 // stepStarted begins an attempt, and returns the step with its input.
 exports.stepStarted = `${prelude_js_1.prelude}${step}
@@ -49,13 +50,13 @@ if over[f[1]] then return {'conflict', 'the step is ' .. f[1]} end
 if over[s] and f[1] ~= 'running' then return {'expired', s} end
 if stale() then return {'stale'} end
 if full(ARGV[7]) then return {'full', ARGV[7]} end
+local message = over[s] and '' or wake(11)
 local n = append(head, refs)
 f[1], f[3], f[5], f[8], f[11] = ARGV[9], n, ARGV[10], ms, nonce
 if over[ARGV[9]] then f[9] = ms end
 put()
-if ARGV[9] == 'completed' then outside() end
-local message = ''
-if not over[s] then message = wake(11) end
+if message ~= '' then call('HSET', R, 'w', message) end
+if ARGV[9] == 'completed' and seen == '' then call('HSET', R, 'g', ms) end
 return {'ok', n, ms, table.concat(f, ' '), message}
 `;
 // stepRead reads a step with the events that have its input and its output or error. ARGV[2] is 1 if payloads are left out.

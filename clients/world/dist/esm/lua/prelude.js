@@ -1,7 +1,7 @@
 // Every script begins with this. A run lives under KEYS[1], the key of its hash; its other keys add to that name.
 //
-//   KEYS[1]            s status, n name, d deployment, v specification, x context, c created, u updated, t started, e ended (ms), q number of
-//                      events, o number of the event that ended it, g guard (ms), k nonce of its last event, w message that wakes it
+//   KEYS[1]            s status, n name, d deployment, v specification, x context, c created, u updated, t started, e ended (ms), o number
+//                      of the event that ended it, g guard (ms), k nonce of its last event, w message that wakes it
 //   KEYS[1]:events     list of "<ms> <head>" or "<ms> <head>\n<payloads>"; an event's number is its place, from 1
 //   KEYS[1]:steps      step → "status created# last# attempt retryAfter started created updated completed specification nonce"
 //   KEYS[1]:order      list of steps as they were created
@@ -24,12 +24,23 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local ms = text(now)
 local over = {completed = true, failed = true, cancelled = true}
 
+-- must runs a command that may be refused: beyond a limit, or for want of memory. Then it takes back what was done before, so that nothing is. The
+-- inverse of a command is one that is never refused; the last command needs none.
+local done = {}
+local function must(inverse, ...)
+  local answer = redis.pcall(...)
+  if type(answer) == 'table' and answer.err then
+    for i = #done, 1, -1 do call(unpack(done[i])) end
+    error(answer)
+  end
+  if inverse then done[#done + 1] = inverse end
+  return answer
+end
+
 local function append(head, refs)
-  local n = call('HINCRBY', R, 'q', 1)
   local record = ms .. ' ' .. head
   if refs ~= '' then record = record .. '\\n' .. refs end
-  call('RPUSH', R .. ':events', record)
-  return n
+  return must({'RPOP', R .. ':events'}, 'RPUSH', R .. ':events', record)
 end
 
 local function field(message, name)
@@ -44,29 +55,31 @@ local function waiting(message)
   return m and field(m, 'state') == 'CREATED'
 end
 
+local function send(args)
+  local message = must(nil, 'MSG.PUBLISH', unpack(args))
+  done[#done + 1] = {'MSG.CANCEL', message}
+  return message
+end
+
 -- publish sends what ARGV has from a place on: destination, body, options.
-local function publish(from) return call('MSG.PUBLISH', unpack(ARGV, from)) end
+local function publish(from) return send({unpack(ARGV, from)}) end
 
 -- flow publishes a message of the workflow: ARGV[from] is what the name of its queue begins with, then destination, body, options.
-local function flow(from)
-  local name = call('HGET', R, 'n')
+local function flow(from, name)
   local args = {unpack(ARGV, from + 1)}
   args[#args + 1] = 'FORWARD-X-VQS-QUEUE-NAME'
   args[#args + 1] = string.gsub(ARGV[from] .. name, '[^%w_.~-]', function(c) return string.format('%%%02X', string.byte(c)) end)
   args[#args + 1] = 'LABEL'
   args[#args + 1] = string.sub(string.gsub(name, '[^%w./@_-]', '_'), -100)
-  return call('MSG.PUBLISH', unpack(args))
+  return send(args)
 end
 
--- wake has the run replayed, unless a message that will do so is under way already.
+-- wake has the run replayed, unless a message that will do so is under way already. A message is published before anything is written.
 local function wake(from)
   if not ARGV[from] then return '' end
-  local w = call('HGET', R, 'w')
-  if not waiting(w) then
-    w = flow(from)
-    call('HSET', R, 'w', w)
-  end
-  return w
+  local w, name = unpack(call('HMGET', R, 'w', 'n'))
+  if waiting(w) then return w end
+  return flow(from, name)
 end
 
 local function fields(packed)
@@ -82,17 +95,11 @@ local function stale()
   return g and tonumber(seen) < tonumber(g)
 end
 
-local function outside()
-  if seen == '' then call('HSET', R, 'g', ms) end
-end
-
-local function index(old, new)
-  if old then call('ZREM', P .. 'runs:' .. old, id) end
-  call('ZADD', P .. 'runs:' .. new, 0, id)
-end
+-- index adds the run to a set of runs.
+local function index(set) must({'ZREM', P .. set, id}, 'ZADD', P .. set, 0, id) end
 
 -- full says whether the run may have no more events, but for its end.
-local function full(limit) return tonumber(call('HGET', R, 'q') or 0) >= tonumber(limit) end
+local function full(limit) return call('LLEN', R .. ':events') >= tonumber(limit) end
 `;
 // pages are functions of scripts that only read.
 export const pages = `

@@ -4,7 +4,9 @@ export const wakeRun = `${prelude}
 local s = call('HGET', R, 's')
 if not s then return {'norun'} end
 if over[s] then return {'over'} end
-return {'ok', wake(7)}
+local message = wake(7)
+if message ~= '' then call('HSET', R, 'w', message) end
+return {'ok', message}
 `;
 // sendStep publishes a step's message from ARGV[8] on, unless the step ARGV[7] is known: the event that made it has published its message.
 export const sendStep = `${prelude}
@@ -24,6 +26,6 @@ end
 local s = call('HGET', R, 's')
 if ARGV[7] == '' and s and over[s] then return {'over'} end
 local message = publish(9)
-if s and not over[s] then call('HSET', R .. ':later', ARGV[7], text(due) .. ' ' .. message) end
+if s and not over[s] then must(nil, 'HSET', R .. ':later', ARGV[7], text(due) .. ' ' .. message) end
 return {'ok', message}
 `;
