@@ -161,7 +161,7 @@ type Explanation struct {
 	State  string `json:"workflowState"`
 	Reason string `json:"reason"` // such as "event" or "retrying"
 	Text   string `json:"text"`
-	// Mismatches are what is wrong between the app and the server, as far as the last failed attempt shows it.
+	// Mismatches between the app and the server, as far as the last failed attempt shows them.
 	Mismatches []struct {
 		Code string `json:"code"` // such as "code-changed" or "signature"
 		Text string `json:"text"`

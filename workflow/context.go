@@ -15,7 +15,7 @@ type Context struct {
 	// RunID, URL and CreatedAt are the run's.
 	RunID, URL string
 	CreatedAt  time.Time
-	// Payload is what the run was triggered with.
+	// Payload of the trigger.
 	Payload []byte
 	// Header has the headers that the trigger forwards, without those of the service.
 	Header http.Header

@@ -62,7 +62,7 @@ var packagePath = reflect.TypeFor[Error]().PkgPath()
 
 func (e *Error) Error() string { return e.Name + ": " + e.Message }
 
-// panicError is what a panic of user code becomes.
+// panicError stands for a panic of user code.
 type panicError struct {
 	value any
 	stack string

@@ -22,7 +22,7 @@ import (
 // patience bounds how long a test waits for anything.
 const patience = 2 * time.Minute
 
-// world is what surrounds the workflows: a server that serves them and the third parties that they call, and what has happened.
+// world surrounds the workflows: a server that serves them and the third parties that they call, and a record of what has happened.
 type world struct {
 	t      *testing.T
 	base   string
@@ -54,7 +54,7 @@ type visit struct {
 	header       http.Header
 }
 
-// told is what a failure function was called with.
+// told has the argument of a failure function.
 type told struct {
 	failed workflow.FailedRun
 	input  json.RawMessage

@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/workflow"
 )
 
-// Order is what a customer orders.
+// Order has the goods that a customer wants.
 type Order struct {
 	Item  string `json:"item"`
 	Cents int    `json:"cents"`

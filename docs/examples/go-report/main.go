@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/workflow"
 )
 
-// Question is what a report is about.
+// Question names the subject of a report.
 type Question struct {
 	City string `json:"city"`
 }

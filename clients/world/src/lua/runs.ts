@@ -107,7 +107,7 @@ end
 return {'ok', n, ms, call('HGETALL', R)}
 `;
 
-// resumed is what a replay of a running run begins with: the run, and its events after the first ARGV[2], of which the last has the time ARGV[3]; a
+// resumed begins a replay of a running run: it reads the run, and its events after the first ARGV[2], of which the last has the time ARGV[3]; a
 // database that was restored from a backup may have others. It only reads.
 export const resumed: string = `${pages}
 if call('HGET', R, 's') ~= 'running' then return {'no'} end

@@ -105,7 +105,7 @@ if keep > 0 then
 end
 return {'ok', n, ms, call('HGETALL', R)}
 `;
-// resumed is what a replay of a running run begins with: the run, and its events after the first ARGV[2], of which the last has the time ARGV[3]; a
+// resumed begins a replay of a running run: it reads the run, and its events after the first ARGV[2], of which the last has the time ARGV[3]; a
 // database that was restored from a backup may have others. It only reads.
 exports.resumed = `${prelude_js_1.pages}
 if call('HGET', R, 's') ~= 'running' then return {'no'} end
